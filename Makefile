@@ -1,0 +1,61 @@
+# The commands of this project; `make help` lists them. Everything lives in .venv, nothing is installed elsewhere.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYX    := $(shell find src -name '*.pyx')
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
+SECONDS ?= 600
+
+.PHONY: help test check tidy format bench bench-quick fuzz vectors clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.installed: pyproject.toml constraints.txt setup.py
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 cannot make environments: run scripts/install-debian-packages (or apt-get install python3-venv)"; exit 1; }
+	$(PIP) --upgrade pip setuptools Cython
+	$(PIP) --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed $(PYX)
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python -m ottla.protocol.accelerated
+	@touch $@
+
+test: check  ## everything CI runs: checks, then all tests (compiled and plain)
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.built  ## linter, types, layers, tidiness
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest tests/unit/test_tidy.py
+
+format: $(VENV)/.built  ## lets the formatter have its way
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/.bench: $(VENV)/.built
+	$(PIP) --no-build-isolation --editable '.[dev,bench]'
+	@touch $@
+
+bench: $(VENV)/.bench  ## figures, with ratios to the codecs people use today
+	$(BIN)/python -m tests.bench
+
+bench-quick: $(VENV)/.bench  ## the same in under a minute
+	$(BIN)/python -m tests.bench --quick
+
+$(VENV)/.fuzz: $(VENV)/.built
+	$(PIP) --no-build-isolation --editable '.[dev,fuzz]'
+	@touch $@
+
+fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+
+vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
+	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors
+
+clean:  ## removes what was built
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis
+	find src -name '*.so' -delete

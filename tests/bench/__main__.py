@@ -1,0 +1,40 @@
+"""Runs the benchmarks and prints the table: `python -m tests.bench [--quick] [name …]`."""
+
+import argparse
+import importlib
+import sys
+
+from tests.bench.measure import Figure
+
+SUITES = ("messages", "records", "arrow")
+
+
+def main() -> int:
+    """Runs the chosen suites, one table each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="shorter rounds: a minute for everything")
+    parser.add_argument("suites", nargs="*", help=f"which suites to run; all by default: {', '.join(SUITES)}")
+    arguments = parser.parse_args()
+    for name in arguments.suites or SUITES:
+        suite = importlib.import_module(f"tests.bench.{name}")
+        print(f"\n{suite.__doc__.splitlines()[0]}\n")
+        print(f"{'what':<44}{'ours':>12}  {'unit':<12}{'target':<14}others (ours is … times as fast)")
+        for figure in suite.figures(seconds=0.15 if arguments.quick else 1.0):
+            print(_line(figure), flush=True)
+    return 0
+
+
+def _line(figure: Figure) -> str:
+    others = ", ".join(f"{name} {_short(rate)} ({figure.ours / rate:.1f}×)" for name, rate in figure.peers.items())
+    return f"{figure.name:<44}{_short(figure.ours):>12}  {figure.unit + '/s':<12}{figure.target:<14}{others}"
+
+
+def _short(rate: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f"{rate / size:.2f} {letter}"
+    return f"{rate:.1f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

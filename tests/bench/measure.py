@@ -1,0 +1,57 @@
+"""How a rate is measured here: all contenders in turn, many short rounds, the best round of each.
+
+The machines are noisy, so only ratios between contenders of one run mean something.
+"""
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Figure:
+    """One line of the table: what was done, by us and by others, in `unit` per second."""
+
+    name: str
+    unit: str
+    ours: float
+    peers: dict[str, float] = field(default_factory=dict)
+    target: str = ""
+
+
+def rates(contenders: Mapping[str, Callable[[], object]], work: float, *, seconds: float) -> dict[str, float]:
+    """Units of work per second for each contender, interleaved; `work` is what one call does."""
+    repeat = {name: _calls_per_round(call) for name, call in contenders.items()}
+    best = dict.fromkeys(contenders, 0.0)
+    gc.disable()
+    try:
+        end = time.perf_counter() + seconds * len(contenders)
+        while time.perf_counter() < end:
+            for name, call in contenders.items():
+                calls = repeat[name]
+                start = time.perf_counter()
+                for _ in range(calls):
+                    call()
+                elapsed = time.perf_counter() - start
+                best[name] = max(best[name], calls * work / elapsed)
+            gc.collect()
+    finally:
+        gc.enable()
+    return best
+
+
+def compare(
+    name: str, unit: str, contenders: Mapping[str, Callable[[], object]], work: float, *, seconds: float, target: str = ""
+) -> Figure:
+    """A `Figure` from contenders, of which the one called `ours` is ours."""
+    measured = rates(contenders, work, seconds=seconds)
+    return Figure(name, unit, measured.pop("ours"), measured, target)
+
+
+def _calls_per_round(call: Callable[[], object]) -> int:
+    """As many calls as take about 20 ms."""
+    start = time.perf_counter()
+    call()
+    once = time.perf_counter() - start
+    return max(1, int(0.02 / max(once, 1e-7)))
