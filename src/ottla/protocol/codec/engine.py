@@ -1,0 +1,70 @@
+"""Runs plans: the compiled engine where there is one, and the explaining twins where it gives up.
+
+The compiled engine says no without saying why. Then the plain reader or writer does the work again and raises the
+error with the field's path, or, for requests, accepts what Apache Kafka would accept.
+"""
+
+import os
+from typing import Any
+
+from ottla.protocol.codec.plan import StructPlan
+from ottla.protocol.codec.reader import Reader
+from ottla.protocol.codec.tolerant import TolerantReader
+from ottla.protocol.codec.writer import Writer, joined
+from ottla.protocol.field import Records
+
+try:
+    if os.environ.get("OTTLA_PLAIN"):
+        raise ImportError("plain twins asked for")
+    from ottla.protocol.codec import _engine as compiled
+except ImportError:
+    compiled = None  # type: ignore[assignment]
+
+Buffer = bytes | bytearray | memoryview
+Parts = tuple[tuple[StructPlan, Any], ...]
+"""Messages to be written one behind the other, such as a header and its body."""
+
+
+def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
+    """The struct at `position` and the position behind it, or `DecodeError`."""
+    if compiled is not None:
+        found = compiled.decode(plan, buffer, position)
+        if found is not None:
+            return found
+    reader = Reader(buffer, position)
+    return reader.read(plan), reader.position
+
+
+def decode_tolerantly(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
+    """As `decode`, but with Kafka's tolerance for requests."""
+    if compiled is not None:
+        found = compiled.decode(plan, buffer, position)
+        if found is not None:
+            return found
+    reader = TolerantReader(buffer, position)
+    return reader.read(plan), reader.position
+
+
+def encode(parts: Parts) -> bytes:
+    """The bytes of all parts in a row."""
+    if compiled is not None:
+        encoded = compiled.encode(parts)
+        if encoded is not None:
+            return encoded
+    return joined(_write(parts))
+
+
+def encode_around(parts: Parts) -> list[Records]:
+    """The bytes of all parts in a row, cut around every `records` value, which is a piece as it is."""
+    if compiled is not None:
+        pieces = compiled.encode_around(parts)
+        if pieces is not None:
+            return pieces
+    return _write(parts)
+
+
+def _write(parts: Parts) -> list[Records]:
+    writer = Writer()
+    for plan, value in parts:
+        writer.write(plan, value)
+    return writer.finish()

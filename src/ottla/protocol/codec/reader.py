@@ -1,0 +1,199 @@
+"""Reads a struct by its plan, one field after the other, and knows at every moment where it is.
+
+This is the plain twin of the compiled engine, and the one that explains: it fails with the path of the field and the
+position in the bytes. Invariants: nothing is read past the end, and no more is allocated than the bytes at hand could
+fill, whatever lengths they claim.
+"""
+
+import struct as binary
+from typing import Any, NoReturn
+
+from ottla.base.ids import Uuid
+from ottla.protocol.codec.plan import FieldPlan, StructPlan
+from ottla.protocol.errors import DecodeError
+from ottla.protocol.field import Kind
+
+STRING_LENGTH_MAX = 0x7FFF
+
+_FIXED = {
+    Kind.BOOL: binary.Struct(">?"),
+    Kind.INT8: binary.Struct(">b"),
+    Kind.INT16: binary.Struct(">h"),
+    Kind.INT32: binary.Struct(">i"),
+    Kind.INT64: binary.Struct(">q"),
+    Kind.UINT16: binary.Struct(">H"),
+    Kind.UINT32: binary.Struct(">I"),
+    Kind.FLOAT64: binary.Struct(">d"),
+}
+
+
+class Reader:
+    """Reads strictly: every length, tag and character must be as a careful writer writes it."""
+
+    def __init__(self, buffer: bytes | bytearray | memoryview, position: int) -> None:
+        self.view = memoryview(buffer).cast("B")
+        self.position = position
+        self.limit = len(self.view)
+        self._path: list[str] = []
+
+    def read(self, plan: StructPlan) -> Any:
+        """The struct that starts at the current position."""
+        self._path.append(plan.struct.__name__)
+        value = self._struct(plan)
+        self._path.pop()
+        return value
+
+    def _struct(self, plan: StructPlan) -> Any:
+        value = plan.struct.__new__(plan.struct)
+        for planned in plan.fields:
+            self._path.append(f".{planned.name}")
+            setattr(value, planned.name, self._field(planned))
+            self._path.pop()
+        for planned in plan.tagged + plan.absent:
+            setattr(value, planned.name, planned.field.default_value())
+        value.unknown_tags = self._tags(plan, value) if plan.flexible else None
+        return value
+
+    def _field(self, planned: FieldPlan) -> Any:
+        kind = planned.kind
+        if kind in _FIXED:
+            return self._fixed(kind)
+        if kind is Kind.UUID:
+            return Uuid(self._take(16))
+        if kind is Kind.STRING:
+            return self._string(planned)
+        if kind is Kind.ARRAY:
+            return self._array(planned)
+        if kind is Kind.STRUCT:
+            assert planned.nested is not None
+            return None if planned.nullable and self._null_struct(planned) else self._struct(planned.nested)
+        return self._bytes(planned)
+
+    def _null_struct(self, planned: FieldPlan) -> bool:
+        """A byte stands before a nullable struct. Null is 0 in a tagged field and negative elsewhere."""
+        marker: int = self._fixed(Kind.INT8)
+        return marker == 0 if planned.tagged else marker < 0
+
+    def _array(self, planned: FieldPlan) -> list[Any] | None:
+        count = self._length(Kind.INT32, planned)
+        if count is None:
+            return None
+        # Every element takes at least a byte, so a count beyond the bytes left can't be honest.
+        if count > self.limit - self.position:
+            self._fail(f"an array of {count} elements in {self.limit - self.position} bytes")
+        assert planned.element is not None
+        values = []
+        for index in range(count):
+            self._path.append(f"[{index}]")
+            values.append(self._field(planned.element))
+            self._path.pop()
+        return values
+
+    def _string(self, planned: FieldPlan) -> str | None:
+        length = self._length(Kind.INT16, planned)
+        if length is None:
+            return None
+        if length > STRING_LENGTH_MAX:
+            self._fail(f"a string of {length} bytes; {STRING_LENGTH_MAX} is the limit")
+        return self._text(self._take(length))
+
+    def _text(self, raw: memoryview) -> str:
+        try:
+            return str(raw, "utf-8")
+        except UnicodeDecodeError as error:
+            self._fail(f"not UTF-8: {error.reason}")
+
+    def _bytes(self, planned: FieldPlan) -> bytes | memoryview | None:
+        length = self._length(Kind.INT32, planned)
+        if length is None:
+            return None
+        raw = self._take(length)
+        return raw if planned.kind is Kind.RECORDS else bytes(raw)
+
+    def _length(self, kind: Kind, planned: FieldPlan) -> int | None:
+        """The length that stands before strings, bytes and arrays; None if it says null."""
+        start = self.position
+        length: int = self._uvarint() - 1 if planned.compact else self._fixed(kind)
+        if length >= 0:
+            return length
+        if not self._means_null(length):
+            self.position = start
+            self._fail(f"negative length {length}")
+        if not planned.nullable:
+            self.position = start
+            self._fail("null where no null can stand")
+        return None
+
+    def _means_null(self, length: int) -> bool:
+        return length == -1
+
+    def _fixed(self, kind: Kind) -> Any:
+        layout = _FIXED[kind]
+        if self.limit - self.position < layout.size:
+            self._fail(f"needs {layout.size} bytes, {self.limit - self.position} are left")
+        value = layout.unpack_from(self.view, self.position)[0]
+        self.position += layout.size
+        return value
+
+    def _take(self, length: int) -> memoryview:
+        if length > self.limit - self.position:
+            self._fail(f"needs {length} bytes, {self.limit - self.position} are left")
+        taken = self.view[self.position : self.position + length]
+        self.position += length
+        return taken
+
+    def _uvarint(self) -> int:
+        start = self.position
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self._fixed(Kind.INT8) & 0xFF
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+        else:
+            self.position = start
+            self._fail("a varint longer than five bytes")
+        return self._checked_uvarint(value, start)
+
+    def _checked_uvarint(self, value: int, start: int) -> int:
+        if value > 0x7FFFFFFF:
+            self.position = start
+            self._fail(f"a varint of {value}, past the limit of a length")
+        return value
+
+    def _tags(self, plan: StructPlan, value: Any) -> dict[int, bytes] | None:
+        """Reads the tagged fields at the end of a flexible struct; answers the ones we don't know."""
+        unknown: dict[int, bytes] = {}
+        known = {planned.field.tag: planned for planned in plan.tagged}
+        last = -1
+        for _ in range(self._tag_count()):
+            self._path.append(".<tags>")
+            tag = self._uvarint()
+            size = self._uvarint()
+            self._check_tag_order(tag, last)
+            last = tag
+            self._path.pop()
+            if tag not in known:
+                self._path.append(f".<tag {tag}>")
+                unknown[tag] = bytes(self._take(size))
+            else:
+                self._path.append(f".{known[tag].name}")
+                start = self.position
+                setattr(value, known[tag].name, self._field(known[tag]))
+                self._check_tag_size(start, size)
+            self._path.pop()
+        return unknown or None
+
+    def _tag_count(self) -> int:
+        return self._uvarint()
+
+    def _check_tag_order(self, tag: int, last: int) -> None:
+        if tag <= last:
+            self._fail(f"tag {tag} after tag {last}")
+
+    def _check_tag_size(self, start: int, size: int) -> None:
+        if self.position != start + size:
+            self._fail(f"a tagged field that says {size} bytes and has {self.position - start}")
+
+    def _fail(self, reason: str) -> NoReturn:
+        raise DecodeError(reason, path="".join(self._path), position=self.position)

@@ -1,0 +1,34 @@
+"""Reads a request as forgivingly as Apache Kafka does, because clients that err there work today.
+
+Tolerated: any negative length as null where null may stand, broken UTF-8 (replaced by U+FFFD, so that the name is then
+refused with the right code), tags repeated or out of order (the last one counts), tagged fields whose size is wrong.
+Still an error: null where it can't stand, lengths past the end, varints longer than five bytes.
+"""
+
+from ottla.protocol.codec.reader import Reader
+
+
+class TolerantReader(Reader):
+    """Reads what Kafka's own reader would read."""
+
+    def _means_null(self, length: int) -> bool:
+        return length < 0
+
+    def _text(self, raw: memoryview) -> str:
+        return str(raw, "utf-8", "replace")
+
+    def _checked_uvarint(self, value: int, start: int) -> int:
+        # Java keeps the low 32 bits and takes them as signed.
+        value &= 0xFFFFFFFF
+        return value - (1 << 32) if value > 0x7FFFFFFF else value
+
+    def _take(self, length: int) -> memoryview:
+        if length < 0:
+            self._fail(f"negative length {length}")
+        return super()._take(length)
+
+    def _check_tag_order(self, tag: int, last: int) -> None:
+        pass
+
+    def _check_tag_size(self, start: int, size: int) -> None:
+        pass

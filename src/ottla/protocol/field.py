@@ -1,0 +1,171 @@
+"""The vocabulary in which messages are declared: one function per type of Kafka's protocol.
+
+Each returns a `Field` that says in which versions the field travels, in which it may be null, its default, its tag
+(a tagged field may be left out, KIP-482), and whether a version that lacks it may drop it silently (`ignorable`).
+They claim to return `Any`, so that the annotation beside them is what a type checker sees.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ottla.base.ids import ZERO_UUID
+from ottla.protocol.versions import NO_VERSIONS, VersionRange
+
+if TYPE_CHECKING:
+    from ottla.protocol.definition import Struct
+
+
+class Kind(IntEnum):
+    """The types of the protocol. The compiled engine knows them by number."""
+
+    BOOL = 0
+    INT8 = 1
+    INT16 = 2
+    INT32 = 3
+    INT64 = 4
+    UINT16 = 5
+    UINT32 = 6
+    FLOAT64 = 7
+    UUID = 8
+    STRING = 9
+    BYTES = 10
+    RECORDS = 11
+    STRUCT = 12
+    ARRAY = 13
+
+
+class FileRegion(Protocol):
+    """A stretch of an open file that stands for its bytes, so that a socket can `sendfile` it."""
+
+    position: int
+
+    def fileno(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+
+Records = bytes | bytearray | memoryview | FileRegion
+"""What a `records` field holds: a memoryview of the input after decoding, any buffer or file region for encoding."""
+
+
+@dataclass(slots=True)
+class Field:
+    """One field of a struct, for all versions. `name` is filled in by the struct that holds it."""
+
+    kind: Kind
+    versions: VersionRange
+    default: object
+    nullable: VersionRange = NO_VERSIONS
+    tag: int | None = None
+    ignorable: bool = False
+    struct: "type[Struct] | None" = None
+    element: Kind | None = None
+    never_compact: bool = False
+    name: str = ""
+
+    def default_value(self) -> object:
+        """A default that the caller may keep: lists and structs are new each time."""
+        if self.default is EMPTY_ARRAY:
+            return []
+        if self.default is NEW_STRUCT:
+            assert self.struct is not None
+            return self.struct()
+        return self.default
+
+    def is_default(self, value: object) -> bool:
+        """Whether `value` is what a reader would assume if the field were left out."""
+        if self.default is EMPTY_ARRAY:
+            return value is not None and not value
+        return bool(value == self.default_value())
+
+
+EMPTY_ARRAY = object()
+NEW_STRUCT = object()
+
+
+def _scalar(kind: Kind, zero: object) -> Callable[..., Any]:
+    """The declaring function of a type that has no null."""
+
+    def declare(versions: str, *, default: object = zero, tag: int | None = None, ignorable: bool = False) -> Any:
+        return Field(kind, VersionRange.parse(versions), default, tag=tag, ignorable=ignorable)
+
+    return declare
+
+
+def _nullable(kind: Kind, zero: object) -> Callable[..., Any]:
+    """The declaring function of a type that may be null."""
+
+    def declare(
+        versions: str,
+        *,
+        nullable: str = "none",
+        default: object = zero,
+        tag: int | None = None,
+        ignorable: bool = False,
+    ) -> Any:
+        return Field(kind, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable)
+
+    return declare
+
+
+boolean = _scalar(Kind.BOOL, False)
+int8 = _scalar(Kind.INT8, 0)
+int16 = _scalar(Kind.INT16, 0)
+int32 = _scalar(Kind.INT32, 0)
+int64 = _scalar(Kind.INT64, 0)
+uint16 = _scalar(Kind.UINT16, 0)
+uint32 = _scalar(Kind.UINT32, 0)
+float64 = _scalar(Kind.FLOAT64, 0.0)
+uuid = _scalar(Kind.UUID, ZERO_UUID)
+string = _nullable(Kind.STRING, "")
+bytestring = _nullable(Kind.BYTES, b"")
+records = _nullable(Kind.RECORDS, None)
+
+_ELEMENTS: dict[Callable[..., Any], Kind] = {
+    int8: Kind.INT8,
+    int16: Kind.INT16,
+    int32: Kind.INT32,
+    int64: Kind.INT64,
+    uuid: Kind.UUID,
+    string: Kind.STRING,
+}
+
+
+def array(
+    element: "Callable[..., Any] | type[Struct]",
+    versions: str,
+    *,
+    nullable: str = "none",
+    default: object = EMPTY_ARRAY,
+    tag: int | None = None,
+    ignorable: bool = False,
+) -> Any:
+    """A list of structs (`element` is their class) or of simple values (`element` is a function above, as `int32`)."""
+    field = Field(Kind.ARRAY, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable)
+    field.element = _ELEMENTS.get(element, Kind.STRUCT)
+    field.struct = element if isinstance(element, type) else None
+    return field
+
+
+def struct(
+    of: "type[Struct]",
+    versions: str,
+    *,
+    nullable: str = "none",
+    default: object = NEW_STRUCT,
+    tag: int | None = None,
+    ignorable: bool = False,
+) -> Any:
+    """A single nested struct; without a `default` of None it is a fresh one."""
+    return Field(
+        Kind.STRUCT, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable, struct=of
+    )
+
+
+def legacy_string(versions: str, *, nullable: str = "none", default: object = "", ignorable: bool = False) -> Any:
+    """A string that keeps its two-byte length in flexible versions too: the client id of request headers."""
+    field = Field(Kind.STRING, VersionRange.parse(versions), default, VersionRange.parse(nullable), ignorable=ignorable)
+    field.never_compact = True
+    return field

@@ -1,0 +1,17 @@
+"""Heartbeat (key 12): classic group liveness."""
+
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.definition import Request, Response
+from ottla.protocol.field import int16, int32, string
+
+
+class HeartbeatRequest(Request, api=ApiKey.HEARTBEAT, versions="0-4", flexible="4+"):
+    group_id: str = string("0+")
+    generation_id: int = int32("0+")
+    member_id: str = string("0+")
+    group_instance_id: str | None = string("3+", nullable="3+", default=None)
+
+
+class HeartbeatResponse(Response, api=ApiKey.HEARTBEAT, versions="0-4", flexible="4+"):
+    throttle_time_ms: int = int32("1+", ignorable=True)
+    error_code: int = int16("0+")

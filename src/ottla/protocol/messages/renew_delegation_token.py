@@ -1,0 +1,16 @@
+"""RenewDelegationToken (key 39): renew token."""
+
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.definition import Request, Response
+from ottla.protocol.field import bytestring, int16, int32, int64
+
+
+class RenewDelegationTokenRequest(Request, api=ApiKey.RENEW_DELEGATION_TOKEN, versions="1-2", flexible="2+"):
+    hmac: bytes = bytestring("0+")
+    renew_period_ms: int = int64("0+")
+
+
+class RenewDelegationTokenResponse(Response, api=ApiKey.RENEW_DELEGATION_TOKEN, versions="1-2", flexible="2+"):
+    error_code: int = int16("0+")
+    expiry_timestamp_ms: int = int64("0+")
+    throttle_time_ms: int = int32("0+")

@@ -1,0 +1,112 @@
+"""The frame around each record of the metadata log, and of `__remote_log_metadata`, which borrows it.
+
+A record's bytes are the frame version (1), the record's type and the record's version, each an unsigned varint, and
+then the message in that version.
+"""
+
+from typing import NamedTuple
+
+from ottla.protocol.codec.uvarint import read_uvarint, uvarint
+from ottla.protocol.definition import Buffer
+from ottla.protocol.errors import DecodeError
+from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
+from ottla.protocol.metadata_log.broker import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from ottla.protocol.metadata_log.config import ConfigRecord
+from ottla.protocol.metadata_log.controller import RegisterControllerRecord
+from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, RemoveDelegationTokenRecord
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord
+from ottla.protocol.metadata_log.migration import ZkMigrationStateRecord
+from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
+from ottla.protocol.metadata_log.quota import ClientQuotaRecord
+from ottla.protocol.metadata_log.record import MetadataRecord
+from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.topic import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from ottla.protocol.metadata_log.transaction import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+from ottla.protocol.versions import VersionRange
+
+FRAME_VERSION = 1
+
+RECORD_TYPES: dict[int, type[MetadataRecord]] = {
+    record.type_id: record
+    for record in (
+        RegisterBrokerRecord,
+        UnregisterBrokerRecord,
+        TopicRecord,
+        PartitionRecord,
+        ConfigRecord,
+        PartitionChangeRecord,
+        AccessControlEntryRecord,
+        RemoveAccessControlEntryRecord,
+        FenceBrokerRecord,
+        UnfenceBrokerRecord,
+        RemoveTopicRecord,
+        DelegationTokenRecord,
+        RemoveDelegationTokenRecord,
+        UserScramCredentialRecord,
+        RemoveUserScramCredentialRecord,
+        FeatureLevelRecord,
+        ClientQuotaRecord,
+        ProducerIdsRecord,
+        BrokerRegistrationChangeRecord,
+        NoOpRecord,
+        ZkMigrationStateRecord,
+        BeginTransactionRecord,
+        EndTransactionRecord,
+        AbortTransactionRecord,
+        RegisterControllerRecord,
+        ClearElrRecord,
+    )
+}
+"""Every type of the metadata log by its number."""
+
+
+class VersionedRecord(NamedTuple):
+    """A record and the version it is stored in, which metadata.version decides."""
+
+    record: MetadataRecord
+    version: int
+
+
+def encode_record(record: MetadataRecord, version: int) -> bytes:
+    """The value of a log record that says `record`.
+
+    >>> encode_record(NoOpRecord(), 0).hex()
+    '01140000'
+    """
+    return uvarint(FRAME_VERSION) + uvarint(record.type_id) + uvarint(version) + record.encode(version)
+
+
+def decode_record(value: Buffer, record_types: dict[int, type[MetadataRecord]] = RECORD_TYPES) -> VersionedRecord:
+    """What the value of a log record says; `DecodeError` if its frame, type or version is none we know."""
+    frame_version, position = read_uvarint(value, 0)
+    if frame_version != FRAME_VERSION:
+        raise DecodeError(f"frame version {frame_version}, not {FRAME_VERSION}", path="metadata record", position=0)
+    type_id, position = read_uvarint(value, position)
+    version, position = read_uvarint(value, position)
+    record_type = record_types.get(type_id)
+    if record_type is None:
+        raise DecodeError(f"unknown record type {type_id}", path="metadata record", position=1)
+    if not record_type.valid_versions.includes(version):
+        known: VersionRange = record_type.valid_versions
+        raise DecodeError(f"version {version}, known are {known}", path=record_type.__name__, position=2)
+    record, position = record_type.decode_from(value, position, version)
+    if position != len(value):
+        raise DecodeError("bytes left over", path=record_type.__name__, position=position)
+    return VersionedRecord(record, version)

@@ -1,0 +1,10 @@
+"""Blocks of producer ids handed to brokers, in the metadata log."""
+
+from ottla.protocol.field import int32, int64
+from ottla.protocol.metadata_log.record import MetadataRecord
+
+
+class ProducerIdsRecord(MetadataRecord, type_id=15, versions="0", flexible="0+"):
+    broker_id: int = int32("0+")
+    broker_epoch: int = int64("0+", default=-1)
+    next_producer_id: int = int64("0+")

@@ -1,0 +1,17 @@
+"""Client quotas in the metadata log."""
+
+from ottla.protocol.definition import Struct
+from ottla.protocol.field import array, boolean, float64, string
+from ottla.protocol.metadata_log.record import MetadataRecord
+
+
+class EntityData(Struct):
+    entity_type: str = string("0+")
+    entity_name: str | None = string("0+", nullable="0+")
+
+
+class ClientQuotaRecord(MetadataRecord, type_id=14, versions="0", flexible="0+"):
+    entity: list[EntityData] = array(EntityData, "0+")
+    key: str = string("0+")
+    value: float = float64("0+")
+    remove: bool = boolean("0+")

@@ -1,0 +1,18 @@
+"""SCRAM credentials in the metadata log."""
+
+from ottla.protocol.field import bytestring, int8, int32, string
+from ottla.protocol.metadata_log.record import MetadataRecord
+
+
+class UserScramCredentialRecord(MetadataRecord, type_id=11, versions="0", flexible="0+"):
+    name: str = string("0+")
+    mechanism: int = int8("0+")
+    salt: bytes = bytestring("0+")
+    stored_key: bytes = bytestring("0+")
+    server_key: bytes = bytestring("0+")
+    iterations: int = int32("0+")
+
+
+class RemoveUserScramCredentialRecord(MetadataRecord, type_id=22, versions="0", flexible="0+"):
+    name: str = string("0+")
+    mechanism: int = int8("0+")

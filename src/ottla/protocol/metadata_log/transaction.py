@@ -1,0 +1,16 @@
+"""Brackets around metadata records that take effect together (KIP-868)."""
+
+from ottla.protocol.field import string
+from ottla.protocol.metadata_log.record import MetadataRecord
+
+
+class BeginTransactionRecord(MetadataRecord, type_id=23, versions="0", flexible="0+"):
+    name: str | None = string("0+", nullable="0+", default=None, tag=0)
+
+
+class EndTransactionRecord(MetadataRecord, type_id=24, versions="0", flexible="0+"):
+    pass
+
+
+class AbortTransactionRecord(MetadataRecord, type_id=25, versions="0", flexible="0+"):
+    reason: str | None = string("0+", nullable="0+", default=None, tag=0)
