@@ -42,7 +42,13 @@ def rates(contenders: Mapping[str, Callable[[], object]], work: float, *, second
 
 
 def compare(
-    name: str, unit: str, contenders: Mapping[str, Callable[[], object]], work: float, *, seconds: float, target: str = ""
+    name: str,
+    unit: str,
+    contenders: Mapping[str, Callable[[], object]],
+    work: float,
+    *,
+    seconds: float,
+    target: str = "",
 ) -> Figure:
     """A `Figure` from contenders, of which the one called `ours` is ours."""
     measured = rates(contenders, work, seconds=seconds)

@@ -9,7 +9,8 @@ import os
 from types import ModuleType
 
 COMPILED = (
-    "ottla.protocol.codec._engine",
+    "ottla.protocol.codec._decoder",
+    "ottla.protocol.codec._encoder",
     "ottla.protocol.records._frames",
     "ottla.protocol.records._columns",
 )

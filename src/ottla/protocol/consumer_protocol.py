@@ -1,6 +1,13 @@
 """What classic consumer groups put into the opaque bytes of JoinGroup and SyncGroup.
 
-On the wire a version (int16) stands before each.
+On the wire a version (int16) stands before each. Members read a newer version by the newest layout they know and
+ignore the rest, so fields are only ever appended; nothing here is flexible. The group's leader reads all
+subscriptions and writes all assignments; brokers look inside only to see which topics a group is subscribed to, and
+to take a member over into a consumer group.
+
+Subscription: v1 adds the partitions owned, for cooperative rebalancing (KIP-429), v2 the generation in which they
+were, -1 if unknown, so that a stale claim loses (KIP-792), v3 the rack (KIP-881). The assignment is the same in every
+version. `user_data` belongs to the assignor.
 """
 
 from ottla.protocol.definition import Message, Struct

@@ -1,6 +1,12 @@
 """The payloads of control batches: end of a transaction, and what a raft leader writes.
 
-Their keys and the end markers' short forms are in `ottla.protocol.records.control`.
+The key is a version (int16, 0) and ControlRecordTypeSchema: 0 abort, 1 commit, 2 leader change, 3 snapshot header, 4
+snapshot footer, 5 kraft.version, 6 voters. EndTxnMarker has its version before it; the others carry theirs as the
+first field and have no prefix. Reading and writing keys and markers is in `ottla.protocol.records.control`.
+
+A leader's first batch of an epoch is a LeaderChangeMessage; v1 adds directory ids (KIP-853). Header and footer open
+and close a snapshot: without a footer it is incomplete (KIP-630). KRaftVersionRecord and VotersRecord change the
+quorum: they take effect when appended, not when committed, and are undone by truncation (KIP-853).
 """
 
 from ottla.base.ids import Uuid

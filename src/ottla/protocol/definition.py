@@ -120,16 +120,14 @@ class Message(Struct):
         Raises `EncodeError` for a value that does not fit its field and `UnsupportedVersionError` for a value that
         this version cannot carry and may not drop.
         """
-        plan = self._plans.get(version) or self.plan(version)
-        return engine.encode(((plan, self),))
+        return engine.encode(((self.plan(version), self),))
 
     def encode_around(self, version: int) -> list[Records]:
         """The bytes in pieces: every `records` field is a piece of its own, the very object that was set.
 
         This is how batches leave without a copy, and file regions without being read.
         """
-        plan = self._plans.get(version) or self.plan(version)
-        return engine.encode_around(((plan, self),))
+        return engine.encode_around(((self.plan(version), self),))
 
     @classmethod
     def decode(cls, buffer: Buffer, version: int) -> Self:
@@ -142,21 +140,21 @@ class Message(Struct):
     @classmethod
     def decode_from(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
         """The message that starts at `position`, and the position behind it."""
-        plan = cls._plans.get(version) or cls.plan(version)
-        return engine.decode(plan, buffer, position)
+        return engine.decode(cls.plan(version), buffer, position)
 
     @classmethod
     def decode_tolerantly(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
         """As `decode_from`, with everything accepted that Apache Kafka accepts in a request (see `codec.tolerant`)."""
-        plan = cls._plans.get(version) or cls.plan(version)
-        return engine.decode_tolerantly(plan, buffer, position)
+        return engine.decode_tolerantly(cls.plan(version), buffer, position)
 
     @classmethod
     def plan(cls, version: int) -> StructPlan:
         """How `version` is laid out; `UnsupportedVersionError` if there is no such version."""
-        if not cls.valid_versions.includes(version):
-            raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.valid_versions}, not {version}")
-        plan = cls._plans[version] = plan_struct(cls, version, flexible=cls.is_flexible(version))
+        plan = cls._plans.get(version)
+        if plan is None:
+            if not cls.valid_versions.includes(version):
+                raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.valid_versions}, not {version}")
+            plan = cls._plans[version] = plan_struct(cls, version, flexible=cls.is_flexible(version))
         return plan
 
     @classmethod

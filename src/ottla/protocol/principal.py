@@ -1,6 +1,9 @@
-"""Who sent a request, as a broker tells it to the controller inside an Envelope.
+"""Who sent a request, as a broker tells it to the controller inside an Envelope (KIP-590).
 
-On the wire a version (int16) stands before it.
+On the wire a version (int16) stands before it. It is what Kafka's default principal builder writes: `type` is User,
+`name` the authenticated name. `token_authenticated` is set if the client logged in by delegation token, since such a
+client may not ask for further tokens. A custom principal builder may write other bytes, so only nodes with the same
+one understand each other.
 """
 
 from ottla.protocol.definition import Message

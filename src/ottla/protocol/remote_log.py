@@ -1,6 +1,14 @@
 """Where segments in tiered storage are (KIP-405): the records of `__remote_log_metadata`.
 
-They are framed as metadata records are.
+They are framed as metadata records are. A leader writes RemoteLogSegmentMetadataRecord before it copies a segment and
+then updates of its state: 0 copy started, 1 copy finished, 2 delete started, 3 delete finished. Only state 1 may be
+read from. RemotePartitionDeleteMetadataRecord says the same of a whole partition: 0 marked, 1 started, 2 finished.
+`end_offset` is inclusive. `segment_leader_epochs` cut to the segment let a reader follow the leader epochs of its own
+history. `custom_metadata` belongs to the storage plugin. `txn_index_empty` spares reading an index with no aborted
+transaction (KIP-1058).
+
+RemoteLogSegmentMetadataSnapshotRecord is for a local cache file, where the partition is known already; it is never in
+the topic.
 """
 
 from ottla.base.ids import Uuid

@@ -1,4 +1,13 @@
-"""The state of share groups' partitions in `__share_group_state`."""
+"""The state of share groups' partitions in `__share_group_state` (KIP-932).
+
+ShareSnapshotValue is the whole state of a share partition, ShareUpdateValue a difference to it; both have the same
+key but for the type. The share coordinator writes updates for a while and then a new snapshot with a higher
+`snapshot_epoch`, after which everything older can be deleted. A snapshot's tombstone ends the state.
+
+`start_offset` -1 means not set in a snapshot, unchanged in an update. `delivery_state` is 0 available, 2
+acknowledged, 4 archived. `state_epoch` fences earlier lives of the group, `leader_epoch` earlier leaders.
+`delivery_complete_count` (-1 unknown) came with 4.2, for the lag (KIP-1226).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorLog, CoordinatorValue

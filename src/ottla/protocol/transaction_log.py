@@ -1,4 +1,14 @@
-"""Transactions in `__transaction_state`."""
+"""Transactions in `__transaction_state`.
+
+One record per transactional id, written whole at each change of state: new id or epoch, partitions added, end
+decided, end complete. A tombstone means that the id expired. `transaction_status` is 0 empty, 1 ongoing, 2 prepare
+commit, 3 prepare abort, 4 complete commit, 5 complete abort, 6 dead, 7 prepare epoch fence; 6 and 7 are never
+written. Once 2 or 3 is written the outcome can't change any more. `transaction_partitions` is null when empty.
+
+v1 is flexible and needs transaction.version 1 (KIP-915, KIP-890). Its tagged fields serve transactions v2, where each
+end raises the epoch: the ids before and after a change of producer id, so that a retried EndTxn can be told from a
+zombie's; -1 if there are none.
+"""
 
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorLog, CoordinatorValue
 from ottla.protocol.definition import Struct

@@ -16,9 +16,11 @@ from ottla.protocol.field import Records
 try:
     if os.environ.get("OTTLA_PLAIN"):
         raise ImportError("plain twins asked for")
-    from ottla.protocol.codec import _engine as compiled
+    from ottla.protocol.codec import _decoder, _encoder
+
+    COMPILED = True
 except ImportError:
-    compiled = None  # type: ignore[assignment]
+    COMPILED = False
 
 Buffer = bytes | bytearray | memoryview
 Parts = tuple[tuple[StructPlan, Any], ...]
@@ -27,8 +29,8 @@ Parts = tuple[tuple[StructPlan, Any], ...]
 
 def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
     """The struct at `position` and the position behind it, or `DecodeError`."""
-    if compiled is not None:
-        found = compiled.decode(plan, buffer, position)
+    if COMPILED:
+        found = _decoder.decode(plan, buffer, position)
         if found is not None:
             return found
     reader = Reader(buffer, position)
@@ -37,8 +39,8 @@ def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
 
 def decode_tolerantly(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
     """As `decode`, but with Kafka's tolerance for requests."""
-    if compiled is not None:
-        found = compiled.decode(plan, buffer, position)
+    if COMPILED:
+        found = _decoder.decode(plan, buffer, position)
         if found is not None:
             return found
     reader = TolerantReader(buffer, position)
@@ -47,8 +49,8 @@ def decode_tolerantly(plan: StructPlan, buffer: Buffer, position: int) -> tuple[
 
 def encode(parts: Parts) -> bytes:
     """The bytes of all parts in a row."""
-    if compiled is not None:
-        encoded = compiled.encode(parts)
+    if COMPILED:
+        encoded = _encoder.encode(parts)
         if encoded is not None:
             return encoded
     return joined(_write(parts))
@@ -56,8 +58,8 @@ def encode(parts: Parts) -> bytes:
 
 def encode_around(parts: Parts) -> list[Records]:
     """The bytes of all parts in a row, cut around every `records` value, which is a piece as it is."""
-    if compiled is not None:
-        pieces = compiled.encode_around(parts)
+    if COMPILED:
+        pieces = _encoder.encode_around(parts)
         if pieces is not None:
             return pieces
     return _write(parts)

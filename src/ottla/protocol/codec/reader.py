@@ -39,6 +39,8 @@ class Reader:
     def read(self, plan: StructPlan) -> Any:
         """The struct that starts at the current position."""
         self._path.append(plan.struct.__name__)
+        if not 0 <= self.position <= self.limit:
+            self._fail(f"outside of the {self.limit} bytes at hand")
         value = self._struct(plan)
         self._path.pop()
         return value

@@ -1,0 +1,247 @@
+"""The compiled decoder: bytes straight into the slots of structs.
+
+It refuses whatever is not exactly right by returning None, and never says why: `engine` then asks the plain reader.
+Invariants: nothing is read outside `[position, limit)`, and no more is allocated than the bytes at hand justify.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.long cimport PyLong_FromLong, PyLong_FromLongLong, PyLong_FromUnsignedLong
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport INT16_MAX, INT32_MAX
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from ottla.protocol.codec._program cimport (
+    ARRAY, BOOL, FLOAT64, INT8, INT16, INT32, INT64, RECORDS, STRING, STRUCT, UINT16, UINT32, UUID,
+    Op, Program, default_of, program_of, put,
+)
+
+from ottla.base.ids import Uuid
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(PyTypeObject *cls, Py_ssize_t items)
+
+
+cdef class Refused(Exception):
+    """Travels from the place of the doubt to the entry point; nobody outside sees it."""
+
+
+cdef struct Input:
+    const uint8_t *data
+    Py_ssize_t position
+    Py_ssize_t limit
+    PyObject *buffer  # borrowed: what `records` fields become views of
+
+
+def decode(plan, buffer, Py_ssize_t position):
+    """The struct at `position` and the position behind it; None if the plain reader should look."""
+    cdef Py_buffer view
+    cdef Input source
+    PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
+    try:
+        if position < 0 or position > view.len:
+            return None
+        source.data = <const uint8_t *>view.buf
+        source.position = position
+        source.limit = view.len
+        source.buffer = <PyObject *>buffer
+        value = read_struct(program_of(plan), &source)
+        return value, source.position
+    except Refused:
+        return None
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef object read_struct(Program program, Input *source):
+    cdef int index
+    cdef Op *op
+    instance = PyType_GenericAlloc(program.cls, 0)
+    for index in range(program.wire_count):
+        op = &program.ops[index]
+        put(instance, op.slot, read_field(op, source))
+    for index in range(program.wire_count, program.total):
+        op = &program.ops[index]
+        put(instance, op.slot, default_of(op))
+    put(instance, program.unknown_slot, read_tags(program, instance, source) if program.flexible else None)
+    return instance
+
+
+cdef object read_field(Op *op, Input *source):
+    if op.kind == ARRAY:
+        return read_array(op, source)
+    if op.kind == STRUCT and op.nullable and reads_null(op, source):
+        return None
+    return read_value(op.kind, op, source)
+
+
+cdef inline bint reads_null(Op *op, Input *source) except -1:
+    cdef int marker = read_byte(source)
+    return marker == 0 if op.tagged else marker > 0x7F
+
+
+cdef object read_value(int kind, Op *op, Input *source):
+    if kind == INT32:
+        return PyLong_FromLong(<int32_t>big32(source))
+    if kind == STRING:
+        return read_string(op.compact, op.nullable and op.kind == STRING, source)
+    if kind == STRUCT:
+        return read_struct(<Program>op.nested, source)
+    if kind == INT16:
+        return PyLong_FromLong(<int16_t>big16(source))
+    if kind == INT64:
+        return PyLong_FromLongLong(<int64_t>big64(source))
+    if kind == BOOL:
+        return True if read_byte(source) else False
+    if kind == INT8:
+        return PyLong_FromLong(<int8_t>read_byte(source))
+    if kind == UUID:
+        need(source, 16)
+        value = Uuid(PyBytes_FromStringAndSize(<const char *>source.data + source.position, 16))
+        source.position += 16
+        return value
+    if kind == UINT16:
+        return PyLong_FromLong(big16(source))
+    if kind == UINT32:
+        return PyLong_FromUnsignedLong(big32(source))
+    if kind == FLOAT64:
+        return as_double(big64(source))
+    return read_bytes(op, source)
+
+
+cdef object read_string(bint compact, bint nullable, Input *source):
+    cdef Py_ssize_t length = read_uvarint(source) - 1 if compact else <int16_t>big16(source)
+    if length < 0:
+        return null_or_refuse(length, nullable)
+    if length > INT16_MAX:
+        raise Refused
+    need(source, length)
+    try:
+        text = PyUnicode_DecodeUTF8(<const char *>source.data + source.position, length, NULL)
+    except UnicodeDecodeError:
+        raise Refused
+    source.position += length
+    return text
+
+
+cdef object read_bytes(Op *op, Input *source):
+    cdef Py_ssize_t length = read_uvarint(source) - 1 if op.compact else <int32_t>big32(source)
+    if length < 0:
+        return null_or_refuse(length, op.nullable)
+    need(source, length)
+    if op.kind == RECORDS:
+        value = memoryview(<object>source.buffer)[source.position : source.position + length]
+    else:
+        value = PyBytes_FromStringAndSize(<const char *>source.data + source.position, length)
+    source.position += length
+    return value
+
+
+cdef object read_array(Op *op, Input *source):
+    cdef Py_ssize_t count = read_uvarint(source) - 1 if op.compact else <int32_t>big32(source)
+    cdef Py_ssize_t index
+    if count < 0:
+        return null_or_refuse(count, op.nullable)
+    if count > source.limit - source.position:
+        raise Refused
+    values = PyList_New(count)
+    for index in range(count):
+        value = read_value(op.element, op, source)
+        Py_INCREF(value)
+        PyList_SET_ITEM(values, index, value)
+    return values
+
+
+cdef object read_tags(Program program, object instance, Input *source):
+    cdef int64_t count = read_uvarint(source)
+    cdef int64_t tag, last = -1
+    cdef Py_ssize_t size, start
+    cdef int index
+    unknown = None
+    for _ in range(count):
+        tag = read_uvarint(source)
+        size = read_uvarint(source)
+        need(source, size)
+        if tag <= last:
+            raise Refused
+        last = tag
+        start = source.position
+        for index in range(program.wire_count, program.wire_count + program.tagged_count):
+            if program.ops[index].tag == tag:
+                put(instance, program.ops[index].slot, read_field(&program.ops[index], source))
+                break
+        else:
+            if unknown is None:
+                unknown = {}
+            unknown[tag] = PyBytes_FromStringAndSize(<const char *>source.data + start, size)
+            source.position += size
+        if source.position != start + size:
+            raise Refused
+    return unknown
+
+
+cdef inline object null_or_refuse(Py_ssize_t length, bint nullable):
+    if length != -1 or not nullable:
+        raise Refused
+    return None
+
+
+cdef inline int need(Input *source, Py_ssize_t count) except -1:
+    if count > source.limit - source.position:
+        raise Refused
+    return 0
+
+
+cdef inline int read_byte(Input *source) except -1:
+    need(source, 1)
+    source.position += 1
+    return source.data[source.position - 1]
+
+
+cdef inline uint16_t big16(Input *source) except? 0xFFFF:
+    cdef const uint8_t *at = source.data + source.position
+    need(source, 2)
+    source.position += 2
+    return <uint16_t>((at[0] << 8) | at[1])
+
+
+cdef inline uint32_t big32(Input *source) except? 0xFFFFFFFF:
+    cdef const uint8_t *at = source.data + source.position
+    need(source, 4)
+    source.position += 4
+    return (<uint32_t>at[0] << 24) | (<uint32_t>at[1] << 16) | (<uint32_t>at[2] << 8) | at[3]
+
+
+cdef inline uint64_t big64(Input *source) except? 0xFFFFFFFFFFFFFFFF:
+    cdef uint64_t high = big32(source)
+    return (high << 32) | big32(source)
+
+
+cdef inline double as_double(uint64_t bits) noexcept:
+    cdef double value
+    memcpy(&value, &bits, 8)
+    return value
+
+
+cdef inline Py_ssize_t read_uvarint(Input *source) except -1:
+    cdef uint64_t value = read_byte(source)
+    cdef uint64_t byte
+    cdef int shift = 7
+    if value < 0x80:
+        return <Py_ssize_t>value
+    value &= 0x7F
+    while True:
+        byte = read_byte(source)
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 28:
+            raise Refused
+    if value > INT32_MAX:
+        raise Refused
+    return <Py_ssize_t>value

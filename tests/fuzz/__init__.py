@@ -1,0 +1,1 @@
+"""Coverage-guided fuzzing: `make fuzz` gives every target its ten minutes."""

@@ -1,0 +1,70 @@
+"""Any bytes as any message in any version: both engines must agree, and refuse only with `DecodeError`.
+
+The first three bytes choose the message and the version, the rest is what a stranger sends.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ottla.protocol.codec import engine
+from ottla.protocol.codec.plan import StructPlan
+from ottla.protocol.codec.reader import Reader
+from ottla.protocol.codec.tolerant import TolerantReader
+from ottla.protocol.codec.writer import Writer, joined
+from ottla.protocol.errors import DecodeError
+from tests.vectors.message_vectors import message_files, message_types, vectors
+
+NAMES, TYPES = zip(*sorted(message_types().items()), strict=True)
+
+
+def fuzz_one(data: bytes) -> None:
+    """One try."""
+    if len(data) < 3:
+        return
+    message = TYPES[int.from_bytes(data[:2], "big") % len(TYPES)]
+    versions = message.valid_versions
+    version = versions.lowest + data[2] % (versions.highest - versions.lowest + 1)
+    plan, body = message.plan(version), data[3:]
+
+    try:
+        TolerantReader(body, 0).read(plan)
+    except DecodeError as error:
+        assert error.path.startswith(message.__name__)
+    reader = Reader(body, 0)
+    try:
+        value = reader.read(plan)
+    except DecodeError as error:
+        assert error.path.startswith(message.__name__)
+        assert error.position is not None
+        assert 0 <= error.position <= len(body)
+        if engine.COMPILED:
+            assert engine._decoder.decode(plan, body, 0) is None
+        return
+    # Compared as bytes, because a NaN is not equal to itself.
+    encoded = _encode(plan, value)
+    assert engine.encode(((plan, value),)) == encoded
+    if engine.COMPILED:
+        found = engine._decoder.decode(plan, body, 0)
+        assert found is not None
+        assert found[1] == reader.position
+        assert _encode(plan, found[0]) == encoded
+    again = Reader(encoded, 0)
+    assert _encode(plan, again.read(plan)) == encoded
+    assert again.position == len(encoded)
+
+
+def seeds() -> Iterator[bytes]:
+    """What Apache Kafka wrote, as a place to start from."""
+    for path in message_files():
+        index = NAMES.index(path.stem)
+        message = TYPES[index]
+        for vector in vectors(path, message):
+            if len(vector.encoded) < 500:
+                chosen = index.to_bytes(2, "big") + bytes([vector.version - message.valid_versions.lowest])
+                yield chosen + vector.encoded
+
+
+def _encode(plan: StructPlan, value: Any) -> bytes:
+    writer = Writer()
+    writer.write(plan, value)
+    return joined(writer.finish())
