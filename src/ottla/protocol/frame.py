@@ -39,7 +39,7 @@ def encode_request(request: Request, version: int, *, correlation_id: int, clien
 
     >>> from ottla.protocol.messages.heartbeat import HeartbeatRequest
     >>> encode_request(HeartbeatRequest(group_id="g"), 0, correlation_id=7, client_id="c").hex(" ", 4)
-    '00000016 000c0000 00000007 00016300 01670000 00000000'
+    '00000014 000c0000 00000007 00016300 01670000 00000000'
     """
     header = RequestHeader(
         request_api_key=request.api,

@@ -1,4 +1,11 @@
-"""Classic groups in `__consumer_offsets`."""
+"""Classic groups in `__consumer_offsets`.
+
+The whole group in one record, written when a rebalance ends, when the group empties and when a static member returns;
+the tombstone says that it is gone. `protocol` and `leader` are null in an empty group. `subscription` and
+`assignment` are the bytes of JoinGroup and SyncGroup (see `ottla.protocol.consumer_protocol`). v1 adds the rebalance
+timeout, v2 the time of the last change of state, from which offsets expire (KIP-211), v3 the instance id (KIP-345).
+v4 is flexible, so that whatever comes later can be a tagged field that older brokers skip (KIP-915).
+"""
 
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorValue
 from ottla.protocol.definition import Struct

@@ -1,4 +1,15 @@
-"""Consumer groups (KIP-848) in `__consumer_offsets`."""
+"""Consumer groups (KIP-848) in `__consumer_offsets`.
+
+Types 3-8 and 16, each a part of the group that changes by itself: the group's epoch (3), a member's subscription (5),
+the epoch (6) and each member's share (7) of the target assignment, what a member owns now (8), and the topics that a
+regex matched (16). A tombstone removes that part. Type 4 held topic metadata; since 4.1 `metadata_hash` in type 3
+does its work (KIP-1101) and brokers only delete it.
+
+`state` in type 8 is 0 stable, 1 has partitions to revoke, 2 waits for partitions that others still hold.
+`assignment_epochs` runs parallel to `partitions` and fences late commits; null in records from before it existed.
+`classic_member_metadata` is set for members that still speak the classic protocol. `assignment_timestamp` came with
+4.3 (KIP-1263).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorValue

@@ -1,4 +1,12 @@
-"""Committed offsets in `__consumer_offsets`."""
+"""Committed offsets in `__consumer_offsets`.
+
+Written by OffsetCommit, and by TxnOffsetCommit in transactional batches that count once their marker is there. A
+tombstone means deleted or expired. Type 0 is what old brokers wrote and is only read; type 1 is the present one.
+
+v1 carries `expire_timestamp` and is still written when the client of an old OffsetCommit sets a retention time; v2
+drops it (KIP-211), v3 adds the leader epoch (KIP-320), -1 if unknown. v4 is flexible (KIP-915) and is written
+otherwise; its tagged `topic_id` is zero when the commit named the topic.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorValue

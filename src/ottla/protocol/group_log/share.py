@@ -1,4 +1,14 @@
-"""Share groups (KIP-932) in `__consumer_offsets`."""
+"""Share groups (KIP-932) in `__consumer_offsets`.
+
+Types 10-15: a member's subscription (10), the group's epoch and the hash of its topics (11), the epoch (12) and each
+member's share (13) of the target assignment, what a member has now (14), and for which topics the share coordinator
+keeps state (15). A tombstone removes that part. Nothing is ever pending revocation, since partitions may have several
+members.
+
+Type 15 makes set-up and deletion survive a crash: a topic is in `initializing_topics` or `deleting_topics` until the
+share coordinator has answered. The positions themselves are in `ottla.protocol.share_state_log`.
+`assignment_timestamp` came with 4.3 (KIP-1263).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorValue

@@ -1,4 +1,14 @@
-"""Streams groups (KIP-1071) in `__consumer_offsets`."""
+"""Streams groups (KIP-1071) in `__consumer_offsets`.
+
+Types 17 and 19-23: the group's epoch (17), a member (19), the epoch (20) and each member's share (21) of the target
+assignment, what a member runs now (22), and the topology (23). A tombstone removes that part. Tasks are a subtopology
+and the partitions of its input; active, standby and warm-up are listed apart.
+
+`state` in type 22 is 1 stable, 2 has tasks to revoke, 3 waits for tasks that others still run: not the numbers of
+consumer groups. Only active tasks have `assignment_epochs`. `validated_topology_epoch` is -1 until the topics were
+checked. In `copartition_groups` the numbers are indexes into the subtopology's own lists. 0 partitions or replicas
+leave the number open. `assignment_timestamp` came with 4.3 (KIP-1263).
+"""
 
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorValue
 from ottla.protocol.definition import Struct

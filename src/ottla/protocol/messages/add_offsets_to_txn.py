@@ -1,4 +1,10 @@
-"""AddOffsetsToTxn (key 25): add group offsets partition to txn."""
+"""AddOffsetsToTxn (key 25): makes a group's offsets part of a transaction.
+
+Sent by a producer to its transaction coordinator, which adds the group's partition of `__consumer_offsets`; the
+offsets then go to the group coordinator in TxnOffsetCommit. With transactions v2 TxnOffsetCommit alone does both
+(KIP-890). From v2 a fenced producer gets PRODUCER_FENCED (KIP-588); from v4 TRANSACTION_ABORTABLE is possible
+(KIP-890).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,10 @@
-"""AddPartitionsToTxn (key 24): add partitions to txn (v0-3 client, v4+ broker verify)."""
+"""AddPartitionsToTxn (key 24): makes partitions part of a transaction.
+
+Up to v3 sent by a producer to its transaction coordinator before it first writes to a partition, in the
+`v3_and_below_` fields. From v4 sent by brokers, for many transactions at once: with `verify_only` to check a write
+against the coordinator, without it to add the partition for a producer of transactions v2 (KIP-890). If one partition
+can't be added, the others get OPERATION_NOT_ATTEMPTED. From v2 a fenced producer gets PRODUCER_FENCED (KIP-588).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,10 @@
-"""AddRaftVoter (key 80): add controller voter."""
+"""AddRaftVoter (key 80): makes a controller a voter of the metadata quorum (KIP-853).
+
+Sent by admin clients, or by a controller for itself, to the quorum's leader; brokers forward it. The voter must be
+caught up, and only one change runs at a time. It needs kraft.version 1. A null `cluster_id` isn't checked. In v1
+`ack_when_committed` false gets the answer once the leader has written the change itself (KIP-1186), so that a
+controller that adds itself can go on fetching.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,8 @@
-"""AllocateProducerIds (key 67): broker gets producer-id block."""
+"""AllocateProducerIds (key 67): reserves a block of producer ids for a broker (KIP-730).
+
+Sent by brokers to the active controller. The block, 1000 ids in Kafka, is in the metadata log before the answer goes
+out, so no id is given twice; what a broker doesn't use is lost. A stale `broker_epoch` is refused.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,9 @@
-"""AlterClientQuotas (key 49): change quotas."""
+"""AlterClientQuotas (key 49): sets or removes client quotas (KIP-546).
+
+Sent by admin clients to any broker, which forwards it to the controller. An entity is a user, a client-id, both
+together, or an ip; a null `entity_name` is the default for its type. With `remove` the value doesn't matter. Values
+are floats, whatever the quota counts. Each entry has its own result.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

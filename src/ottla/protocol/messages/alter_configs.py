@@ -1,4 +1,9 @@
-"""AlterConfigs (key 33): legacy full-replace config change."""
+"""AlterConfigs (key 33): replaces all dynamic configs of a resource.
+
+Sent by older clients to any broker, which forwards it to the controller. What the request doesn't name goes back to
+its default: two clients easily undo each other, so IncrementalAlterConfigs replaced it (KIP-339) and Java's 4.x
+clients no longer send it. Resource types are those of DescribeConfigs; `validate_only` changes nothing.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

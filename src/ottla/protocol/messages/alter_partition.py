@@ -1,4 +1,11 @@
-"""AlterPartition (key 56): leader asks controller for ISR change."""
+"""AlterPartition (key 56): proposes a new ISR for partitions (KIP-497).
+
+Sent by partition leaders to the controller. It is a compare-and-set on `partition_epoch`: INVALID_UPDATE_VERSION if
+that moved on, and FENCED_LEADER_EPOCH or NEW_LEADER_ELECTED if the sender leads no more. v2 names topics by id
+(KIP-841). v3 sends the broker epoch of each member (-1: don't check), so that a restarted broker can't slip in
+(KIP-903); such a one, or a fenced one, is an INELIGIBLE_REPLICA. `leader_recovery_state` is 1 while an uncleanly
+elected leader recovers (KIP-704).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""AlterPartitionReassignments (key 45): start/cancel reassignment."""
+"""AlterPartitionReassignments (key 45): starts or cancels moving partitions to other brokers (KIP-455).
+
+Sent by admin clients to any broker, which forwards it to the controller. `replicas` is the wanted list, preferred
+leader first; null cancels a pending move. The answer comes when the move is recorded, long before the data is copied;
+ListPartitionReassignments shows what is left. v1 can refuse moves that would change the replication factor (KIP-860).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

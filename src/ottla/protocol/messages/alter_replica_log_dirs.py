@@ -1,4 +1,9 @@
-"""AlterReplicaLogDirs (key 34): move replica between log dirs."""
+"""AlterReplicaLogDirs (key 34): moves replicas between the log directories of a broker (KIP-113).
+
+Sent by admin clients to the broker that holds the replicas, never forwarded. `path` must be one of its log
+directories. The answer comes when the move began: the broker builds a copy in a -future directory and swaps it in
+when it caught up; DescribeLogDirs shows the progress.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,8 @@
-"""AlterShareGroupOffsets (key 91): share offsets alter."""
+"""AlterShareGroupOffsets (key 91): moves the start offsets of a share group (KIP-932).
+
+Sent by admin clients to the group coordinator. The group must have no members, else NON_EMPTY_GROUP. What was
+acknowledged or in flight beyond the new start is forgotten, since the state starts anew.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

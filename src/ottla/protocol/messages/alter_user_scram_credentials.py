@@ -1,4 +1,9 @@
-"""AlterUserScramCredentials (key 51): change SCRAM users."""
+"""AlterUserScramCredentials (key 51): sets or deletes users' SCRAM credentials (KIP-554).
+
+Sent by admin clients to any broker, which forwards it to the controller. The client salts and hashes: the server sees
+`salted_password`, never the password. Mechanism 1 is SCRAM-SHA-256, 2 is SCRAM-SHA-512. The answer has one result per
+user.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,11 @@
-"""ApiVersions (key 18): version and feature negotiation."""
+"""ApiVersions (key 18): tells which versions of which APIs a node serves, and its features.
+
+Sent first on a connection, even before authentication. The response always has header v0, also in flexible versions,
+since the client can't know better yet. An unknown version is answered with a v0 body, UNSUPPORTED_VERSION and the
+range of this API alone (KIP-511). v3 brings the client's name and version (KIP-511) and features (KIP-584); with
+`finalized_features_epoch` -1 the finalized ones are unknown. Below v4 features with minimum level 0 are left out,
+because old clients can't read them (KAFKA-17011).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""AssignReplicasToDirs (key 73): JBOD: tell controller replica dirs."""
+"""AssignReplicasToDirs (key 73): tells the controller in which log directory each replica lies (KIP-858).
+
+Sent by brokers to the active controller, when a replica was created in or moved to another directory than the
+metadata says. Knowing this, the controller can move leaders away when a single directory fails. Results mirror the
+request, partition by partition.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""BeginQuorumEpoch (key 53): raft leader announces epoch."""
+"""BeginQuorumEpoch (key 53): announces the new leader of the metadata quorum (KIP-595).
+
+Sent by the leader to each voter, again and again until it answers or fetches. A higher epoch makes the receiver
+follow. v1 adds the receiver's id and directory and the leader's endpoints, so that voters need no static addresses
+(KIP-853).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

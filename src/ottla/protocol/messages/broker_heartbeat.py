@@ -1,4 +1,10 @@
-"""BrokerHeartbeat (key 63): broker liveness, fence/unfence, shutdown."""
+"""BrokerHeartbeat (key 63): keeps a broker registered, and asks to be unfenced or to stop (KIP-631).
+
+Sent by brokers to the active controller, every two seconds by default. The controller unfences a broker that doesn't
+`want_fence` once its `current_metadata_offset` has reached its own registration. `want_shut_down` moves leaders away;
+`should_shut_down` in an answer lets it go. v1 reports failed directories (KIP-858), v2 cordoned ones (KIP-1066): null
+until the broker knows them.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

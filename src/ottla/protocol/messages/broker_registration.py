@@ -1,4 +1,11 @@
-"""BrokerRegistration (key 62): broker registers with controller."""
+"""BrokerRegistration (key 62): registers a starting broker and gets its epoch (KIP-631).
+
+Sent by brokers to the active controller. `incarnation_id` is new for every process; while another incarnation is live
+the answer is DUPLICATE_BROKER_REGISTRATION. The epoch returned is the offset of the registration in the metadata log,
+and the broker starts fenced. v1 was for migration from ZooKeeper (KIP-866). v2 sends directory ids (KIP-858). v3
+sends the epoch before a clean stop, -1 after an unclean one, which costs the broker its place in ELRs (KIP-966). v4
+may list features with minimum level 0 (KAFKA-17492).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""ConsumerGroupDescribe (key 69): describe KIP-848 groups."""
+"""ConsumerGroupDescribe (key 69): shows the state and the members of consumer groups (KIP-848).
+
+Sent by admin clients to the group coordinator. The assignment is ready when `assignment_epoch` equals `group_epoch`;
+a member is ready when its current assignment is its target. Classic groups answer GROUP_ID_NOT_FOUND. v1 tells
+members of the classic protocol (`member_type` 0) from the others (1); -1 is unknown (KIP-1099).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,11 @@
-"""ConsumerGroupHeartbeat (key 68): KIP-848 consumer group heartbeat."""
+"""ConsumerGroupHeartbeat (key 68): joins, keeps alive and leaves a consumer group (KIP-848).
+
+Sent by members to the group coordinator, which computes the assignment. `member_epoch` is 0 to join, -1 to leave, -2
+for a static member that will be back. Null fields, and -1 for the timeout, mean unchanged since the last heartbeat; a
+null `assignment` in the answer too. `topic_partitions` are those owned: dropping one there is how a member confirms a
+revocation. FENCED_MEMBER_EPOCH asks it to give up everything and join with 0. v1 adds the topic regex, and the member
+id must be made by the client (KIP-1082).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""ControllerRegistration (key 70): controller registers itself."""
+"""ControllerRegistration (key 70): registers a controller's endpoints and features (KIP-919).
+
+Sent by every controller, the active one included, to the active controller when it starts or changes, so that
+DescribeCluster can list them and the active one knows what all of them support. `incarnation_id` is new for every
+process. `zk_migration_ready` is a leftover.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""CreateAcls (key 30): add ACLs."""
+"""CreateAcls (key 30): adds ACLs.
+
+Sent by admin clients to any broker, which forwards it to the controller. `results` stand in the order of `creations`;
+an entry that exists succeeds. The principal is written Type:name, the host is an address or `*`.
+`resource_pattern_type` (v1, KIP-290) is 3 literal or 4 prefixed; any and match are for filters only. v3 knows users
+as resources (KIP-373).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

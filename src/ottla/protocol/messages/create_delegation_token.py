@@ -1,4 +1,9 @@
-"""CreateDelegationToken (key 38): create token."""
+"""CreateDelegationToken (key 38): issues a token to log in with (KIP-48).
+
+Sent by authenticated clients to any broker, which forwards it to the controller; refused on plaintext connections and
+on those that logged in by token. Null owner (v3, KIP-373) is the requester. `max_lifetime_ms` -1 takes the server's
+limit. For SCRAM the user is `token_id` and the password the base64 of `hmac`; who holds the latter holds the token.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""CreatePartitions (key 37): grow partition count."""
+"""CreatePartitions (key 37): grows topics to a number of partitions (KIP-195).
+
+Sent by admin clients to any broker, which forwards it to the controller. `count` is the new total, not the increase.
+Null `assignments` leave the placing to the controller; otherwise there is one entry for each new partition. Records
+keep their partition, so keys may change theirs. v3 may throttle (KIP-599).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

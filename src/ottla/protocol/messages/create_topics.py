@@ -1,4 +1,10 @@
-"""CreateTopics (key 19): create topics."""
+"""CreateTopics (key 19): creates topics.
+
+Sent by clients to any broker, which forwards it to the controller. `num_partitions` and `replication_factor` are -1
+beside manual `assignments`, and from v4 also to take the cluster's defaults (KIP-464). `validate_only` creates
+nothing. v5 returns the topic's configs (KIP-525), or `topic_config_error_code` if the caller may not see them, v6 may
+throttle (KIP-599), v7 returns the topic id (KIP-516). The answer may come before the new leaders are ready to serve.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

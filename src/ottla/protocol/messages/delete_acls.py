@@ -1,4 +1,10 @@
-"""DeleteAcls (key 31): remove ACLs."""
+"""DeleteAcls (key 31): removes every ACL that matches one of the filters.
+
+Sent by admin clients to any broker, which forwards it to the controller. Filters work as in DescribeAcls: null
+strings and type 1 (any) match all. The answer has an entry per filter, in order, and lists each removed ACL with an
+error of its own; one that matches several filters is listed for each. v1 adds pattern types (KIP-290), v3 users as
+resources (KIP-373).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

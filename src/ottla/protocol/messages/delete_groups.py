@@ -1,4 +1,8 @@
-"""DeleteGroups (key 42): delete groups."""
+"""DeleteGroups (key 42): deletes groups and their offsets (KIP-229).
+
+Sent by admin clients to the group coordinator, for groups of every type. Each group has its own result:
+NON_EMPTY_GROUP while it has members, GROUP_ID_NOT_FOUND if there is none.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""DeleteRecords (key 21): advance log start offset."""
+"""DeleteRecords (key 21): moves the start of partitions forward, dropping the records before it (KIP-107).
+
+Sent by admin clients to each partition's leader. `offset` -1 stands for the high watermark; an offset before the
+start succeeds and changes nothing. The answer waits for the live replicas and gives their lowest start as
+`low_watermark`, -1 with an error. Topics that are only compacted refuse it (POLICY_VIOLATION).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,8 @@
-"""DeleteShareGroupOffsets (key 92): share offsets delete."""
+"""DeleteShareGroupOffsets (key 92): forgets a share group's offsets of whole topics (KIP-932).
+
+Sent by admin clients to the group coordinator, which has the share coordinator delete the state. The group must have
+no members, else NON_EMPTY_GROUP. Results are per topic.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

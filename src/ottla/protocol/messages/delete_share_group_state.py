@@ -1,4 +1,8 @@
-"""DeleteShareGroupState (key 86): share state delete."""
+"""DeleteShareGroupState (key 86): removes the state of share partitions (KIP-932).
+
+Sent by the group coordinator to the share coordinator when a group, or its offsets of a topic, are deleted. It leaves
+a tombstone in `__share_group_state` for each partition.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""DeleteTopics (key 20): delete topics."""
+"""DeleteTopics (key 20): deletes topics with all their data.
+
+Sent by clients to any broker, which forwards it to the controller. v6 names each topic either by `name` (the id is
+zero) or by `topic_id` (the name is null); before, by `topic_names`. A topic named twice gets INVALID_REQUEST and
+stays. v3 may answer TOPIC_DELETION_DISABLED; v5 adds messages and may throttle (KIP-599).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""DescribeAcls (key 29): list ACLs."""
+"""DescribeAcls (key 29): lists the ACLs that match a filter.
+
+Sent by admin clients; broker or controller answers from its own metadata. A null name, principal or host matches all,
+as does 1 (any) for types and operations. `pattern_type_filter` (v1, KIP-290) is 3 literal, 4 prefixed, 1 any, or 2
+for every pattern that applies to the name. Type 0 (unknown) closes the connection. v3 knows users as resources
+(KIP-373).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

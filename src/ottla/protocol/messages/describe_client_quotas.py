@@ -1,4 +1,10 @@
-"""DescribeClientQuotas (key 48): read quotas."""
+"""DescribeClientQuotas (key 48): lists client quotas that match a filter (KIP-546).
+
+Sent by admin clients; brokers answer from their own metadata. Entity types are user, client-id and ip. `match_type`
+is 0 for the name in `match`, 1 for the default entity, 2 for any name. `strict` leaves out entities with further
+types; no components and not strict means all quotas. A null `entity_name` is the default entity; `entries` is null
+with an error.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

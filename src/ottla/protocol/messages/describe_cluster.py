@@ -1,4 +1,10 @@
-"""DescribeCluster (key 60): cluster id, controller, nodes."""
+"""DescribeCluster (key 60): shows the cluster's id and its nodes (KIP-700).
+
+Sent by admin clients to brokers or controllers. `endpoint_type` (v1, KIP-919) is 1 for brokers, 2 for controllers,
+and must fit the listener, else MISMATCHED_ENDPOINT_TYPE. A controller returns the quorum's leader as `controller_id`,
+a broker just some live broker. v2 can list fenced brokers too (KIP-1073). Authorized operations are -2147483648
+unless asked for.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

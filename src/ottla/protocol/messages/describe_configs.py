@@ -1,4 +1,10 @@
-"""DescribeConfigs (key 32): read topic/broker/group/client-metrics configs."""
+"""DescribeConfigs (key 32): reads configs with their sources.
+
+Sent by admin clients. `resource_type` is 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group. A broker
+named by its id must be asked itself; the empty broker name is the cluster-wide default. Null `configuration_keys`
+asks for all. Sensitive values come back null. Sources: 1 topic, 2 broker, 3 cluster default, 4 broker's file, 5 built
+in, 6 logger, 7 client metrics, 8 group. v1 has sources and synonyms (KIP-226), v3 types and documentation (KIP-569).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,8 @@
-"""DescribeDelegationToken (key 41): list tokens."""
+"""DescribeDelegationToken (key 41): lists the delegation tokens that the caller may see (KIP-48).
+
+Sent by clients; brokers answer from their own metadata. Null `owners` asks for all tokens, empty for none. The answer
+includes each token's `hmac`, its secret. v3 adds who requested the token, which need not be the owner (KIP-373).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,10 @@
-"""DescribeGroups (key 15): describe classic groups."""
+"""DescribeGroups (key 15): shows the state and the members of classic groups.
+
+Sent by admin clients to the group coordinator. A group that is unknown, or not a classic one, reads as Dead without
+error up to v5; v6 answers GROUP_ID_NOT_FOUND (KIP-1043). Metadata and assignment of members are filled only while the
+group is Stable. `authorized_operations` is -2147483648 unless asked for (v3, KIP-430); v4 adds instance ids
+(KIP-345).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,10 @@
-"""DescribeLogDirs (key 35): sizes and lag per log dir."""
+"""DescribeLogDirs (key 35): shows what a broker's log directories hold (KIP-113).
+
+Sent by admin clients to each broker of interest. Null `topics` asks for all. `offset_lag` is how far the log's end is
+behind the high watermark, or for a future replica (`is_future_key`) behind the one it will replace. A failed
+directory has KAFKA_STORAGE_ERROR. v3 adds a top-level error, v4 the volume's sizes (KIP-827), -1 if unknown, v5
+whether the directory is cordoned (KIP-1066).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

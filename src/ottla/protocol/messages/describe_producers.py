@@ -1,4 +1,9 @@
-"""DescribeProducers (key 61): active producers per partition."""
+"""DescribeProducers (key 61): lists the producers that a partition remembers (KIP-664).
+
+Sent by admin clients to a partition's leader, to find hanging transactions. `current_txn_start_offset` is -1 without
+an open transaction, `last_sequence` -1 if nothing but markers was written. `producer_epoch` is an int32 here, though
+an int16 everywhere else.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

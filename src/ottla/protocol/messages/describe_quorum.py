@@ -1,4 +1,9 @@
-"""DescribeQuorum (key 55): raft quorum state."""
+"""DescribeQuorum (key 55): shows the leader, voters and observers of the metadata quorum (KIP-595).
+
+Sent by admin clients to any broker, which forwards it to the active controller; only `__cluster_metadata` partition 0
+exists. `leader_id` and offsets are -1 if unknown. v1 adds the times of the last fetch and of being caught up, by the
+leader's clock (KIP-836), v2 directory ids, messages and the controllers' endpoints (KIP-853).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

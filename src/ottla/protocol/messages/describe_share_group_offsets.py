@@ -1,4 +1,8 @@
-"""DescribeShareGroupOffsets (key 90): share offsets list."""
+"""DescribeShareGroupOffsets (key 90): reads the start offsets of share groups (KIP-932).
+
+Sent by admin clients to the group coordinator, which asks the share coordinator. Null `topics` asks for all that the
+group has state for. `start_offset` is -1 while it isn't set. v1 adds `lag`, -1 if unknown (KIP-1226).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""DescribeTopicPartitions (key 75): paged topic describe (with ELR)."""
+"""DescribeTopicPartitions (key 75): describes topics' partitions page by page, with their ELR (KIP-966).
+
+Sent by admin clients to any broker, which answers from its own metadata; clients fall back to Metadata where it isn't
+advertised. Empty `topics` asks for all. Topics come sorted by name, up to `response_partition_limit` partitions and
+the broker's own limit; a `next_cursor` that isn't null is where the next request goes on. A cursor on a topic that
+wasn't asked for is INVALID_REQUEST.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""DescribeTransactions (key 65): describe txns."""
+"""DescribeTransactions (key 65): shows the state of transactions (KIP-664).
+
+Sent by admin clients to the transaction coordinators of the ids. An empty list describes none. `topics` are the
+partitions of the current transaction; while it is ending, those still without a marker. An id that the coordinator
+doesn't know gets TRANSACTIONAL_ID_NOT_FOUND.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

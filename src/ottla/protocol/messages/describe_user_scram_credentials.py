@@ -1,4 +1,9 @@
-"""DescribeUserScramCredentials (key 50): read SCRAM users."""
+"""DescribeUserScramCredentials (key 50): lists users with SCRAM credentials (KIP-554).
+
+Sent by admin clients; brokers and controllers answer from their own metadata. Null or empty `users` asks for all.
+Only mechanism (1 SCRAM-SHA-256, 2 SCRAM-SHA-512) and iterations are shown, never salts or keys. A user named twice
+gets DUPLICATE_RESOURCE, an unknown one RESOURCE_NOT_FOUND.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

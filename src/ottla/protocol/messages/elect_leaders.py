@@ -1,4 +1,10 @@
-"""ElectLeaders (key 43): preferred/unclean election."""
+"""ElectLeaders (key 43): starts elections of partition leaders.
+
+Sent by admin clients to any broker, which forwards it to the controller. Null `topic_partitions` means every
+partition; the answer then leaves out those that need no election, which are ELECTION_NOT_NEEDED when named.
+`election_type` (v1, KIP-460) is 0 for the preferred replica, 1 for an unclean election, which may lose records; v0
+knows only the preferred one (KIP-183).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""EndQuorumEpoch (key 54): raft leader resigns."""
+"""EndQuorumEpoch (key 54): says that the leader of the metadata quorum resigns (KIP-595).
+
+Sent by the leader to the voters in a clean stop, so that they needn't wait for the fetch timeout. The earlier a voter
+stands in the list of candidates, the sooner it starts an election; the most caught up come first. v0 has bare ids in
+`preferred_successors`, v1 ids with directories in `preferred_candidates`, and the leader's endpoints (KIP-853).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

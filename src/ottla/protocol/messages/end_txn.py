@@ -1,4 +1,10 @@
-"""EndTxn (key 26): commit/abort txn (v5 returns bumped epoch)."""
+"""EndTxn (key 26): commits or aborts a transaction.
+
+Sent by a producer to its transaction coordinator. The answer comes once the decision is durable, which is before the
+markers are in all partitions. v5 is for transactions v2: every end raises the epoch, and the answer gives the id and
+epoch to use next (KIP-890), a new id when the epochs ran out. A repeated v5 request with the old epoch succeeds. From
+v2 a fenced producer gets PRODUCER_FENCED (KIP-588).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,10 @@
-"""Envelope (key 58): broker forwards client request to controller."""
+"""Envelope (key 58): wraps a client's request that a broker forwards to the controller (KIP-590).
+
+Sent by brokers to the active controller. `request_data` is the client's request with its own header;
+`request_principal` says who sent it (see `ottla.protocol.principal`). `response_data` is the answer with its header,
+null if the envelope itself failed, as with NOT_CONTROLLER, after which the broker tries again. The sender needs
+CLUSTER_ACTION.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

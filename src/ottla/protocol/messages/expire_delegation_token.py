@@ -1,4 +1,9 @@
-"""ExpireDelegationToken (key 40): expire token."""
+"""ExpireDelegationToken (key 40): ends a delegation token's life sooner (KIP-48).
+
+Sent by the token's owner or one of its renewers to any broker, which forwards it to the controller. The token is
+named by its `hmac`. A negative `expiry_time_period_ms` removes it at once; otherwise it expires that long from now,
+but not after its maximum.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,12 @@
-"""Fetch (key 1): read records (consumers, followers, raft)."""
+"""Fetch (key 1): reads record batches from partitions.
+
+Sent by consumers and followers to a partition's leader (consumers also to a near replica, v11, KIP-392) and by the
+metadata quorum's followers and observers to its leader. Replica id -1 is a consumer; v15 moves it into
+`replica_state` (KIP-903). v7 brings sessions (KIP-227): `session_epoch` 0 asks for a new one, -1 ends it or does
+without. From v12 the answer reports divergence in `diverging_epoch`; v13 names topics by id (KIP-516); v17 and v18
+serve the quorum (KIP-853, KIP-1166). `aborted_transactions` is null unless read_committed. The first batch comes
+whole, however small the limits (KIP-74).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""FetchSnapshot (key 59): fetch metadata snapshot chunk."""
+"""FetchSnapshot (key 59): reads a piece of a snapshot of the metadata log (KIP-630).
+
+Sent by followers and observers to the quorum's leader after a Fetch answered with a snapshot id. `position` counts
+bytes, and `unaligned_records` may begin or end inside a batch; the copy is whole when position and bytes reach
+`size`. SNAPSHOT_NOT_FOUND means to fetch again. v1 adds directory ids and the leader's endpoint (KIP-853).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""FindCoordinator (key 10): locate group/txn/share coordinator."""
+"""FindCoordinator (key 10): tells which broker coordinates a group, a transactional id or a share partition.
+
+Sent by clients, and by brokers for share partitions; any broker answers. `key_type` is 0 for a group, 1 for a
+transactional id, 2 for a share partition, written groupId:topicId:partition (v6, KIP-932). v4 takes several keys
+(KIP-699): the answer then sits in `coordinators` and no longer at the top. A lookup also creates the internal topic
+it needs; until that has a leader the error is COORDINATOR_NOT_AVAILABLE.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

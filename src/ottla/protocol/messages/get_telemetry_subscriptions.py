@@ -1,4 +1,10 @@
-"""GetTelemetrySubscriptions (key 71): client telemetry subscription."""
+"""GetTelemetrySubscriptions (key 71): asks which metrics the cluster wants from a client (KIP-714).
+
+Sent by clients to any broker; advertised only where a receiver is configured. `client_instance_id` is zero the first
+time and the answer assigns one. `requested_metrics` are name prefixes: an empty array wants none, one empty string
+wants all. `subscription_id` changes with the subscriptions. With `delta_temporality` counters are sent as
+differences.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

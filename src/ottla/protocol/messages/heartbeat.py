@@ -1,4 +1,10 @@
-"""Heartbeat (key 12): classic group liveness."""
+"""Heartbeat (key 12): keeps a member of a classic group alive.
+
+Sent by each member to the group coordinator, several times per session timeout. REBALANCE_IN_PROGRESS asks the member
+to join again; ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID say that the group went on without it. v3 knows static members
+(KIP-345): FENCED_INSTANCE_ID means that another process took the instance id over. Consumer groups use
+ConsumerGroupHeartbeat.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,9 @@
-"""IncrementalAlterConfigs (key 44): incremental config change."""
+"""IncrementalAlterConfigs (key 44): changes single dynamic configs of resources (KIP-339).
+
+Sent by admin clients to any broker, which forwards it to the controller; broker loggers alone are changed by the
+broker itself. `config_operation` is 0 set, 1 delete (back to the default), 2 append, 3 subtract, the last two for
+lists. What isn't named stays. Resource types are those of DescribeConfigs.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,11 @@
-"""InitProducerId (key 22): allocate producer id/epoch."""
+"""InitProducerId (key 22): gives a producer its id and epoch (KIP-98).
+
+Sent by producers when they start. With a null `transactional_id` any broker answers, with a new id and epoch 0.
+Otherwise the transaction coordinator raises the epoch, which fences older instances, and aborts what they left open,
+answering CONCURRENT_TRANSACTIONS meanwhile. From v3 a producer may send the id and epoch it has, else -1, to go on
+after an error (KIP-360). v4 answers PRODUCER_FENCED (KIP-588), v5 TRANSACTION_ABORTABLE (KIP-890). v6 is for
+two-phase commit (KIP-939) and still unstable.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

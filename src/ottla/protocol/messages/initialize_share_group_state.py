@@ -1,4 +1,9 @@
-"""InitializeShareGroupState (key 83): share state init."""
+"""InitializeShareGroupState (key 83): sets up the state of share partitions (KIP-932).
+
+Sent by the group coordinator to the share coordinator when a group first subscribes to a topic or its offsets are
+altered. A `start_offset` of -1 leaves it open: the partition's leader picks it by the group's config. A `state_epoch`
+below the stored one gets FENCED_STATE_EPOCH.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

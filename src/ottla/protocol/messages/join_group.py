@@ -1,4 +1,11 @@
-"""JoinGroup (key 11): classic group join."""
+"""JoinGroup (key 11): enters a classic group, or takes part in its rebalance.
+
+Sent by members to the group coordinator, which answers when all have joined or the rebalance timeout passed (in v0
+the session timeout). Only the leader's answer lists `members`. A first join has an empty `member_id`; from v4 it gets
+MEMBER_ID_REQUIRED and an id to join with (KIP-394), except for static members, who give `group_instance_id` (v5,
+KIP-345). v8 adds the reason (KIP-800); in v9 `skip_assignment` tells a returning static leader to leave the
+assignment alone (KIP-814).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

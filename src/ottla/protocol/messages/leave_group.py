@@ -1,4 +1,9 @@
-"""LeaveGroup (key 13): leave classic group."""
+"""LeaveGroup (key 13): takes members out of a classic group.
+
+Sent by a leaving member to the group coordinator, and by admin clients to remove others. v0-2 name one member at the
+top; v3 takes a list with a result each, and a static member may be named by `group_instance_id` alone (KIP-345).
+Static members don't send it when they stop: that is what saves the rebalance. v5 adds the reason (KIP-800).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""ListConfigResources (key 74): list config resources."""
+"""ListConfigResources (key 74): lists the resources that have dynamic configs.
+
+Sent by admin clients to any broker. v0 was ListClientMetricsResources: it lists client metrics subscriptions only
+(KIP-1000). v1 takes types, those of DescribeConfigs, and returns them (KIP-1142); no types means all that can be
+listed. An unknown type gets UNSUPPORTED_VERSION.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,9 @@
-"""ListGroups (key 16): list groups (states/types filter)."""
+"""ListGroups (key 16): lists the groups that a broker coordinates.
+
+Sent by admin clients to every broker, since each knows only its own. Empty filters let everything pass. v4 filters by
+state and returns it (KIP-518), v5 does the same for the type: classic, consumer, share, streams (KIP-848). Groups
+that the caller may not describe are left out silently.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,11 @@
-"""ListOffsets (key 2): offsets by timestamp / earliest / latest / max-ts."""
+"""ListOffsets (key 2): looks up one offset per partition by time, or by a special time.
+
+Sent by clients to each partition's leader. A `timestamp` from 0 finds the first record at or after it; -1 is the end
+(the last stable offset for read_committed), -2 the start, -3 the record with the largest timestamp (v7, KIP-734), -4
+the start of the local log (v8, KIP-405), -5 the last tiered offset (v9, KIP-1005), -6 the first one not uploaded yet
+(v11, KIP-1023). Offset and timestamp -1 mean that nothing matched. `replica_id` is -1 for clients. v4 fences by
+leader epoch (KIP-320); v10 adds `timeout_ms` for lookups in tiered storage (KIP-1075).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

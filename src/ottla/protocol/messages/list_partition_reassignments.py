@@ -1,4 +1,8 @@
-"""ListPartitionReassignments (key 46): list reassignments."""
+"""ListPartitionReassignments (key 46): lists the partition moves under way (KIP-455).
+
+Sent by admin clients to any broker, which forwards it to the controller. Null `topics` asks for all. `replicas` is
+the present list, in which the ones in `adding_replicas` and `removing_replicas` both occur.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

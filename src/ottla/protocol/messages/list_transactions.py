@@ -1,4 +1,9 @@
-"""ListTransactions (key 66): list txns."""
+"""ListTransactions (key 66): lists the transactional ids that a broker coordinates (KIP-664).
+
+Sent by admin clients to every broker, since each knows only its own. Empty filters let everything pass; states that
+the broker doesn't know come back in `unknown_state_filters`. v1 keeps those open for longer than `duration_filter`
+ms, negative for all (KIP-994); v2 filters ids by a regular expression, null or empty for all (KIP-1152).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,11 @@
-"""Metadata (key 3): brokers, topics, leaders, auto-create."""
+"""Metadata (key 3): describes brokers, topics and partition leaders.
+
+Sent by every client; any broker answers from what it knows. In v0 an empty `topics` asks for all topics; from v1 null
+asks for all and empty for none. v4 lets the client forbid auto-creation; a topic being created is first answered with
+UNKNOWN_TOPIC_OR_PARTITION. v10 returns topic ids, but asking by id with a null `name` works only from v12 (KIP-516).
+`controller_id` is just some live broker, since brokers forward. Authorized operations are -2147483648 unless asked
+for (v8, KIP-430); the cluster's moved to DescribeCluster after v10. v13 adds a top-level error (KIP-1102).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

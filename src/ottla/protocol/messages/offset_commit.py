@@ -1,4 +1,11 @@
-"""OffsetCommit (key 8): commit group offsets."""
+"""OffsetCommit (key 8): stores a group's positions in partitions.
+
+Sent by a group's members to its coordinator. `generation_id_or_member_epoch` is the generation in classic groups and
+the member epoch in consumer groups, which need v9 (KIP-848). -1 with an empty `member_id` commits from outside; a
+group with members refuses that. The offset itself is never checked against the log. v2-4 may set `retention_time_ms`
+(-1: the broker's); later only the broker decides (KIP-211). v6 stores the leader epoch (KIP-320), v7 knows static
+members (KIP-345), v10 names topics by id.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,8 @@
-"""OffsetDelete (key 47): delete committed offsets."""
+"""OffsetDelete (key 47): deletes a group's committed offsets of some partitions (KIP-496).
+
+Sent by admin clients to the group coordinator. Topics that a member still subscribes to are refused with
+GROUP_SUBSCRIBED_TO_TOPIC; the rest of the request is done. Never flexible.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

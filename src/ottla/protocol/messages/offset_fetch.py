@@ -1,4 +1,11 @@
-"""OffsetFetch (key 9): read group offsets."""
+"""OffsetFetch (key 9): reads the positions that groups committed.
+
+Sent by members and admin clients to the group coordinator. Null `topics` asks for all of a group's offsets (v2,
+KIP-88). `committed_offset` -1 means that none is stored. With `require_stable` (v7, KIP-447) an offset that an open
+transaction may still change answers UNSTABLE_OFFSET_COMMIT. v8 takes several groups (KIP-709) in `groups`, and the
+fields of v0-7 fall away. v9 adds member id and epoch, checked in consumer groups only (KIP-848); v10 names topics by
+id.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

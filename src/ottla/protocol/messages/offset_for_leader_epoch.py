@@ -1,4 +1,10 @@
-"""OffsetForLeaderEpoch (key 23): epoch end offset, truncation detection."""
+"""OffsetForLeaderEpoch (key 23): tells where a leader epoch ends in the log, to find truncation.
+
+Sent to a partition's leader by consumers checking their position after a leader change (KIP-320) and by followers
+before they truncate (KIP-101), where Fetch doesn't do that. The answer is the largest epoch up to the one asked for,
+and the offset behind its last record; both -1 if unknown. `current_leader_epoch` fences as in Fetch. `replica_id`
+(v3) is -1 for consumers; -2, its default, may look beyond the high watermark.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,12 @@
-"""Produce (key 0): append record batches."""
+"""Produce (key 0): appends record batches to partitions.
+
+Sent by producers to each partition's leader. `acks` is 0 (no response follows, an error closes the connection), 1
+(the leader wrote it) or -1 (the whole ISR has it). A partition carries exactly one batch, of magic 2. v7 allows zstd
+(KIP-110), v8 names the records that spoiled a batch (KIP-467), v10 tells the new leader (KIP-951), v13 names topics
+by id (KIP-516). From v12 a transactional write adds its partition to the transaction (KIP-890); clients without
+transactions v2 stop at v11. Brokers advertise versions from 0, or librdkafka would not compress (KAFKA-18659), but
+serve only v3 and later.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""PushTelemetry (key 72): client telemetry push."""
+"""PushTelemetry (key 72): sends a client's metrics to the cluster (KIP-714).
+
+Sent by clients to any broker, every push interval. `metrics` is OTLP MetricsData in protobuf, compressed by one of
+the accepted codecs. UNKNOWN_SUBSCRIPTION_ID asks the client to get its subscriptions again. A client that stops sends
+a last push with `terminating`, for which the interval doesn't count.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

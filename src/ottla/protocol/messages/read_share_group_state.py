@@ -1,4 +1,9 @@
-"""ReadShareGroupState (key 84): share state read."""
+"""ReadShareGroupState (key 84): reads the state of share partitions (KIP-932).
+
+Sent by a partition's leader to the share coordinator when it starts to serve the partition for a group. An older
+`leader_epoch` than the one last seen gets FENCED_LEADER_EPOCH. `start_offset` is -1 if not set yet. `delivery_state`
+is 0 available, 2 acknowledged, 4 archived; acquired (1) lives in the leader's memory only.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,8 @@
-"""ReadShareGroupStateSummary (key 87): share state summary."""
+"""ReadShareGroupStateSummary (key 87): reads the start offsets of share partitions (KIP-932).
+
+Sent by the group coordinator to the share coordinator to answer DescribeShareGroupOffsets: the state without its
+batches. v1 adds `delivery_complete_count`, -1 if unknown, which the lag needs (KIP-1226).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

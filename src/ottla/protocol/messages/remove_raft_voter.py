@@ -1,4 +1,9 @@
-"""RemoveRaftVoter (key 81): remove controller voter."""
+"""RemoveRaftVoter (key 81): takes a voter out of the metadata quorum (KIP-853).
+
+Sent by admin clients to the quorum's leader; brokers forward it. Id and directory must both match, so a node with a
+new disk isn't hit by mistake. A leader that removes itself resigns once that is committed. It needs kraft.version 1;
+a null `cluster_id` isn't checked.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""RenewDelegationToken (key 39): renew token."""
+"""RenewDelegationToken (key 39): extends a delegation token's life (KIP-48).
+
+Sent by the token's owner or one of its renewers to any broker, which forwards it to the controller. The token is
+named by its `hmac`. `renew_period_ms` counts from now. 0 or less takes the server's renewal time, which is also the
+most one can get, and the maximum fixed at creation is never passed.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

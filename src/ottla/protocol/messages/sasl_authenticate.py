@@ -1,4 +1,9 @@
-"""SaslAuthenticate (key 36): SASL exchange bytes."""
+"""SaslAuthenticate (key 36): carries one step of the SASL exchange (KIP-152).
+
+Sent by clients and nodes of the cluster after SaslHandshake v1, as often as the mechanism needs. A failure answers
+SASL_AUTHENTICATION_FAILED and closes the connection. v1 returns `session_lifetime_ms`: 0 sets no limit, otherwise the
+client must authenticate again on the same connection before that time is over (KIP-368).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

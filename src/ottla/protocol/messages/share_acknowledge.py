@@ -1,4 +1,9 @@
-"""ShareAcknowledge (key 79): share group ack."""
+"""ShareAcknowledge (key 79): acknowledges records of a share group without fetching more (KIP-932).
+
+Sent by members to each partition's leader, in the session that ShareFetch opened; `share_session_epoch` -1 closes it
+and releases what is still held. `acknowledge_types` is as in ShareFetch; v2 adds 4, renew, and returns the lock's
+duration (KIP-1222). INVALID_RECORD_STATE means that the lock had run out. v0 was early access.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,11 @@
-"""ShareFetch (key 78): share group fetch+ack."""
+"""ShareFetch (key 78): acquires records for a member of a share group, and acknowledges earlier ones (KIP-932).
+
+Sent by members to each partition's leader. `share_session_epoch` is 0 to open a session, -1 to close it, else one
+more each time. `acquired_records` says which of the returned offsets are the member's, until
+`acquisition_lock_timeout_ms` ends; the others must be skipped. `acknowledge_types` is 0 gap, 1 accept, 2 release, 3
+reject, 4 renew (v2, KIP-1222): one for the whole batch or one per offset. In v2 `share_acquire_mode` 1 makes
+`max_records` a strict limit (KIP-1206). v0 was early access.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

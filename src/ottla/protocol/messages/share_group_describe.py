@@ -1,4 +1,8 @@
-"""ShareGroupDescribe (key 77): describe share groups."""
+"""ShareGroupDescribe (key 77): shows the state and the members of share groups (KIP-932).
+
+Sent by admin clients to the group coordinator. Groups of other types answer GROUP_ID_NOT_FOUND.
+`authorized_operations` is -2147483648 unless asked for. v0 was early access in 4.0 and is gone.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""ShareGroupHeartbeat (key 76): share group heartbeat."""
+"""ShareGroupHeartbeat (key 76): joins, keeps alive and leaves a share group (KIP-932).
+
+Sent by members to the group coordinator. `member_epoch` is 0 to join, -1 to leave; the client makes its member id.
+Null fields mean unchanged since the last heartbeat; a null `assignment` in the answer too. Partitions are shared
+between members, so nothing has to be revoked before others get it, and there are no static members. v0 was early
+access in 4.0 and is gone.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,9 @@
-"""StreamsGroupDescribe (key 89): describe streams groups."""
+"""StreamsGroupDescribe (key 89): shows the topology, the members and the tasks of streams groups (KIP-1071).
+
+Sent by admin clients to the group coordinator. `topology` is null with an error; its `subtopologies` are null until
+the source topics exist and fit, and show resolved topics, not regexes. Groups of other types answer
+GROUP_ID_NOT_FOUND. `authorized_operations` is -2147483648 unless asked for.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

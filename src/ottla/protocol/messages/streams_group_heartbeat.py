@@ -1,4 +1,11 @@
-"""StreamsGroupHeartbeat (key 88): KIP-1071 streams group heartbeat."""
+"""StreamsGroupHeartbeat (key 88): joins, keeps alive and leaves a streams group (KIP-1071).
+
+Sent by members to the group coordinator, which assigns tasks and creates internal topics. `member_epoch` is 0 to
+join, -1 to leave, -2 for a static member that will be back. `topology` comes with a join only. Null means unchanged
+since the last heartbeat, in both directions. `status` is 0 stale topology, 1 source topics missing, 2 wrongly
+partitioned, 3 internal topics missing, 4 shutdown requested, 5 assignment delayed. `endpoint_information_epoch`
+spares members the map of endpoints they have. 0 as a topic's partitions or replication factor leaves the number open.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

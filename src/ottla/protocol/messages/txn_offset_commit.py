@@ -1,4 +1,10 @@
-"""TxnOffsetCommit (key 28): commit offsets inside txn."""
+"""TxnOffsetCommit (key 28): stores a group's positions as part of a transaction.
+
+Sent by a producer to the group coordinator; the offsets count once the commit marker is written. v3 adds the
+consumer's member id, generation and instance id, so that zombies are fenced (KIP-447); with their defaults the group
+isn't checked. From v5 the request also adds the offsets partition to the transaction, so AddOffsetsToTxn isn't needed
+(KIP-890).
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

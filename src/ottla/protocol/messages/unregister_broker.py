@@ -1,4 +1,8 @@
-"""UnregisterBroker (key 64): remove broker registration."""
+"""UnregisterBroker (key 64): removes the registration of a broker that won't come back.
+
+Sent by admin clients to any broker, which forwards it to the controller. An unknown id gets BROKER_ID_NOT_REGISTERED.
+The broker's replicas stay assigned to it: reassign them before.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -1,4 +1,9 @@
-"""UpdateFeatures (key 57): set finalized feature levels."""
+"""UpdateFeatures (key 57): sets the finalized levels of features (KIP-584).
+
+Sent by admin clients to any broker, which forwards it to the controller. All changes are made or none. A
+`max_version_level` below 1 removes the feature. v0 has `allow_downgrade`; v1 has `upgrade_type` instead, 1 upgrade, 2
+safe downgrade, 3 downgrade that may lose metadata, and `validate_only` (KIP-778). v2 answers with a single result.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,8 @@
-"""UpdateRaftVoter (key 82): voter updates own endpoints."""
+"""UpdateRaftVoter (key 82): tells the quorum's leader a voter's endpoints and supported kraft.version (KIP-853).
+
+Sent by a voter, for itself, to the quorum's leader when they differ from what the voter set says.
+`current_leader_epoch` is -1 if unknown. The answer tells the current leader, in a tagged field.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

@@ -1,4 +1,10 @@
-"""WriteShareGroupState (key 85): share state write."""
+"""WriteShareGroupState (key 85): stores changes to the state of share partitions (KIP-932).
+
+Sent by a partition's leader to the share coordinator as records are acknowledged. Older `leader_epoch` and
+`state_epoch` are fenced. `start_offset` -1 leaves the start alone; `state_batches` are merged into those stored. v1
+adds `delivery_complete_count`, -1 if unknown: how many offsets from the start on are done with, from which the lag is
+computed (KIP-1226).
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey

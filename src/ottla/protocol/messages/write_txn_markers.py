@@ -1,4 +1,10 @@
-"""WriteTxnMarkers (key 27): coordinator writes commit/abort markers."""
+"""WriteTxnMarkers (key 27): writes commit or abort markers into partitions.
+
+Sent by a transaction coordinator to the partitions' leaders, and by admin clients to abort a hanging transaction
+(KIP-664). `transaction_result` is true for commit. A `coordinator_epoch` older than the last one seen for the
+producer is refused. v2 adds `transaction_version`: with 2 the marker's epoch must be above the one last written,
+unless it repeats it (KIP-1228). The response knows no throttling.
+"""
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct

@@ -1,4 +1,10 @@
-"""Access control entries in the metadata log."""
+"""Access control entries in the metadata log.
+
+The controller gives every entry an `id` and writes one AccessControlEntryRecord for each that CreateAcls adds;
+DeleteAcls leaves a RemoveAccessControlEntryRecord, which knows only the id. The numbers are those of the API:
+`pattern_type` 3 literal, 4 prefixed; `permission_type` 2 deny, 3 allow. Filter values (any, match) never get here.
+Only version 0 exists.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.field import int8, string, uuid

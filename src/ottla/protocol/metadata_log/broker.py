@@ -1,4 +1,15 @@
-"""Brokers in the metadata log: registered, changed, fenced, gone."""
+"""Brokers in the metadata log: registered, changed, fenced, gone.
+
+RegisterBrokerRecord answers a BrokerRegistration; its own offset is the `broker_epoch`, which every later record
+about the broker repeats. BrokerRegistrationChangeRecord then holds differences only: `fenced` is 1 fenced, -1
+unfenced, 0 unchanged; `in_controlled_shutdown` is 1 or 0 for unchanged; no `log_dirs` and null `cordoned_log_dirs`
+mean unchanged. It took the place of Fence- and UnfenceBrokerRecord, still read from old logs. UnregisterBrokerRecord
+removes the broker.
+
+RegisterBrokerRecord: v1 controlled shutdown (KIP-841), v2 migration from ZooKeeper (KIP-866), v3 directories
+(KIP-858), v4 cordoned directories (KIP-1066), null until the broker first reports them. The change record: v1
+controlled shutdown, v2 directories, v3 cordoned ones.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.definition import Struct

@@ -1,4 +1,10 @@
-"""Dynamic configs in the metadata log."""
+"""Dynamic configs in the metadata log.
+
+One record per resource and key, written when a config is set, changed or deleted; a null `value` deletes it.
+`resource_type` is 2 topic, 4 broker, 16 client metrics, 32 group. A broker with an empty `resource_name` is the
+cluster-wide default. Broker loggers are never written. Configs that a topic is created with stand in the batch of its
+TopicRecord; RemoveTopicRecord drops them all.
+"""
 
 from ottla.protocol.field import int8, string
 from ottla.protocol.metadata_log.record import MetadataRecord

@@ -1,4 +1,9 @@
-"""Controllers in the metadata log."""
+"""Controllers in the metadata log (KIP-919).
+
+RegisterControllerRecord answers a ControllerRegistration: a controller started, or its endpoints or features changed.
+It replaces the controller's earlier one. `incarnation_id` is new for each process. It says nothing about who votes:
+that is in VotersRecord, a control record. `zk_migration_ready` is a leftover of migrations from ZooKeeper.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.definition import Struct

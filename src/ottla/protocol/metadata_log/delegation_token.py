@@ -1,4 +1,9 @@
-"""Delegation tokens in the metadata log."""
+"""Delegation tokens in the metadata log (KIP-48).
+
+DelegationTokenRecord is written when a token is issued and again, whole, whenever it is renewed or its expiry moved;
+RemoveDelegationTokenRecord when it is expired at once or found expired. Principals are written Type:name. The token's
+HMAC is not in the log: each node derives it from the token id and the cluster's secret key.
+"""
 
 from ottla.protocol.field import array, int64, string
 from ottla.protocol.metadata_log.record import MetadataRecord

@@ -1,4 +1,8 @@
-"""The record that changes nothing and shows that the controller is alive."""
+"""The record that changes nothing and shows that the controller is alive (KIP-835).
+
+The active controller writes one every metadata.max.idle.interval.ms (500 by default), so that the log moves, and lag
+and trouble of the quorum show, even when nothing changes. It has no fields and isn't in snapshots.
+"""
 
 from ottla.protocol.metadata_log.record import MetadataRecord
 

@@ -1,4 +1,9 @@
-"""Client quotas in the metadata log."""
+"""Client quotas in the metadata log (KIP-546).
+
+One record per entity and key, written by AlterClientQuotas. The entity is a user, a client-id, both together, or an
+ip; a null `entity_name` is the default of its type. `remove` deletes the key, and `value` doesn't matter then. All
+values are floats: byte rates, percentages, mutations or connections per second.
+"""
 
 from ottla.protocol.definition import Struct
 from ottla.protocol.field import array, boolean, float64, string

@@ -1,4 +1,14 @@
-"""Topics and partitions in the metadata log."""
+"""Topics and partitions in the metadata log.
+
+Creation writes a TopicRecord and a PartitionRecord for each partition in one batch; RemoveTopicRecord takes the
+partitions and configs along. PartitionChangeRecord holds differences only: null lists, `leader` -2 and
+`leader_recovery_state` -1 mean unchanged, while `leader` -1 means that there is none now. Each change raises the
+partition epoch by one, and a new leader the leader epoch too, without being written. `directories` stand in the order
+of `replicas`.
+
+v1 adds directories (KIP-858), v2 the eligible leader replicas and the last known ones (KIP-966). ClearElrRecord
+empties a topic's ELRs, or everybody's if the name is empty, when min.insync.replicas changes.
+"""
 
 from ottla.base.ids import Uuid
 from ottla.protocol.field import array, int8, int32, string, uuid
