@@ -18,6 +18,8 @@ class FieldPlan:
     """A field as one version has it."""
 
     field: Field
+    name: str
+    """The attribute that holds the value."""
     kind: Kind
     nullable: bool
     compact: bool
@@ -26,11 +28,6 @@ class FieldPlan:
     """The layout of the struct, if it is one."""
     element: "FieldPlan | None" = None
     """What the array holds, if it is one. Elements are never null."""
-
-    @property
-    def name(self) -> str:
-        """The attribute that holds the value."""
-        return self.field.name
 
 
 @dataclass(slots=True)
@@ -46,8 +43,13 @@ class StructPlan:
     """By tag, ascending."""
     absent: tuple[FieldPlan, ...]
     """Declared, but not in this version."""
+    defaulted: tuple[FieldPlan, ...] = dataclass_field(init=False, repr=False)
+    """What a reader sets to its default at first: tagged and absent ones."""
     compiled: object = dataclass_field(default=None, compare=False, repr=False)
     """What the compiled engine made of this plan."""
+
+    def __post_init__(self) -> None:
+        self.defaulted = self.tagged + self.absent
 
 
 def plan_struct(struct: "type[Struct]", version: int, *, flexible: bool) -> StructPlan:
@@ -71,6 +73,6 @@ def _plan_field(field: Field, version: int, *, flexible: bool) -> FieldPlan:
     tagged = flexible and field.tag is not None
     nullable = field.nullable.includes(version)
     if field.element is None:
-        return FieldPlan(field, field.kind, nullable, compact, tagged, nested)
-    element = FieldPlan(field, field.element, nullable=False, compact=compact, tagged=False, nested=nested)
-    return FieldPlan(field, field.kind, nullable, compact, tagged, element=element)
+        return FieldPlan(field, field.name, field.kind, nullable, compact, tagged, nested)
+    element = FieldPlan(field, field.name, field.element, nullable=False, compact=compact, tagged=False, nested=nested)
+    return FieldPlan(field, field.name, field.kind, nullable, compact, tagged, element=element)

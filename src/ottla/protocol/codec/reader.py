@@ -15,7 +15,7 @@ from ottla.protocol.field import Kind
 
 STRING_LENGTH_MAX = 0x7FFF
 
-_FIXED = {
+_LAYOUTS = {
     Kind.BOOL: binary.Struct(">?"),
     Kind.INT8: binary.Struct(">b"),
     Kind.INT16: binary.Struct(">h"),
@@ -25,6 +25,8 @@ _FIXED = {
     Kind.UINT32: binary.Struct(">I"),
     Kind.FLOAT64: binary.Struct(">d"),
 }
+_LAYOUT_BY_KIND = tuple(_LAYOUTS.get(kind) for kind in Kind)
+"""By number, because looking an enum member up in a dictionary is slow."""
 
 
 class Reader:
@@ -34,34 +36,40 @@ class Reader:
         self.view = memoryview(buffer).cast("B")
         self.position = position
         self.limit = len(self.view)
-        self._path: list[str] = []
 
     def read(self, plan: StructPlan) -> Any:
         """The struct that starts at the current position."""
-        self._path.append(plan.struct.__name__)
-        if not 0 <= self.position <= self.limit:
-            self._fail(f"outside of the {self.limit} bytes at hand")
-        value = self._struct(plan)
-        self._path.pop()
-        return value
+        try:
+            if not 0 <= self.position <= self.limit:
+                self._fail(f"outside of the {self.limit} bytes at hand")
+            return self._struct(plan)
+        except DecodeError as error:
+            raise error.inside(plan.struct.__name__) from None
 
     def _struct(self, plan: StructPlan) -> Any:
         value = plan.struct.__new__(plan.struct)
         for planned in plan.fields:
-            self._path.append(f".{planned.name}")
-            setattr(value, planned.name, self._field(planned))
-            self._path.pop()
-        for planned in plan.tagged + plan.absent:
+            setattr(value, planned.name, self._named_field(planned))
+        for planned in plan.defaulted:
             setattr(value, planned.name, planned.field.default_value())
         value.unknown_tags = self._tags(plan, value) if plan.flexible else None
         return value
 
+    def _named_field(self, planned: FieldPlan) -> Any:
+        try:
+            return self._field(planned)
+        except DecodeError as error:
+            raise error.inside(f".{planned.name}") from None
+
     def _field(self, planned: FieldPlan) -> Any:
         kind = planned.kind
-        if kind in _FIXED:
-            return self._fixed(kind)
-        if kind is Kind.UUID:
-            return Uuid(self._take(16))
+        layout = _LAYOUT_BY_KIND[kind]
+        if layout is not None:
+            position = self.position
+            if self.limit - position < layout.size:
+                self._fail(f"needs {layout.size} bytes, {self.limit - position} are left")
+            self.position = position + layout.size
+            return layout.unpack_from(self.view, position)[0]
         if kind is Kind.STRING:
             return self._string(planned)
         if kind is Kind.ARRAY:
@@ -69,6 +77,8 @@ class Reader:
         if kind is Kind.STRUCT:
             assert planned.nested is not None
             return None if planned.nullable and self._null_struct(planned) else self._struct(planned.nested)
+        if kind is Kind.UUID:
+            return Uuid(self._take(16))
         return self._bytes(planned)
 
     def _null_struct(self, planned: FieldPlan) -> bool:
@@ -83,12 +93,14 @@ class Reader:
         # Every element takes at least a byte, so a count beyond the bytes left can't be honest.
         if count > self.limit - self.position:
             self._fail(f"an array of {count} elements in {self.limit - self.position} bytes")
-        assert planned.element is not None
-        values = []
-        for index in range(count):
-            self._path.append(f"[{index}]")
-            values.append(self._field(planned.element))
-            self._path.pop()
+        element = planned.element
+        assert element is not None
+        values: list[Any] = []
+        try:
+            for _ in range(count):
+                values.append(self._field(element))
+        except DecodeError as error:
+            raise error.inside(f"[{len(values)}]") from None
         return values
 
     def _string(self, planned: FieldPlan) -> str | None:
@@ -130,12 +142,8 @@ class Reader:
         return length == -1
 
     def _fixed(self, kind: Kind) -> Any:
-        layout = _FIXED[kind]
-        if self.limit - self.position < layout.size:
-            self._fail(f"needs {layout.size} bytes, {self.limit - self.position} are left")
-        value = layout.unpack_from(self.view, self.position)[0]
-        self.position += layout.size
-        return value
+        layout = _LAYOUTS[kind]
+        return layout.unpack(self._take(layout.size))[0]
 
     def _take(self, length: int) -> memoryview:
         if length > self.limit - self.position:
@@ -168,34 +176,38 @@ class Reader:
         unknown: dict[int, bytes] = {}
         known = {planned.field.tag: planned for planned in plan.tagged}
         last = -1
-        for _ in range(self._tag_count()):
-            self._path.append(".<tags>")
-            tag = self._uvarint()
-            size = self._uvarint()
-            self._check_tag_order(tag, last)
-            last = tag
-            self._path.pop()
-            if tag not in known:
-                self._path.append(f".<tag {tag}>")
-                unknown[tag] = bytes(self._take(size))
-            else:
-                self._path.append(f".{known[tag].name}")
-                start = self.position
-                setattr(value, known[tag].name, self._field(known[tag]))
-                self._check_tag_size(start, size)
-            self._path.pop()
+        try:
+            for _ in range(self._uvarint()):
+                tag, size = self._uvarint(), self._uvarint()
+                self._check_tag_order(tag, last)
+                last = tag
+                if tag in known:
+                    self._known_tag(known[tag], size, value)
+                else:
+                    unknown[tag] = self._unknown_tag(tag, size)
+        except DecodeError as error:
+            raise error.inside("" if error.path else ".<tags>") from None
         return unknown or None
 
-    def _tag_count(self) -> int:
-        return self._uvarint()
+    def _known_tag(self, planned: FieldPlan, size: int, value: Any) -> None:
+        start = self.position
+        setattr(value, planned.name, self._named_field(planned))
+        if self.position != start + size:
+            self._wrong_tag_size(planned, start, size)
+
+    def _unknown_tag(self, tag: int, size: int) -> bytes:
+        try:
+            return bytes(self._take(size))
+        except DecodeError as error:
+            raise error.inside(f".<tag {tag}>") from None
 
     def _check_tag_order(self, tag: int, last: int) -> None:
         if tag <= last:
             self._fail(f"tag {tag} after tag {last}")
 
-    def _check_tag_size(self, start: int, size: int) -> None:
-        if self.position != start + size:
-            self._fail(f"a tagged field that says {size} bytes and has {self.position - start}")
+    def _wrong_tag_size(self, planned: FieldPlan, start: int, size: int) -> None:
+        reason = f"a tagged field that says {size} bytes and has {self.position - start}"
+        raise DecodeError(reason, path=f".{planned.name}", position=start)
 
     def _fail(self, reason: str) -> NoReturn:
-        raise DecodeError(reason, path="".join(self._path), position=self.position)
+        raise DecodeError(reason, position=self.position)

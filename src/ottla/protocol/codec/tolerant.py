@@ -5,6 +5,7 @@ refused with the right code), tags repeated or out of order (the last one counts
 Still an error: null where it can't stand, lengths past the end, varints longer than five bytes.
 """
 
+from ottla.protocol.codec.plan import FieldPlan
 from ottla.protocol.codec.reader import Reader
 
 
@@ -30,5 +31,5 @@ class TolerantReader(Reader):
     def _check_tag_order(self, tag: int, last: int) -> None:
         pass
 
-    def _check_tag_size(self, start: int, size: int) -> None:
+    def _wrong_tag_size(self, planned: FieldPlan, start: int, size: int) -> None:
         pass

@@ -18,6 +18,11 @@ class DecodeError(OttlaError):
         self.path = path
         self.position = position
 
+    def inside(self, step: str) -> "DecodeError":
+        """The same error seen from one level further out: `step` goes before the path."""
+        self.path = step + self.path
+        return self
+
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
         at = "" if self.position is None else f" (at byte {self.position})"
