@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.codec import engine
-from ottla.protocol.codec.plan import StructPlan, plan_struct
+from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.errors import DecodeError, UnsupportedVersionError
 from ottla.protocol.field import EMPTY_ARRAY, NEW_STRUCT, Field, Records
 from ottla.protocol.versions import NO_VERSIONS, VersionRange
@@ -154,7 +154,7 @@ class Message(Struct):
         if plan is None:
             if not cls.valid_versions.includes(version):
                 raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.valid_versions}, not {version}")
-            plan = cls._plans[version] = plan_struct(cls, version, flexible=cls.is_flexible(version))
+            plan = cls._plans[version] = StructPlan(cls, version, flexible=cls.is_flexible(version))
         return plan
 
     @classmethod

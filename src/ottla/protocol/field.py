@@ -6,12 +6,11 @@ They claim to return `Any`, so that the annotation beside them is what a type ch
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ottla.base.ids import ZERO_UUID
-from ottla.protocol.versions import NO_VERSIONS, VersionRange
+from ottla.protocol.versions import VersionRange
 
 if TYPE_CHECKING:
     from ottla.protocol.definition import Struct
@@ -50,20 +49,45 @@ Records = bytes | bytearray | memoryview | FileRegion
 """What a `records` field holds: a memoryview of the input after decoding, any buffer or file region for encoding."""
 
 
-@dataclass(slots=True)
 class Field:
     """One field of a struct, for all versions. `name` is filled in by the struct that holds it."""
 
-    kind: Kind
-    versions: VersionRange
-    default: object
-    nullable: VersionRange = NO_VERSIONS
-    tag: int | None = None
-    ignorable: bool = False
-    struct: "type[Struct] | None" = None
-    element: Kind | None = None
-    never_compact: bool = False
-    name: str = ""
+    # A plain class: dataclasses would bring `inspect` into every process that speaks the protocol.
+    __slots__ = (
+        "default",
+        "element",
+        "ignorable",
+        "kind",
+        "name",
+        "never_compact",
+        "nullable",
+        "struct",
+        "tag",
+        "versions",
+    )
+
+    def __init__(
+        self,
+        kind: Kind,
+        versions: str,
+        *,
+        default: object,
+        nullable: str = "none",
+        tag: int | None = None,
+        ignorable: bool = False,
+    ) -> None:
+        self.name = ""
+        self.kind = kind
+        self.versions = VersionRange.parse(versions)
+        self.nullable = VersionRange.parse(nullable)
+        self.default = default
+        self.tag = tag
+        self.ignorable = ignorable
+        self.struct: type[Struct] | None = None
+        """The class of a nested struct, or of an array's elements."""
+        self.element: Kind | None = None
+        """The type of an array's elements."""
+        self.never_compact = False
 
     def default_value(self) -> object:
         """A default that the caller may keep: lists and structs are new each time."""
@@ -89,7 +113,7 @@ def _scalar(kind: Kind, zero: object) -> Callable[..., Any]:
     """The declaring function of a type that has no null."""
 
     def declare(versions: str, *, default: object = zero, tag: int | None = None, ignorable: bool = False) -> Any:
-        return Field(kind, VersionRange.parse(versions), default, tag=tag, ignorable=ignorable)
+        return Field(kind, versions, default=default, tag=tag, ignorable=ignorable)
 
     return declare
 
@@ -105,7 +129,7 @@ def _nullable(kind: Kind, zero: object) -> Callable[..., Any]:
         tag: int | None = None,
         ignorable: bool = False,
     ) -> Any:
-        return Field(kind, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable)
+        return Field(kind, versions, default=default, nullable=nullable, tag=tag, ignorable=ignorable)
 
     return declare
 
@@ -143,7 +167,7 @@ def array(
     ignorable: bool = False,
 ) -> Any:
     """A list of structs (`element` is their class) or of simple values (`element` is a function above, as `int32`)."""
-    field = Field(Kind.ARRAY, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable)
+    field = Field(Kind.ARRAY, versions, default=default, nullable=nullable, tag=tag, ignorable=ignorable)
     field.element = _ELEMENTS.get(element, Kind.STRUCT)
     field.struct = element if isinstance(element, type) else None
     return field
@@ -159,13 +183,13 @@ def struct(
     ignorable: bool = False,
 ) -> Any:
     """A single nested struct; without a `default` of None it is a fresh one."""
-    return Field(
-        Kind.STRUCT, VersionRange.parse(versions), default, VersionRange.parse(nullable), tag, ignorable, struct=of
-    )
+    field = Field(Kind.STRUCT, versions, default=default, nullable=nullable, tag=tag, ignorable=ignorable)
+    field.struct = of
+    return field
 
 
 def legacy_string(versions: str, *, nullable: str = "none", default: object = "", ignorable: bool = False) -> Any:
     """A string that keeps its two-byte length in flexible versions too: the client id of request headers."""
-    field = Field(Kind.STRING, VersionRange.parse(versions), default, VersionRange.parse(nullable), ignorable=ignorable)
+    field = Field(Kind.STRING, versions, default=default, nullable=nullable, ignorable=ignorable)
     field.never_compact = True
     return field

@@ -3,8 +3,6 @@
 Invariant: `fields` + `tagged` + `absent` are the struct's declared fields, each exactly once.
 """
 
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING
 
 from ottla.protocol.field import Field, Kind
@@ -13,66 +11,54 @@ if TYPE_CHECKING:
     from ottla.protocol.definition import Struct
 
 
-@dataclass(slots=True)
 class FieldPlan:
     """A field as one version has it."""
 
-    field: Field
-    name: str
-    """The attribute that holds the value."""
-    kind: Kind
-    nullable: bool
-    compact: bool
-    tagged: bool
-    nested: "StructPlan | None" = None
-    """The layout of the struct, if it is one."""
-    element: "FieldPlan | None" = None
-    """What the array holds, if it is one. Elements are never null."""
+    __slots__ = ("compact", "element", "field", "kind", "name", "nested", "nullable", "tagged")
+
+    def __init__(self, field: Field, version: int, *, flexible: bool) -> None:
+        self.field = field
+        self.name = field.name
+        self.kind = field.kind
+        self.nullable = field.nullable.includes(version)
+        self.compact = flexible and not field.never_compact
+        self.tagged = flexible and field.tag is not None
+        self.nested: StructPlan | None = None
+        """The layout of the struct, if it is one."""
+        self.element: FieldPlan | None = None
+        """What the array holds, if it is one."""
+        if field.struct is not None:
+            self.nested = StructPlan(field.struct, version, flexible=flexible)
+        if field.element is not None:
+            self.element = self._of_element(field.element)
+
+    def _of_element(self, kind: Kind) -> "FieldPlan":
+        """An element is laid out as its array, but for its own type, and is never null."""
+        element = FieldPlan.__new__(FieldPlan)
+        element.field, element.name, element.compact = self.field, self.name, self.compact
+        element.kind, element.nested, element.element = kind, self.nested, None
+        element.nullable = element.tagged = False
+        return element
 
 
-@dataclass(slots=True)
 class StructPlan:
     """A struct as one version has it."""
 
-    struct: "type[Struct]"
-    version: int
-    flexible: bool
-    fields: tuple[FieldPlan, ...]
-    """In the order of the wire."""
-    tagged: tuple[FieldPlan, ...]
-    """By tag, ascending."""
-    absent: tuple[FieldPlan, ...]
-    """Declared, but not in this version."""
-    defaulted: tuple[FieldPlan, ...] = dataclass_field(init=False, repr=False)
-    """What a reader sets to its default at first: tagged and absent ones."""
-    compiled: object = dataclass_field(default=None, compare=False, repr=False)
-    """What the compiled engine made of this plan."""
+    __slots__ = ("absent", "compiled", "defaulted", "fields", "flexible", "struct", "tagged", "version")
 
-    def __post_init__(self) -> None:
+    def __init__(self, struct: "type[Struct]", version: int, *, flexible: bool) -> None:
+        planned = [FieldPlan(field, version, flexible=flexible) for field in struct.definition.values()]
+        present = [plan for plan in planned if plan.field.versions.includes(version)]
+        self.struct = struct
+        self.version = version
+        self.flexible = flexible
+        self.fields = tuple(plan for plan in present if not plan.tagged)
+        """In the order of the wire."""
+        self.tagged = tuple(sorted((plan for plan in present if plan.tagged), key=lambda plan: plan.field.tag or 0))
+        """By tag, ascending."""
+        self.absent = tuple(plan for plan in planned if not plan.field.versions.includes(version))
+        """Declared, but not in this version."""
         self.defaulted = self.tagged + self.absent
-
-
-def plan_struct(struct: "type[Struct]", version: int, *, flexible: bool) -> StructPlan:
-    """The layout of `struct` in `version` of the message that holds it."""
-    fields, tagged, absent = [], [], []
-    for field in struct.definition.values():
-        planned = _plan_field(field, version, flexible=flexible)
-        if not field.versions.includes(version):
-            absent.append(planned)
-        elif planned.tagged:
-            tagged.append(planned)
-        else:
-            fields.append(planned)
-    tagged.sort(key=lambda planned: planned.field.tag or 0)
-    return StructPlan(struct, version, flexible, tuple(fields), tuple(tagged), tuple(absent))
-
-
-def _plan_field(field: Field, version: int, *, flexible: bool) -> FieldPlan:
-    nested = None if field.struct is None else plan_struct(field.struct, version, flexible=flexible)
-    compact = flexible and not field.never_compact
-    tagged = flexible and field.tag is not None
-    nullable = field.nullable.includes(version)
-    if field.element is None:
-        return FieldPlan(field, field.name, field.kind, nullable, compact, tagged, nested)
-    element = FieldPlan(field, field.name, field.element, nullable=False, compact=compact, tagged=False, nested=nested)
-    return FieldPlan(field, field.name, field.kind, nullable, compact, tagged, element=element)
+        """What a reader sets to its default at first."""
+        self.compiled: object = None
+        """What the compiled engine made of this plan."""
