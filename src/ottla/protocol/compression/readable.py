@@ -1,0 +1,5 @@
+"""What may be handed in where bytes are read."""
+
+from typing import TypeAlias
+
+Readable: TypeAlias = bytes | bytearray | memoryview

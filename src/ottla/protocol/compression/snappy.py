@@ -1,0 +1,84 @@
+"""snappy in the block framing of xerial's Java library, which Kafka clients write; a bare snappy block is read too.
+
+Frame: `82 "SNAPPY" 00`, version int32, compatible version int32, then blocks of int32 length and raw snappy data.
+"""
+
+import struct
+
+import cramjam
+
+from ottla.protocol.compression.readable import Readable
+from ottla.protocol.compression.refusal import corrupt, too_large
+
+_MAGIC = b"\x82SNAPPY\x00"
+_HEADER = _MAGIC + struct.pack(">ii", 1, 1)
+_BLOCK_BYTES = 32 * 1024
+_LENGTH = struct.Struct(">i")
+# The densest snappy element makes 64 bytes of 3: whoever claims more than this lies, and gets no memory for it.
+_EXPANSION_MAX = 32
+
+
+def compress(data: Readable) -> bytes:
+    """Blocks of 32 KiB, as Java's writer cuts them."""
+    source = memoryview(data).cast("B")
+    out = bytearray(_HEADER)
+    for start in range(0, len(source), _BLOCK_BYTES):
+        block = cramjam.snappy.compress_raw(source[start : start + _BLOCK_BYTES])
+        out += _LENGTH.pack(len(block))
+        out += block
+    return bytes(out)
+
+
+def decompress(data: memoryview, max_bytes: int) -> memoryview:
+    """The blocks' contents; without the header the whole is one raw block."""
+    if not data:
+        raise corrupt("snappy", "it is empty", 0)
+    blocks = _blocks(data) if data[: len(_MAGIC)] == _MAGIC else [data]
+    sizes = _sizes(blocks, max_bytes)
+    out = bytearray(sum(sizes))
+    view = memoryview(out)
+    filled = 0
+    for block, size in zip(blocks, sizes, strict=True):
+        try:
+            cramjam.snappy.decompress_raw_into(block, view[filled : filled + size])
+        except cramjam.DecompressionError as error:
+            raise corrupt("snappy", error) from None
+        filled += size
+    return view
+
+
+def _blocks(data: memoryview) -> list[memoryview]:
+    blocks = []
+    position = 0
+    while position < len(data):
+        if data[position : position + len(_MAGIC)] == _MAGIC:
+            position += len(_HEADER)
+            if position > len(data):
+                raise corrupt("snappy", "it ends inside the header", len(data))
+            continue
+        start = position + _LENGTH.size
+        if start > len(data):
+            raise corrupt("snappy", "it ends inside a block's length", position)
+        size = _LENGTH.unpack_from(data, position)[0]
+        if not 0 <= size <= len(data) - start:
+            raise corrupt("snappy", f"a block of {size} bytes, {len(data) - start} left", position)
+        position = start + size
+        blocks.append(data[start:position])
+    return blocks
+
+
+def _sizes(blocks: list[memoryview], max_bytes: int) -> list[int]:
+    sizes = []
+    room = max_bytes
+    for block in blocks:
+        try:
+            size = cramjam.snappy.decompress_raw_len(block)
+        except cramjam.DecompressionError as error:
+            raise corrupt("snappy", error) from None
+        if size > _EXPANSION_MAX * len(block):
+            raise corrupt("snappy", f"{len(block)} bytes cannot hold {size}")
+        room -= size
+        if room < 0:
+            raise too_large(max_bytes)
+        sizes.append(size)
+    return sizes
