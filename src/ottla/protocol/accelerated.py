@@ -11,6 +11,7 @@ from types import ModuleType
 COMPILED = (
     "ottla.protocol.codec._decoder",
     "ottla.protocol.codec._encoder",
+    "ottla.protocol.records._batch",
     "ottla.protocol.records._frames",
     "ottla.protocol.records._columns",
 )

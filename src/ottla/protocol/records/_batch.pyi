@@ -1,0 +1,2 @@
+from ottla.protocol.records.batch_plain import Batch as Batch
+from ottla.protocol.records.batch_plain import Batches as Batches

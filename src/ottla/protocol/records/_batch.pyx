@@ -1,0 +1,239 @@
+"""A v2 batch's header as a view on the buffer it lies in, compiled; `batch_plain` documents it.
+
+The view has a memoryview of its own for as long as it lives, so the pointer stays good; what is malformed is left to
+the plain twin to put into words.
+"""
+
+from cpython.buffer cimport PyBUF_READ
+from cpython.memoryview cimport PyMemoryView_FromMemory, PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
+
+from ottla.protocol.records._memory cimport contiguous
+from ottla.protocol.records._varint cimport (
+    load_int16,
+    load_int32,
+    load_int64,
+    store_int16,
+    store_int32,
+    store_int64,
+)
+
+from crc32c import crc32c
+
+from ottla.protocol.compression import CompressionType
+from ottla.protocol.records import batch_plain
+from ottla.protocol.records.timestamp import TimestampType
+
+cdef enum:
+    HEADER_BYTES = 61
+    LOG_OVERHEAD = 12
+    MAGIC_AT = 16
+    CRC_AT = 17
+    ATTRIBUTES_AT = 21
+    LAST_DELTA_AT = 23
+    BASE_TIMESTAMP_AT = 27
+    MAX_TIMESTAMP_AT = 35
+    PRODUCER_AT = 43
+    COUNT_AT = 57
+
+cdef object from_id = CompressionType.from_id
+cdef object CREATE_TIME = TimestampType.CREATE_TIME
+cdef object LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
+
+
+cdef inline Py_ssize_t whole_size(const uint8_t* at, Py_ssize_t left) noexcept:
+    """Bytes of the v2 batch at `at`; 0 if there is none, or not all of it."""
+    cdef int64_t size
+    if left < HEADER_BYTES or at[MAGIC_AT] != 2:
+        return 0
+    size = <int64_t>load_int32(at + 8) + LOG_OVERHEAD
+    return <Py_ssize_t>size if HEADER_BYTES <= size <= left else 0
+
+
+cdef class Batch:
+    """See `batch_plain.Batch`."""
+
+    cdef object memory
+    cdef uint8_t* at
+    cdef readonly Py_ssize_t position
+    cdef readonly Py_ssize_t size
+
+    def __cinit__(self, buffer, Py_ssize_t position=0):
+        cdef Py_buffer* view
+        self.memory = PyMemoryView_FromObject(buffer)
+        view = contiguous(self.memory)
+        self.position = position
+        if 0 <= position <= view.len:
+            self.at = <uint8_t*>view.buf + position
+            self.size = whole_size(self.at, view.len - position)
+        if self.size == 0:
+            batch_plain.Batch(self.memory, position)
+
+    def __repr__(self):
+        return batch_plain.Batch.__repr__(self)
+
+    @property
+    def end(self):
+        return self.position + self.size
+
+    @property
+    def data(self):
+        return self.memory[self.position : self.position + self.size]
+
+    @property
+    def records(self):
+        return self.memory[self.position + HEADER_BYTES : self.position + self.size]
+
+    @property
+    def base_offset(self):
+        return load_int64(self.at)
+
+    @property
+    def partition_leader_epoch(self):
+        return load_int32(self.at + LOG_OVERHEAD)
+
+    @property
+    def magic(self):
+        return 2
+
+    @property
+    def crc(self):
+        return <uint32_t>load_int32(self.at + CRC_AT)
+
+    @property
+    def attributes(self):
+        return load_int16(self.at + ATTRIBUTES_AT)
+
+    @property
+    def codec_id(self):
+        return self.at[ATTRIBUTES_AT + 1] & 0x07
+
+    @property
+    def compression(self):
+        return from_id(self.at[ATTRIBUTES_AT + 1] & 0x07)
+
+    @property
+    def timestamp_type(self):
+        return LOG_APPEND_TIME if self.at[ATTRIBUTES_AT + 1] & 0x08 else CREATE_TIME
+
+    @property
+    def is_transactional(self):
+        return self.at[ATTRIBUTES_AT + 1] & 0x10 != 0
+
+    @property
+    def is_control(self):
+        return self.at[ATTRIBUTES_AT + 1] & 0x20 != 0
+
+    @property
+    def delete_horizon_ms(self):
+        return load_int64(self.at + BASE_TIMESTAMP_AT) if self.at[ATTRIBUTES_AT + 1] & 0x40 else None
+
+    @property
+    def last_offset_delta(self):
+        return load_int32(self.at + LAST_DELTA_AT)
+
+    @property
+    def last_offset(self):
+        return self.base_offset + load_int32(self.at + LAST_DELTA_AT)
+
+    @property
+    def next_offset(self):
+        return self.last_offset + 1
+
+    @property
+    def base_timestamp(self):
+        return load_int64(self.at + BASE_TIMESTAMP_AT)
+
+    @property
+    def max_timestamp(self):
+        return load_int64(self.at + MAX_TIMESTAMP_AT)
+
+    @property
+    def log_append_time(self):
+        return load_int64(self.at + MAX_TIMESTAMP_AT) if self.at[ATTRIBUTES_AT + 1] & 0x08 else None
+
+    @property
+    def producer_id(self):
+        return load_int64(self.at + PRODUCER_AT)
+
+    @property
+    def producer_epoch(self):
+        return load_int16(self.at + PRODUCER_AT + 8)
+
+    @property
+    def base_sequence(self):
+        return load_int32(self.at + PRODUCER_AT + 10)
+
+    @property
+    def last_sequence(self):
+        cdef int32_t first = load_int32(self.at + PRODUCER_AT + 10)
+        return first if first == -1 else (<int64_t>first + load_int32(self.at + LAST_DELTA_AT)) & 0x7FFFFFFF
+
+    @property
+    def records_count(self):
+        return load_int32(self.at + COUNT_AT)
+
+    def compute_crc(self):
+        # The view lives no longer than this call, and the buffer lives as long as we do.
+        return crc32c(PyMemoryView_FromMemory(<char*>self.at + ATTRIBUTES_AT, self.size - ATTRIBUTES_AT, PyBUF_READ))
+
+    def crc_matches(self):
+        cdef uint32_t claimed = <uint32_t>load_int32(self.at + CRC_AT)
+        cdef uint32_t computed = self.compute_crc()
+        return claimed == computed
+
+    def assign(self, int64_t base_offset, int32_t partition_leader_epoch):
+        self.need_writable()
+        store_int64(self.at, base_offset)
+        store_int32(self.at + LOG_OVERHEAD, partition_leader_epoch)
+
+    def set_max_timestamp(self, int timestamp_type, int64_t max_timestamp):
+        cdef int16_t attributes = load_int16(self.at + ATTRIBUTES_AT)
+        cdef int16_t changed = (attributes & ~0x08) | (timestamp_type << 3)
+        if changed == attributes and load_int64(self.at + MAX_TIMESTAMP_AT) == max_timestamp:
+            return
+        self.need_writable()
+        store_int16(self.at + ATTRIBUTES_AT, changed)
+        store_int64(self.at + MAX_TIMESTAMP_AT, max_timestamp)
+        self.seal()
+
+    def set_producer(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
+        self.need_writable()
+        store_int64(self.at + PRODUCER_AT, producer_id)
+        store_int16(self.at + PRODUCER_AT + 8, producer_epoch)
+        store_int32(self.at + PRODUCER_AT + 10, base_sequence)
+        self.seal()
+
+    cdef seal(self):
+        cdef uint32_t computed = self.compute_crc()
+        store_int32(self.at + CRC_AT, <int32_t>computed)
+
+    cdef need_writable(self):
+        if PyMemoryView_GET_BUFFER(self.memory).readonly:
+            raise TypeError("the batch lies in memory that cannot be written")
+
+
+cdef class Batches:
+    """See `batch_plain.Batches`."""
+
+    cdef object memory
+    cdef readonly Py_ssize_t position
+
+    def __init__(self, buffer, Py_ssize_t position=0):
+        self.memory = PyMemoryView_FromObject(buffer)
+        self.position = position
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Batch batch
+        cdef Py_buffer* view = contiguous(self.memory)
+        cdef Py_ssize_t size = 0
+        if 0 <= self.position <= view.len:
+            size = whole_size(<const uint8_t*>view.buf + self.position, view.len - self.position)
+        if size == 0 and batch_plain.frame_at(self.memory, self.position) is None:
+            raise StopIteration
+        batch = Batch(self.memory, self.position)
+        self.position = batch.end
+        return batch
