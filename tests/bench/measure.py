@@ -56,8 +56,12 @@ def compare(
 
 
 def _calls_per_round(call: Callable[[], object]) -> int:
-    """As many calls as take about 20 ms."""
-    start = time.perf_counter()
+    """As many calls as take about 20 ms, judged once the call is warm."""
+    calls, elapsed = 0, 0.0
     call()
-    once = time.perf_counter() - start
-    return max(1, int(0.02 / max(once, 1e-7)))
+    start = time.perf_counter()
+    while elapsed < 0.02:
+        call()
+        calls += 1
+        elapsed = time.perf_counter() - start
+    return calls

@@ -14,6 +14,7 @@ COMPILED = (
     "ottla.protocol.records._batch",
     "ottla.protocol.records._frames",
     "ottla.protocol.records._columns",
+    "ottla.protocol.records._columns_writer",
 )
 
 

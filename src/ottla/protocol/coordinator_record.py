@@ -7,7 +7,8 @@ that version. A key without a value is a tombstone: the coordinator forgot what 
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from ottla.protocol.definition import Buffer, Message
+from ottla.base.buffer import Buffer
+from ottla.protocol.definition import Message
 from ottla.protocol.errors import DecodeError
 
 

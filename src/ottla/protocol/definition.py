@@ -15,14 +15,13 @@ encoder and decoder are planned the first time that version is used (`ottla.prot
 import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.codec import engine
 from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.errors import DecodeError, UnsupportedVersionError
 from ottla.protocol.field import EMPTY_ARRAY, NEW_STRUCT, Field, Records
 from ottla.protocol.versions import NO_VERSIONS, VersionRange
-
-Buffer = bytes | bytearray | memoryview
 
 
 class StructType(type):

@@ -5,10 +5,11 @@ oldest one, because its client doesn't know yet what the server speaks; a reques
 tolerance. The four bytes of the size belong to what is encoded here, and are expected to be gone from what is decoded.
 """
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type, response_type
 from ottla.protocol.codec import engine
-from ottla.protocol.definition import Buffer, Request, Response
+from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import DecodeError, InvalidRequestError
 from ottla.protocol.field import Records
 from ottla.protocol.messages.header import RequestHeader, ResponseHeader

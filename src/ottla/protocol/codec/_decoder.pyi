@@ -1,5 +1,6 @@
 from typing import Any
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.codec.plan import StructPlan
 
-def decode(plan: StructPlan, buffer: bytes | bytearray | memoryview, position: int) -> tuple[Any, int] | None: ...
+def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int] | None: ...

@@ -7,6 +7,7 @@ error with the field's path, or, for requests, accepts what Apache Kafka would a
 import os
 from typing import Any
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.codec.reader import Reader
 from ottla.protocol.codec.tolerant import TolerantReader
@@ -22,7 +23,6 @@ try:
 except ImportError:
     COMPILED = False
 
-Buffer = bytes | bytearray | memoryview
 Parts = tuple[tuple[StructPlan, Any], ...]
 """Messages to be written one behind the other, such as a header and its body."""
 

@@ -8,6 +8,7 @@ fill, whatever lengths they claim.
 import struct as binary
 from typing import Any, NoReturn
 
+from ottla.base.buffer import Buffer
 from ottla.base.ids import Uuid
 from ottla.protocol.codec.plan import FieldPlan, StructPlan
 from ottla.protocol.errors import DecodeError
@@ -32,7 +33,7 @@ _LAYOUT_BY_KIND = tuple(_LAYOUTS.get(kind) for kind in Kind)
 class Reader:
     """Reads strictly: every length, tag and character must be as a careful writer writes it."""
 
-    def __init__(self, buffer: bytes | bytearray | memoryview, position: int) -> None:
+    def __init__(self, buffer: Buffer, position: int) -> None:
         self.view = memoryview(buffer).cast("B")
         self.position = position
         self.limit = len(self.view)

@@ -1,5 +1,6 @@
 """Unsigned varints outside of messages: in the frames of stored records."""
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.errors import DecodeError
 
 
@@ -19,7 +20,7 @@ def uvarint(value: int) -> bytes:
     return bytes(out)
 
 
-def read_uvarint(buffer: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
+def read_uvarint(buffer: Buffer, position: int) -> tuple[int, int]:
     """The number at `position` and the position behind it."""
     value = 0
     for index in range(5):

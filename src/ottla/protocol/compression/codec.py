@@ -4,16 +4,16 @@ Decompression never yields more than `max_bytes`: a bomb costs at most that much
 MESSAGE_TOO_LARGE; bytes that the codec did not write end in `DecodeError`. All codecs drop the GIL while they work.
 """
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression import gzip, lz4, snappy, zstd
 from ottla.protocol.compression.compression_type import CompressionType
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.errors import MessageTooLargeError
 
 # As much as an uncompressed request may carry (socket.request.max.bytes).
 DECOMPRESSED_BYTES_MAX = 100 * 1024 * 1024
 
 
-def compress(codec: CompressionType, data: Readable, level: int | None = None) -> bytes:
+def compress(codec: CompressionType, data: Buffer, level: int | None = None) -> bytes:
     """The data as Kafka's Java client would frame it with this codec."""
     level = codec.checked_level(level)
     match codec:
@@ -29,7 +29,7 @@ def compress(codec: CompressionType, data: Readable, level: int | None = None) -
             return zstd.compress(data, level)
 
 
-def decompress(codec: CompressionType, data: Readable, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
+def decompress(codec: CompressionType, data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
     """What was compressed; for `NONE` a view of the data itself."""
     source = memoryview(data).cast("B")
     match codec:

@@ -8,7 +8,7 @@ import zlib
 
 import cramjam
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression.refusal import corrupt, too_large
 
 _ZLIB_DEFAULT_LEVEL = 6
@@ -17,7 +17,7 @@ _PIECE_BYTES = 16 * 1024
 _MAGIC = b"\x1f\x8b"
 
 
-def compress(data: Readable, level: int) -> bytes:
+def compress(data: Buffer, level: int) -> bytes:
     """A gzip member; level -1 is zlib's default."""
     return bytes(cramjam.gzip.compress(data, level if level > 0 else _ZLIB_DEFAULT_LEVEL))
 

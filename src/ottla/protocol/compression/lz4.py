@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import cramjam
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression.refusal import corrupt, too_large
 
 _MAGIC = b"\x04\x22\x4d\x18"
@@ -36,7 +36,7 @@ class _Frame(NamedTuple):
     end: int
 
 
-def compress(data: Readable, level: int) -> bytes:
+def compress(data: Buffer, level: int) -> bytes:
     """One frame."""
     source = memoryview(data).cast("B")
     out = bytearray(_HEADER)

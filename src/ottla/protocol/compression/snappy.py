@@ -7,7 +7,7 @@ import struct
 
 import cramjam
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression.refusal import corrupt, too_large
 
 _MAGIC = b"\x82SNAPPY\x00"
@@ -18,7 +18,7 @@ _LENGTH = struct.Struct(">i")
 _EXPANSION_MAX = 32
 
 
-def compress(data: Readable) -> bytes:
+def compress(data: Buffer) -> bytes:
     """Blocks of 32 KiB, as Java's writer cuts them."""
     source = memoryview(data).cast("B")
     out = bytearray(_HEADER)

@@ -6,7 +6,7 @@ makes at most 128 KiB. Skippable frames make nothing.
 
 import cramjam
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression.refusal import corrupt, too_large
 
 _MAGIC = 0xFD2FB528
@@ -17,7 +17,7 @@ _DICTIONARY_ID_BYTES = (0, 1, 2, 4)
 _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
 
 
-def compress(data: Readable, level: int) -> bytes:
+def compress(data: Buffer, level: int) -> bytes:
     """One frame."""
     return bytes(cramjam.zstd.compress(data, level))
 

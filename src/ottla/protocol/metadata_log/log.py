@@ -6,8 +6,8 @@ then the message in that version.
 
 from typing import NamedTuple
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.codec.uvarint import read_uvarint, uvarint
-from ottla.protocol.definition import Buffer
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.broker import (

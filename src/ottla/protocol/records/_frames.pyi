@@ -1,16 +1,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.records.frames_plain import Facts
 from ottla.protocol.records.record import RecordTuple
 
-def scan(data: Readable, count: int, base_timestamp: int) -> Facts: ...
+def scan(data: Buffer, count: int, base_timestamp: int) -> Facts: ...
 def decode(
-    data: Readable, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
+    data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> list[RecordTuple]: ...
 def iterate(
-    data: Readable, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
+    data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> Iterator[RecordTuple]: ...
 def encode(
     records: Sequence[Any], base_offset: int, base_timestamp: int, reserve: int

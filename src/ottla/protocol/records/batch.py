@@ -11,8 +11,8 @@
 
 from typing import TYPE_CHECKING
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.accelerated import load
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.records.batch_plain import HEADER_BYTES, LOG_OVERHEAD, MAGIC, Frame, frame_at
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ else:
 __all__ = ["HEADER_BYTES", "LOG_OVERHEAD", "MAGIC", "Batch", "Batches", "Frame", "batches", "frame_at"]
 
 
-def batches(buffer: Readable, position: int = 0) -> Batches:
+def batches(buffer: Buffer, position: int = 0) -> Batches:
     """The whole batches of the buffer, in order; stops at one that is cut short, refuses what is no v2 batch.
 
     The iterator's `position` tells how far the whole batches reach.

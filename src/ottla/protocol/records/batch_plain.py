@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import crc32c
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression import CompressionType
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.timestamp import TimestampType
 
@@ -36,7 +36,7 @@ class Frame(NamedTuple):
     magic: int
 
 
-def frame_at(buffer: Readable, position: int = 0) -> Frame | None:
+def frame_at(buffer: Buffer, position: int = 0) -> Frame | None:
     """The batch or old message at the position; None if the buffer ends before it does.
 
     Fetch answers are cut wherever their size limit fell, so an incomplete end is not an error; a length or magic that
@@ -75,7 +75,7 @@ class Batch:
 
     __slots__ = ("_view", "position", "size")
 
-    def __init__(self, buffer: Readable, position: int = 0) -> None:
+    def __init__(self, buffer: Buffer, position: int = 0) -> None:
         view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
         if position < 0:
             raise refuse_cut_short(position)
@@ -264,7 +264,7 @@ class Batches:
 
     __slots__ = ("_view", "position")
 
-    def __init__(self, buffer: Readable, position: int = 0) -> None:
+    def __init__(self, buffer: Buffer, position: int = 0) -> None:
         self._view = memoryview(buffer)
         self.position = position
 

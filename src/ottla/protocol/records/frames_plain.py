@@ -11,7 +11,7 @@ is not UTF-8 reads with replacement characters.
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, TypeAlias
 
-from ottla.protocol.compression.readable import Readable
+from ottla.base.buffer import Buffer
 from ottla.protocol.errors import DecodeError, EncodeError
 from ottla.protocol.records.record import Header, RecordTuple
 
@@ -27,7 +27,7 @@ _VARINT_BYTES_MAX = 5
 _VARLONG_BYTES_MAX = 10
 
 
-def scan(data: Readable, count: int, base_timestamp: int) -> Facts:
+def scan(data: Buffer, count: int, base_timestamp: int) -> Facts:
     """Checks every frame of a record section and says what the validator needs to know of them."""
     lowest, highest = _INT64_MAX, _INT64_MIN
     null_keys = 0
@@ -43,14 +43,14 @@ def scan(data: Readable, count: int, base_timestamp: int) -> Facts:
 
 
 def decode(
-    data: Readable, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
+    data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> list[RecordTuple]:
     """The records as tuples of offset, timestamp, key, value and headers."""
     return list(iterate(data, count, base_offset, base_timestamp, log_append_time))
 
 
 def iterate(
-    data: Readable, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
+    data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> Iterator[RecordTuple]:
     """The same one at a time; a malformed record is noticed when its turn comes."""
     check_count(count)
@@ -87,7 +87,7 @@ def record_size(record: Any, index: int, base_offset: int, base_timestamp: int) 
     return len(out)
 
 
-def _frames(data: Readable, count: int) -> Iterator[tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]]:
+def _frames(data: Buffer, count: int) -> Iterator[tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]]:
     check_count(count)
     raw = data if type(data) is bytes else bytes(data)
     position = 0
@@ -202,7 +202,7 @@ def check_count(count: int) -> None:
         raise DecodeError(f"a count of {count} records", path="records")
 
 
-def refuse(data: Readable, position: int, index: int, count: int) -> NoReturn:
+def refuse(data: Buffer, position: int, index: int, count: int) -> NoReturn:
     """Raises what is wrong with record `index` of `count`, at `position` of its section."""
     view = memoryview(data).cast("B")
     if index == count:

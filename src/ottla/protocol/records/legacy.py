@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, decompress, lz4
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.errors import CorruptMessageError, DecodeError
 from ottla.protocol.records.batch import LOG_OVERHEAD, frame_at
 from ottla.protocol.records.record import RecordTuple
@@ -52,13 +52,13 @@ class _Message:
 
 
 def read_message(
-    data: Readable, max_bytes: int = DECOMPRESSED_BYTES_MAX, *, check_crcs: bool = True
+    data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX, *, check_crcs: bool = True
 ) -> list[RecordTuple]:
     """The records of one message: itself, or those that it wraps."""
     return _records(_parse(memoryview(data), check_crcs=check_crcs), max_bytes, check_crcs=check_crcs)
 
 
-def convert(data: Readable, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> bytearray:
+def convert(data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> bytearray:
     """The messages as v2 batches of the same codec; a batch per wrapper, one per run of plain messages."""
     converted = bytearray()
     run: list[RecordTuple] = []

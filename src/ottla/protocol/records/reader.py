@@ -8,8 +8,8 @@ records are read, and it never decompresses to more than `decompressed_bytes_max
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, decompress
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.errors import CorruptMessageError
 from ottla.protocol.records import frames, legacy
 from ottla.protocol.records.batch import MAGIC, Batch, frame_at
@@ -31,7 +31,7 @@ class ReadOptions:
 DEFAULT_OPTIONS = ReadOptions()
 
 
-def read_tuples(data: Readable, options: ReadOptions = DEFAULT_OPTIONS) -> list[RecordTuple]:
+def read_tuples(data: Buffer, options: ReadOptions = DEFAULT_OPTIONS) -> list[RecordTuple]:
     """Every record as a tuple of offset, timestamp, key, value and headers."""
     records: list[RecordTuple] = []
     for batch in _batches(data, options):
@@ -48,12 +48,12 @@ def read_tuples(data: Readable, options: ReadOptions = DEFAULT_OPTIONS) -> list[
     return records
 
 
-def read_records(data: Readable, options: ReadOptions = DEFAULT_OPTIONS) -> list[Record]:
+def read_records(data: Buffer, options: ReadOptions = DEFAULT_OPTIONS) -> list[Record]:
     """Every record with named fields."""
     return list(map(Record._make, read_tuples(data, options)))
 
 
-def iterate_records(data: Readable, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[RecordTuple]:
+def iterate_records(data: Buffer, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[RecordTuple]:
     """Every record in turn; none is made before it is asked for."""
     first = options.from_offset
     for batch in _batches(data, options):
@@ -88,7 +88,7 @@ def iterate_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> Iter
     return frames.iterate(section, batch.records_count, batch.base_offset, batch.base_timestamp, batch.log_append_time)
 
 
-def _batches(data: Readable, options: ReadOptions) -> Iterator[Batch | memoryview]:
+def _batches(data: Buffer, options: ReadOptions) -> Iterator[Batch | memoryview]:
     """The batches whose records are wanted; an old message, which may wrap others, as its bytes."""
     view = memoryview(data)
     position = 0

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple, NoReturn
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType
-from ottla.protocol.compression.readable import Readable
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
@@ -93,7 +93,7 @@ class Validated(NamedTuple):
         self.batch.assign(base_offset, partition_leader_epoch)
 
 
-def single_batch(data: Readable, produce_version: int) -> Batch:
+def single_batch(data: Buffer, produce_version: int) -> Batch:
     """The one v2 batch that a Produce request may carry for a partition; bytes that begin another are ignored."""
     try:
         batch = Batch(data)
@@ -107,7 +107,7 @@ def single_batch(data: Readable, produce_version: int) -> Batch:
     return batch
 
 
-def _refusal(data: Readable, error: DecodeError) -> ApiError:
+def _refusal(data: Buffer, error: DecodeError) -> ApiError:
     """What Kafka calls bytes that do not start with a v2 batch, or where what follows it is none."""
     try:
         frame = frame_at(data)

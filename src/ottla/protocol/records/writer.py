@@ -79,7 +79,7 @@ def write_batch(records: Sequence[RecordTuple], options: BatchOptions = DEFAULT_
         with memoryview(batch) as view:
             section = compress(options.compression, view[HEADER_BYTES:], options.compression_level)
         batch = bytearray(HEADER_BYTES) + section
-    _write_header(batch, options, (base_offset, last_delta, base_timestamp, max_timestamp, len(records)))
+    write_header(batch, options, (base_offset, last_delta, base_timestamp, max_timestamp, len(records)))
     return batch
 
 
@@ -92,7 +92,7 @@ def recompress(
     written = bytearray(HEADER_BYTES) + section
     timestamps = batch.base_timestamp, batch.max_timestamp
     fields = (batch.base_offset, batch.last_offset_delta, *timestamps, batch.records_count)
-    _write_header(written, options, fields)
+    write_header(written, options, fields)
     return written
 
 
@@ -101,7 +101,7 @@ def emptied(batch: Batch) -> bytearray:
     options = replace(options_of(batch), compression=CompressionType.NONE, delete_horizon_ms=None)
     written = bytearray(HEADER_BYTES)
     fields = (batch.base_offset, batch.last_offset_delta, NO_TIMESTAMP, batch.max_timestamp, 0)
-    _write_header(written, options, fields)
+    write_header(written, options, fields)
     return written
 
 
@@ -142,7 +142,11 @@ def _is_int64(value: object) -> bool:
     return isinstance(value, int) and -_INT64_BOUND <= value < _INT64_BOUND
 
 
-def _write_header(batch: bytearray, options: BatchOptions, fields: tuple[int, int, int, int, int]) -> None:
+def write_header(batch: bytearray, options: BatchOptions, fields: tuple[int, int, int, int, int]) -> None:
+    """Fills the header in front of a batch's records, CRC included.
+
+    `fields` are base offset, last offset delta, base timestamp, max timestamp and record count.
+    """
     base_offset, last_delta, base_timestamp, max_timestamp, count = fields
     if len(batch) - LOG_OVERHEAD > _INT32_MAX:
         raise EncodeError(f"{len(batch)} bytes in one batch", path="batch")
