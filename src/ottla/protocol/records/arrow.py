@@ -105,7 +105,8 @@ def _append_batches(columns: ColumnReader, view: memoryview, options: ReadOption
             frame = frame_at(view, start)
             if frame is None:
                 return
-            converted = legacy.convert(view[start : start + frame.size], options.decompressed_bytes_max)
+            message = view[start : start + frame.size]
+            converted = legacy.convert(message, options.decompressed_bytes_max, check_crcs=options.check_crcs)
             _append_batches(columns, memoryview(converted), options)
             walk = batches(view, start + frame.size)
             continue

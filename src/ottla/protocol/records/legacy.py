@@ -58,16 +58,16 @@ def read_message(
     return _records(_parse(memoryview(data), check_crcs=check_crcs), max_bytes, check_crcs=check_crcs)
 
 
-def convert(data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> bytearray:
+def convert(data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX, *, check_crcs: bool = True) -> bytearray:
     """The messages as v2 batches of the same codec; a batch per wrapper, one per run of plain messages."""
     converted = bytearray()
     run: list[RecordTuple] = []
     run_options = BatchOptions()
-    for message in _messages(memoryview(data)):
+    for message in _messages(memoryview(data), check_crcs=check_crcs):
         options = BatchOptions(
             compression=CompressionType.from_id(message.codec_id), log_append_time=message.log_append_time
         )
-        for record in _records(message, max_bytes, check_crcs=True):
+        for record in _records(message, max_bytes, check_crcs=check_crcs):
             if run and not (options == run_options and run[-1][0] < record[0] <= run[0][0] + _INT32_MAX):
                 converted += write_batch(run, run_options)
                 run = []
@@ -81,10 +81,10 @@ def convert(data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> bytearray:
     return converted
 
 
-def _messages(view: memoryview) -> Iterator[_Message]:
+def _messages(view: memoryview, *, check_crcs: bool) -> Iterator[_Message]:
     position = 0
     while (frame := frame_at(view, position)) is not None:
-        yield _parse(view[position : position + frame.size], check_crcs=True)
+        yield _parse(view[position : position + frame.size], check_crcs=check_crcs)
         position += frame.size
 
 
