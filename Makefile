@@ -14,12 +14,13 @@ help:  ## this list
 $(VENV)/.installed: pyproject.toml constraints.txt setup.py
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 cannot make environments: run scripts/install-debian-packages (or apt-get install python3-venv)"; exit 1; }
 	$(PIP) --upgrade pip setuptools Cython
-	$(PIP) --no-build-isolation --editable '.[dev]'
+	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev]'
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed $(PYX)
-	@$(BIN)/python setup.py --quiet build_ext --inplace
-	@$(BIN)/python -m ottla.protocol.accelerated
+	@mkdir -p build
+	@$(BIN)/python setup.py --quiet build_ext --inplace 2>build/extensions.log || { cat build/extensions.log; exit 1; }
+	@$(BIN)/python -m ottla.base.accelerated
 	@touch $@
 
 test: check  ## everything CI runs: checks, then all tests (compiled and plain)
@@ -37,7 +38,7 @@ format: $(VENV)/.built  ## lets the formatter have its way
 	$(BIN)/ruff format .
 
 $(VENV)/.bench: $(VENV)/.built
-	$(PIP) --no-build-isolation --editable '.[dev,bench]'
+	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,bench]'
 	@touch $@
 
 bench: $(VENV)/.bench  ## figures, with ratios to the codecs people use today
@@ -47,7 +48,7 @@ bench-quick: $(VENV)/.bench  ## the same in under a minute
 	$(BIN)/python -m tests.bench --quick
 
 $(VENV)/.fuzz: $(VENV)/.built
-	$(PIP) --no-build-isolation --editable '.[dev,fuzz]'
+	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,fuzz]'
 	@touch $@
 
 fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError, CCompilerError
 
 SOURCES = sorted(Path("src").rglob("*.pyx"))
 DIRECTIVES = {
@@ -38,4 +40,22 @@ def extensions() -> list[Extension]:
     return built
 
 
-setup(ext_modules=extensions())
+class BuildWhatCanBeBuilt(build_ext):
+    """Goes on without the extensions that do not compile; `optional` alone does not in editable installs."""
+
+    def build_extensions(self) -> None:
+        """Builds all, then forgets the ones that could not be built."""
+        self.failed: list[Extension] = []
+        super().build_extensions()
+        self.extensions = [extension for extension in self.extensions if extension not in self.failed]
+
+    def build_extension(self, ext: Extension) -> None:
+        """Builds one extension, or says that it could not."""
+        try:
+            super().build_extension(ext)
+        except (BaseError, CCompilerError, OSError):
+            self.warn(f"{ext.name} does not compile here: its plain Python twin will serve, slower")
+            self.failed.append(ext)
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildWhatCanBeBuilt})

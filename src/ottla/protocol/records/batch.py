@@ -11,8 +11,8 @@
 
 from typing import TYPE_CHECKING
 
+from ottla.base.accelerated import load
 from ottla.base.buffer import Buffer
-from ottla.protocol.accelerated import load
 from ottla.protocol.records.batch_plain import HEADER_BYTES, LOG_OVERHEAD, MAGIC, Frame, frame_at
 
 if TYPE_CHECKING:

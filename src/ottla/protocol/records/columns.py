@@ -6,7 +6,7 @@ errors included. What they take and give is declared in `columns_layout`.
 
 from typing import TYPE_CHECKING
 
-from ottla.protocol.accelerated import load
+from ottla.base.accelerated import load
 
 if TYPE_CHECKING:
     from ottla.protocol.records.columns_plain import ColumnReader

@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from ottla.protocol.accelerated import load
+from ottla.base.accelerated import load
 
 if TYPE_CHECKING:
     from ottla.protocol.records import frames_plain as _twin
