@@ -36,5 +36,5 @@ if __name__ == "__main__":
     else:
         absent = len(modules) - sum(modules.values())
         print(
-            f"{absent} of {len(modules)} modules are not compiled: plain Python serves, slower (is there a C compiler?)"
+            f"{absent} of {len(modules)} modules are not compiled: plain Python serves, slower (no C compiler?)"
         )
