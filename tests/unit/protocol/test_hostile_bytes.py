@@ -15,7 +15,7 @@ from ottla.protocol.messages.fetch import FetchRequest
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.offset_fetch import OffsetFetchRequest
-from ottla.protocol.messages.produce import ProduceRequest
+from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.protocol.messages.sync_group import SyncGroupRequest
 
 BAD = [
@@ -147,3 +147,11 @@ def test_input_may_be_any_buffer() -> None:
     encoded = request.encode(12)
     for buffer in (encoded, bytearray(encoded), memoryview(encoded), memoryview(bytearray(b"xx" + encoded))[2:]):
         assert MetadataRequest.decode(buffer, 12) == request
+
+
+def test_views_of_wider_items_are_read_as_bytes() -> None:
+    topics = [TopicProduceData(partition_data=[PartitionProduceData(records=bytes(range(40)))])]
+    encoded = ProduceRequest(topic_data=topics).encode(9)
+    padded = encoded + bytes(-len(encoded) % 4)
+    request, _ = ProduceRequest.decode_from(memoryview(padded).cast("I"), 0, 9)
+    assert request.topic_data[0].partition_data[0].records == bytes(range(40))

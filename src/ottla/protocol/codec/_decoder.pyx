@@ -34,13 +34,16 @@ cdef struct Input:
     const uint8_t *data
     Py_ssize_t position
     Py_ssize_t limit
-    PyObject *buffer  # borrowed: what `records` fields become views of
+    PyObject *whole  # borrowed: the view of everything that `records` fields are slices of
 
 
 def decode(plan, buffer, Py_ssize_t position):
     """The struct at `position` and the position behind it; None if the plain reader should look."""
     cdef Py_buffer view
     cdef Input source
+    whole = memoryview(buffer)
+    if whole.itemsize != 1:
+        whole = whole.cast("B")
     PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
     try:
         if position < 0 or position > view.len:
@@ -48,7 +51,7 @@ def decode(plan, buffer, Py_ssize_t position):
         source.data = <const uint8_t *>view.buf
         source.position = position
         source.limit = view.len
-        source.buffer = <PyObject *>buffer
+        source.whole = <PyObject *>whole
         value = read_struct(program_of(plan), &source)
         return value, source.position
     except Refused:
@@ -134,7 +137,7 @@ cdef object read_bytes(Op *op, Input *source):
         return null_or_refuse(length, op.nullable)
     need(source, length)
     if op.kind == RECORDS:
-        value = memoryview(<object>source.buffer)[source.position : source.position + length]
+        value = (<object>source.whole)[source.position : source.position + length]
     else:
         value = PyBytes_FromStringAndSize(<const char *>source.data + source.position, length)
     source.position += length
