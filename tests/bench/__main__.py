@@ -6,7 +6,7 @@ import sys
 
 from tests.bench.measure import Figure
 
-SUITES = ("messages", "records", "arrow")
+SUITES = ("messages", "records", "arrow", "metadata")
 
 
 def main() -> int:

@@ -1,0 +1,37 @@
+"""ControllerRegistration: a controller tells its endpoints and the features it supports."""
+
+from ottla.metadata.controller.context import ControllerContext
+from ottla.metadata.controller.outcome import Outcome
+from ottla.protocol.errors import UnsupportedVersionError
+from ottla.protocol.messages.controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+)
+from ottla.protocol.metadata_log.controller import ControllerEndpoint, ControllerFeature, RegisterControllerRecord
+from ottla.protocol.metadata_log.log import VersionedRecord
+
+
+def register_controller(
+    context: ControllerContext, request: ControllerRegistrationRequest
+) -> Outcome[ControllerRegistrationResponse]:
+    """Registers a controller; its latest word counts."""
+    if not context.version.supports_controller_registration:
+        raise UnsupportedVersionError("The current MetadataVersion is too old to support controller registrations.")
+    record = RegisterControllerRecord(
+        controller_id=request.controller_id,
+        incarnation_id=request.incarnation_id,
+        zk_migration_ready=False,
+        end_points=[
+            ControllerEndpoint(name=li.name, host=li.host, port=li.port, security_protocol=li.security_protocol)
+            for li in request.listeners
+        ],
+        features=[
+            ControllerFeature(
+                name=feature.name,
+                min_supported_version=feature.min_supported_version,
+                max_supported_version=feature.max_supported_version,
+            )
+            for feature in request.features
+        ],
+    )
+    return Outcome(ControllerRegistrationResponse(error_message=None), [VersionedRecord(record, 0)])

@@ -1,0 +1,166 @@
+"""UpdateFeatures: raising and lowering the finalized levels, all of a request or none."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.metadata.controller.config_alteration import elr_safety_records
+from ottla.metadata.controller.context import Caller, ControllerContext
+from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.feature import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    FEATURES,
+    KRAFT_VERSION,
+    NOT_SUPPORTED,
+    supported_features,
+)
+from ottla.metadata.metadata_version import (
+    FEATURE_NAME,
+    LATEST,
+    MINIMUM,
+    MetadataVersion,
+    metadata_changed_between,
+)
+from ottla.protocol.errors import ApiError, InvalidUpdateVersionError
+from ottla.protocol.messages.update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord
+from ottla.protocol.metadata_log.log import VersionedRecord
+from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.versions import VersionRange
+
+UPGRADE: Final = 1
+SAFE_DOWNGRADE: Final = 2
+UNSAFE_DOWNGRADE: Final = 3
+_RESULTS_UP_TO = 1
+
+
+def update_features(
+    context: ControllerContext, request: UpdateFeaturesRequest, caller: Caller
+) -> Outcome[UpdateFeaturesResponse]:
+    """Finalizes levels that every node of the cluster supports."""
+    updates = {update.feature: update for update in request.feature_updates}
+    proposed = {**context.image.features.levels(), **{u.feature: u.max_version_level for u in updates.values()}}
+    records: list[VersionedRecord] = []
+    for update in updates.values():
+        try:
+            records += _update(context, update, proposed, request)
+        except ApiError as error:
+            message = f"The update failed for all features since the following feature had an error: {error.message}"
+            return Outcome(UpdateFeaturesResponse(error_code=error.code, error_message=message))
+    response = UpdateFeaturesResponse(error_message=None)
+    if caller.api_version <= _RESULTS_UP_TO:
+        response.results = [UpdatableFeatureResult(feature=name, error_message="NONE") for name in updates]
+    if request.validate_only:
+        return Outcome(response)
+    elr = updates.get(ELIGIBLE_LEADER_REPLICAS_VERSION.name)
+    if elr is not None and elr.max_version_level > 0:
+        records = [*elr_safety_records(context), *records]
+    return Outcome(response, records)
+
+
+def _update(
+    context: ControllerContext,
+    update: FeatureUpdateKey,
+    proposed: Mapping[str, int],
+    request: UpdateFeaturesRequest,
+) -> list[VersionedRecord]:
+    name, level = update.feature, update.max_version_level
+    direction = _direction(update)
+    if direction not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        raise _refusal(update, "The controller does not support the given upgrade type.")
+    if level < 0:
+        raise _refusal(update, "A feature version cannot be less than 0.")
+    _check_supported(context, update)
+    is_kraft = name == KRAFT_VERSION.name
+    current = context.ports.quorum.kraft_version() if is_kraft else context.image.features.level(name)
+    if level < current and direction == UPGRADE:
+        raise _refusal(
+            update,
+            "Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe "
+            "downgrade.",
+        )
+    if level > current and direction != UPGRADE:
+        raise _refusal(update, "Can't downgrade to a newer version.")
+    if is_kraft:
+        return _update_kraft_version(context, update, current, request)
+    if name == FEATURE_NAME:
+        _check_metadata_version(context.version, level, direction)
+    elif name not in FEATURES:
+        raise _refusal(update, f"Feature {name} not found.")
+    else:
+        reason = FEATURES[name].why_refused(level, proposed)
+        if reason is not None:
+            raise _refusal(update, reason)
+    return [VersionedRecord(FeatureLevelRecord(name=name, feature_level=level), 0)]
+
+
+def _direction(update: FeatureUpdateKey) -> int:
+    """Version 0 of the request knows a flag only, which stands for the safe downgrade."""
+    return SAFE_DOWNGRADE if update.allow_downgrade else update.upgrade_type
+
+
+def _refusal(update: FeatureUpdateKey, reason: str) -> InvalidUpdateVersionError:
+    return InvalidUpdateVersionError(
+        f"Invalid update version {update.max_version_level} for feature {update.feature}. {reason}"
+    )
+
+
+def _check_supported(context: ControllerContext, update: FeatureUpdateKey) -> None:
+    """Every registered broker and every voter must be able to work at the level."""
+    name = update.feature
+    nodes = {f"Local controller {context.settings.node_id}": supported_features().get(name, NOT_SUPPORTED)}
+    for broker_id, broker in sorted(context.image.cluster.brokers.items()):
+        nodes[f"Broker {broker_id}"] = broker.supported_features.get(name, NOT_SUPPORTED)
+    others = sorted(context.image.cluster.controllers.items())
+    if context.version.supports_controller_registration:
+        for controller_id, controller in others:
+            if controller_id != context.settings.node_id:
+                nodes[f"Controller {controller_id}"] = controller.supported_features.get(name, NOT_SUPPORTED)
+    for node, levels in nodes.items():
+        _check_levels(update, node, levels)
+    known = {context.settings.node_id, *context.image.cluster.controllers}
+    if context.version.supports_controller_registration:
+        for voter in sorted(context.ports.quorum.voter_ids()):
+            if voter not in known:
+                raise _refusal(update, f"controller {voter} has not registered, and may not support this feature")
+
+
+def _check_levels(update: FeatureUpdateKey, node: str, levels: VersionRange) -> None:
+    if levels.includes(update.max_version_level):
+        return
+    if levels.highest == 0:
+        raise _refusal(update, f"{node} does not support this feature.")
+    raise _refusal(update, f"{node} only supports versions {levels}")
+
+
+def _update_kraft_version(
+    context: ControllerContext, update: FeatureUpdateKey, current: int, request: UpdateFeaturesRequest
+) -> list[VersionedRecord]:
+    if _direction(update) != UPGRADE:
+        if update.max_version_level != current:
+            raise _refusal(update, "Can't downgrade the version of this feature.")
+        return []
+    context.ports.quorum.upgrade_kraft_version(
+        context.epoch, update.max_version_level, validate_only=request.validate_only
+    )
+    # The quorum writes the level itself, as a control record; this one is there to be waited for.
+    return [VersionedRecord(NoOpRecord(), 0)]
+
+
+def _check_metadata_version(current: MetadataVersion, level: int, direction: int) -> None:
+    if not MINIMUM <= level <= LATEST:
+        raise InvalidUpdateVersionError(
+            f"Invalid metadata.version {level}. Valid versions are from {MINIMUM:d} to {LATEST:d}."
+        )
+    if level >= current or not metadata_changed_between(MetadataVersion(level), current):
+        return
+    reason = (
+        "Unsafe metadata downgrade is not supported in this version."
+        if direction == UNSAFE_DOWNGRADE
+        else "Refusing to perform the requested downgrade because it might delete metadata information."
+    )
+    raise InvalidUpdateVersionError(f"Unsupported metadata.version downgrade from {current:d} to {level}. {reason}")

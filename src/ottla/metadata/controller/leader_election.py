@@ -1,0 +1,113 @@
+"""ElectLeaders, and the elections that the controller holds of itself: preferred leaders, and unclean ones."""
+
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.metadata.controller.context import ControllerContext
+from ottla.metadata.controller.outcome import Outcome, bounded
+from ottla.metadata.controller.partition_change import Election, PartitionChangeBuilder
+from ottla.metadata.image.partition import NO_LEADER
+from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.errors import (
+    ApiError,
+    ElectionNotNeededError,
+    EligibleLeadersNotAvailableError,
+    InvalidRequestError,
+    PreferredLeaderNotAvailableError,
+    UnknownTopicOrPartitionError,
+)
+from ottla.protocol.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+    TopicPartitions,
+)
+from ottla.protocol.metadata_log.log import VersionedRecord
+
+ELECTIONS_PER_RUN_MAX: Final = 1_000
+"""How many partitions one run of the automatic elections changes; the next run follows at once."""
+_BY_TYPE: Final = {0: Election.PREFERRED, 1: Election.UNCLEAN}
+
+
+def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
+    """Elects the preferred leader, or any, for the named partitions, or for all (then silent where not needed)."""
+    election = _BY_TYPE.get(request.election_type)
+    if election is None:
+        raise InvalidRequestError(f"Unknown election type {request.election_type}")
+    wanted = _all_partitions(context) if request.topic_partitions is None else request.topic_partitions
+    records: list[VersionedRecord] = []
+    results = []
+    for topic in wanted:
+        result = ReplicaElectionResult(topic=topic.topic)
+        for index in topic.partitions:
+            outcome = PartitionResult(partition_id=index, error_message=None)
+            try:
+                records.append(_elect(context, topic.topic, index, election))
+            except ElectionNotNeededError as error:
+                if request.topic_partitions is None:
+                    continue
+                outcome.error_code, outcome.error_message = error.code, error.message
+            except ApiError as error:
+                outcome.error_code, outcome.error_message = error.code, error.message
+            result.partition_result.append(outcome)
+        results.append(result)
+    return Outcome(ElectLeadersResponse(replica_election_results=results), bounded(records))
+
+
+def balance_leaders(context: ControllerContext) -> Outcome[bool]:
+    """Gives partitions back to their preferred leaders; the response tells whether there may be more to do."""
+    return _elect_many(context, context.index.imbalanced(), Election.PREFERRED)
+
+
+def elect_unclean_leaders(context: ControllerContext) -> Outcome[bool]:
+    """Elects leaders for leaderless partitions of topics that rather lose records than stay without one."""
+    by_id = context.image.topics.by_id
+    allowed = [key for key in context.index.leaderless() if context.rules_of(by_id[key[0]]).unclean]
+    return _elect_many(context, allowed, Election.UNCLEAN)
+
+
+def _elect_many(context: ControllerContext, partitions: list[tuple[Uuid, int]], election: Election) -> Outcome[bool]:
+    records: list[VersionedRecord] = []
+    for topic_id, index in partitions:
+        if len(records) >= ELECTIONS_PER_RUN_MAX:
+            break
+        record = _change(context, context.image.topics.by_id[topic_id], index, election)
+        if record is not None:
+            records.append(record)
+    return Outcome(len(records) >= ELECTIONS_PER_RUN_MAX, records)
+
+
+def _all_partitions(context: ControllerContext) -> list[TopicPartitions]:
+    topics = context.image.topics
+    return [
+        TopicPartitions(topic=name, partitions=list(range(len(topics.by_id[topic_id].partitions))))
+        for name, topic_id in sorted(topics.ids.items())
+    ]
+
+
+def _elect(context: ControllerContext, name: str, index: int, election: Election) -> VersionedRecord:
+    topic = context.image.topics.topic(name)
+    if topic is None:
+        raise UnknownTopicOrPartitionError(f"No such topic as {name}")
+    if not 0 <= index < len(topic.partitions):
+        raise UnknownTopicOrPartitionError(f"No such partition as {name}-{index}")
+    partition = topic.partitions[index]
+    if election is Election.PREFERRED:
+        needed = partition.leader != partition.preferred_leader
+    else:
+        needed = partition.leader == NO_LEADER
+    if not needed:
+        raise ElectionNotNeededError
+    record = _change(context, topic, index, election)
+    if record is not None:
+        return record
+    if election is Election.PREFERRED:
+        raise PreferredLeaderNotAvailableError
+    raise EligibleLeadersNotAvailableError
+
+
+def _change(context: ControllerContext, topic: TopicImage, index: int, election: Election) -> VersionedRecord | None:
+    builder = PartitionChangeBuilder(context, topic, index, context.rules_of(topic))
+    builder.election = election
+    return builder.build()

@@ -1,0 +1,57 @@
+"""New leaders and ISRs for many partitions at once, when a broker goes, comes or returns from a crash."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ottla.metadata.controller.context import ControllerContext
+from ottla.metadata.controller.partition_change import PartitionChangeBuilder
+from ottla.metadata.image.partition import NO_LEADER
+from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.metadata_log.log import VersionedRecord
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerMove:
+    """What happens to which broker; `NO_LEADER` for nothing of the kind."""
+
+    removed: int = NO_LEADER
+    """Leaves all ISRs and leads nothing."""
+    added: int = NO_LEADER
+    """May lead, although the image still has it fenced."""
+    unclean: int = NO_LEADER
+    """Leaves all ISRs, and eligible leaders too: its logs may lack what it acknowledged."""
+
+
+def leader_and_isr_updates(
+    context: ControllerContext, move: BrokerMove, partitions: Iterable[tuple[TopicImage, list[int]]]
+) -> list[VersionedRecord]:
+    """The changes of `partitions` that `move` makes necessary."""
+    gone = (move.removed, move.unclean)
+    is_active = context.image.cluster.is_active
+
+    def is_live(replica: int) -> bool:
+        return replica not in gone and (replica == move.added or is_active(replica))
+
+    records = []
+    for topic, indexes in partitions:
+        rules = context.rules_of(topic)
+        for index in indexes:
+            builder = PartitionChangeBuilder(context, topic, index, rules)
+            builder.live_replicas(is_live)
+            builder.allow_unclean()
+            builder.isr = tuple(replica for replica in builder.isr if replica not in gone)
+            if move.unclean != NO_LEADER:
+                builder.unclean_shutdown_replicas = (move.unclean,)
+            record = builder.build()
+            if record is not None:
+                records.append(record)
+    return records
+
+
+def leaderless_partitions(context: ControllerContext) -> list[tuple[TopicImage, list[int]]]:
+    """The partitions that wait for a leader, by topic."""
+    by_topic: dict[bytes, tuple[TopicImage, list[int]]] = {}
+    for topic_id, index in context.index.leaderless():
+        entry = by_topic.setdefault(topic_id, (context.image.topics.by_id[topic_id], []))
+        entry[1].append(index)
+    return list(by_topic.values())

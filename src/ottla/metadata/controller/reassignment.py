@@ -1,0 +1,146 @@
+"""AlterPartitionReassignments and ListPartitionReassignments: replicas move from brokers to brokers.
+
+A reassignment only declares its goal. The leader brings the new replicas into the ISR with AlterPartition, and the
+change that has all of them completes it (`reassignment_replica`, `partition_change`).
+"""
+
+from ottla.metadata.controller.context import ControllerContext
+from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.partition_change import PartitionChangeBuilder
+from ottla.metadata.controller.reassignment_replica import ReassignmentReplicas
+from ottla.metadata.controller.replica_assignment import check_manual_assignment
+from ottla.metadata.image.partition import PartitionRegistration
+from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.errors import (
+    ApiError,
+    InvalidReplicaAssignmentError,
+    InvalidReplicationFactorError,
+    NoReassignmentInProgressError,
+    UnknownTopicOrPartitionError,
+)
+from ottla.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from ottla.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+from ottla.protocol.metadata_log.log import VersionedRecord
+
+
+def alter_partition_reassignments(
+    context: ControllerContext, request: AlterPartitionReassignmentsRequest
+) -> Outcome[AlterPartitionReassignmentsResponse]:
+    """Starts, changes or (with null replicas) cancels reassignments, each partition by itself."""
+    records: list[VersionedRecord] = []
+    response = AlterPartitionReassignmentsResponse(
+        error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
+    )
+    for topic in request.topics:
+        results = ReassignableTopicResponse(name=topic.name)
+        for wanted in topic.partitions:
+            result = ReassignablePartitionResponse(partition_index=wanted.partition_index, error_message=None)
+            try:
+                found = _find(context, topic.name, wanted.partition_index)
+                if wanted.replicas is None:
+                    record = _cancel(context, found, wanted.partition_index)
+                else:
+                    if not request.allow_replication_factor_change:
+                        _check_factor(found.partitions[wanted.partition_index], wanted.replicas)
+                    record = _reassign(context, found, wanted)
+                records += [] if record is None else [record]
+            except ApiError as error:
+                result.error_code, result.error_message = error.code, message_of(error)
+            results.partitions.append(result)
+        response.responses.append(results)
+    return Outcome(response, bounded(records))
+
+
+def list_partition_reassignments(
+    context: ControllerContext, request: ListPartitionReassignmentsRequest
+) -> Outcome[ListPartitionReassignmentsResponse]:
+    """The reassignments under way, all or those of named partitions."""
+    wanted: dict[str, list[int]] = {}
+    if request.topics is None:
+        for topic_id, index in context.index.reassigning():
+            wanted.setdefault(context.image.topics.by_id[topic_id].name, []).append(index)
+    else:
+        wanted = {topic.name: topic.partition_indexes for topic in request.topics}
+    response = ListPartitionReassignmentsResponse(error_message=None)
+    for name, indexes in wanted.items():
+        topic = context.image.topics.topic(name)
+        ongoing = [] if topic is None else [_ongoing(index, topic) for index in indexes if _is_ongoing(index, topic)]
+        if ongoing:
+            response.topics.append(OngoingTopicReassignment(name=name, partitions=ongoing))
+    return Outcome(response)
+
+
+def _is_ongoing(index: int, topic: TopicImage) -> bool:
+    return 0 <= index < len(topic.partitions) and topic.partitions[index].is_reassigning
+
+
+def _ongoing(index: int, topic: TopicImage) -> OngoingPartitionReassignment:
+    partition = topic.partitions[index]
+    return OngoingPartitionReassignment(
+        partition_index=index,
+        replicas=list(partition.replicas),
+        adding_replicas=list(partition.adding_replicas),
+        removing_replicas=list(partition.removing_replicas),
+    )
+
+
+def _find(context: ControllerContext, name: str, index: int) -> TopicImage:
+    topic = context.image.topics.topic(name)
+    if topic is None:
+        raise UnknownTopicOrPartitionError(f"Unable to find a topic named {name}.")
+    if not 0 <= index < len(topic.partitions):
+        raise UnknownTopicOrPartitionError(f"Unable to find partition {name}:{index}.")
+    return topic
+
+
+def _reassign(context: ControllerContext, topic: TopicImage, wanted: ReassignablePartition) -> VersionedRecord | None:
+    index, target = wanted.partition_index, tuple(wanted.replicas or ())
+    check_manual_assignment(context, target, None)
+    partition = topic.partitions[index]
+    move = ReassignmentReplicas.of(partition).redirected(target)
+    builder = PartitionChangeBuilder(context, topic, index, context.rules_of(topic))
+    builder.replicas, builder.adding, builder.removing = move
+    return builder.build()
+
+
+def _cancel(context: ControllerContext, topic: TopicImage, index: int) -> VersionedRecord | None:
+    partition = topic.partitions[index]
+    if not partition.is_reassigning:
+        raise NoReassignmentInProgressError
+    rules = context.rules_of(topic)
+    move = ReassignmentReplicas.of(partition)
+    isr = tuple(replica for replica in partition.isr if replica not in partition.adding_replicas)
+    if not isr:
+        if not move.original:
+            raise InvalidReplicaAssignmentError("Invalid replica assignment: addingReplicas contains all replicas.")
+        if not rules.unclean:
+            raise InvalidReplicaAssignmentError(
+                f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
+                "leader election."
+            )
+        isr = move.original[:1]
+    builder = PartitionChangeBuilder(context, topic, index, rules)
+    builder.allow_unclean()
+    builder.isr = isr
+    builder.replicas = move.original
+    builder.removing = builder.adding = ()
+    return builder.build()
+
+
+def _check_factor(partition: PartitionRegistration, target: list[int]) -> None:
+    """Without leave to change it, the replication factor stays what it is, or what the last reassignment made it."""
+    current = {*partition.replicas, *partition.adding_replicas} - {*partition.removing_replicas}
+    size = len(current) if partition.is_reassigning else len(partition.replicas)
+    if size != len(target):
+        raise InvalidReplicationFactorError(f"The replication factor is changed from {size} to {len(target)}")

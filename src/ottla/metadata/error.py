@@ -1,0 +1,15 @@
+"""What metadata refuses to go on with."""
+
+from ottla.base.errors import OttlaError
+
+
+class MetadataError(OttlaError):
+    """The metadata log says something that cannot be true: a change to what is not there, a second begin, a gap.
+
+    It is not a client's fault and has no code in the protocol. A node that meets it must stop rather than serve or
+    write on from an image that no longer is what the log says.
+    """
+
+
+class UnwritableMetadataError(OttlaError):
+    """An image holds something that the records of the asked metadata.version have no place for."""

@@ -1,0 +1,50 @@
+"""SCRAM credentials by mechanism and user: what a server keeps of a password."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.metadata.error import MetadataError
+from ottla.metadata.image.map_delta import MapDelta
+from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+
+
+class ScramMechanism(IntEnum):
+    """A mechanism by its number on the wire."""
+
+    SCRAM_SHA_256 = 1
+    SCRAM_SHA_512 = 2
+
+
+class ScramUser(NamedTuple):
+    """Who a credential belongs to: a user has one for each mechanism."""
+
+    mechanism: int
+    name: str
+
+
+class ScramCredential(NamedTuple):
+    """What proves a password without being it; shown to nobody."""
+
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+    iterations: int
+
+    def __repr__(self) -> str:
+        return "ScramCredential(***)"
+
+
+class ScramDelta(MapDelta[ScramUser, ScramCredential]):
+    """Changes to credentials."""
+
+    __slots__ = ()
+
+    def replay(self, record: UserScramCredentialRecord) -> None:
+        credential = ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
+        self.set(ScramUser(record.mechanism, record.name), credential)
+
+    def replay_remove(self, record: RemoveUserScramCredentialRecord) -> None:
+        user = ScramUser(record.mechanism, record.name)
+        if self.get(user) is None:
+            raise MetadataError(f"removal of the SCRAM credential of {user}, which does not exist")
+        self.remove(user)

@@ -1,0 +1,210 @@
+"""The controller itself: when it answers, what it forgets, how it begins and how it writes."""
+
+import pytest
+
+from ottla.metadata.batch import CommittedBatch
+from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
+from ottla.metadata.error import MetadataError
+from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from ottla.metadata.metadata_version import MetadataVersion
+from ottla.protocol.errors import NotControllerError, TopicAlreadyExistsError
+from ottla.protocol.messages.controller_registration import ControllerRegistrationRequest
+from ottla.protocol.messages.create_topics import CreateTopicsRequest
+from ottla.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from ottla.protocol.metadata_log.config import ConfigRecord
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord
+from ottla.protocol.metadata_log.log import VersionedRecord
+from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.topic import PartitionRecord, TopicRecord
+from ottla.protocol.metadata_log.transaction import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+from tests.unit.metadata.cluster import Cluster, topic_of, uuid_of
+
+
+def same(one: MetadataImage, other: MetadataImage) -> bool:
+    """Whether two images say the same, wherever they stand."""
+    parts = [name for name in MetadataImage.__slots__ if name != "provenance"]
+    return all(getattr(one, part) == getattr(other, part) for part in parts)
+
+
+class TestAnswers:
+    def test_are_given_after_the_commit(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        cluster.auto_commit = False
+        answer = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")]))
+        seen = []
+        answer.when_done(lambda answer: seen.append(answer.response.topics[0].error_code))
+        assert not answer.is_done
+        with pytest.raises(RuntimeError):
+            _ = answer.response
+        cluster.controller.committed(cluster.quorum.end_offset() - 2)
+        assert not answer.is_done
+        cluster.commit()
+        assert seen == [0]
+
+    def test_uncommitted_records_are_visible_to_later_operations(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        cluster.auto_commit = False
+        cluster.ask(CreateTopicsRequest(topics=[topic_of("t")]))
+        second = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")]))
+        assert not second.is_done, "the refusal tells of a topic that is not committed yet"
+        cluster.commit()
+        assert second.response.topics[0].error_code == TopicAlreadyExistsError.code
+
+    def test_a_read_is_answered_at_once_if_nothing_is_pending(self) -> None:
+        cluster = Cluster()
+        cluster.auto_commit = False
+        assert cluster.ask(ListPartitionReassignmentsRequest(topics=None)).is_done
+
+    def test_a_lost_leadership_fails_what_was_pending_and_rolls_it_back(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        cluster.auto_commit = False
+        answer = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")]))
+        cluster.quorum.leads = False
+        cluster.controller.renounce()
+        assert isinstance(answer.error, NotControllerError)
+        cluster.quorum.leads = True
+        cluster.controller.claim(2, cluster.loader.image, now_ms=0)
+        assert cluster.image.topics.topic("t") is None
+
+    def test_an_append_that_the_quorum_refuses_ends_the_term(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        cluster.auto_commit = False
+        first = cluster.ask(CreateTopicsRequest(topics=[topic_of("a")]))
+        cluster.quorum.leads = False
+        second = cluster.ask(CreateTopicsRequest(topics=[topic_of("b")]))
+        assert isinstance(first.error, NotControllerError)
+        assert isinstance(second.error, NotControllerError)
+        assert not cluster.controller.is_active
+
+    def test_an_idle_controller_says_so(self) -> None:
+        cluster = Cluster()
+        cluster.controller.renounce()
+        answer = cluster.controller.submit(CreateTopicsRequest(topics=[topic_of("t")]), 0)
+        assert str(answer.error) == "No controller appears to be active."
+        assert cluster.controller.next_tick_ms is None
+        cluster.controller.tick(10**9)
+
+
+class TestActivation:
+    def test_an_empty_log_begins_with_the_bootstrap_records(self) -> None:
+        """Offsets 3 to 11 of the log in tests/fixtures/kafka-4.3.1-metadata."""
+        records = Cluster().quorum.records()
+        levels = [(r.name, r.feature_level) for r in records if isinstance(r, FeatureLevelRecord)]
+        assert records[0] == BeginTransactionRecord(name="Bootstrap records")
+        assert levels == [
+            ("metadata.version", 30),
+            ("eligible.leader.replicas.version", 1),
+            ("group.version", 1),
+            ("share.version", 1),
+            ("streams.version", 1),
+            ("transaction.version", 2),
+        ]
+        assert records[7:] == [
+            ConfigRecord(resource_type=4, resource_name="", name="min.insync.replicas", value="1"),
+            EndTransactionRecord(),
+        ]
+
+    def test_before_transactions_they_come_without_brackets(self) -> None:
+        records = Cluster(MetadataVersion.V3_6_IV0).quorum.records()
+        assert records == [FeatureLevelRecord(name="metadata.version", feature_level=12)]
+
+    def test_a_log_that_has_begun_is_left_alone(self) -> None:
+        cluster = Cluster()
+        end = cluster.quorum.end_offset()
+        cluster.controller.claim(2, cluster.loader.image, now_ms=0)
+        assert cluster.quorum.end_offset() == end
+
+    def test_an_open_transaction_is_aborted(self) -> None:
+        cluster = Cluster()
+        cluster.controller.renounce()
+        topic = TopicRecord(name="half", topic_id=uuid_of(1))
+        offset = cluster.quorum.end_offset()
+        cluster.quorum.batches.append(CommittedBatch(offset, offset + 1, 1, 0, [BeginTransactionRecord(), topic]))
+        cluster.commit()
+        assert cluster.loader.in_transaction
+        cluster.controller.claim(2, cluster.loader.image, now_ms=0, in_transaction=cluster.loader.in_transaction)
+        cluster.commit()
+        assert cluster.quorum.records(offset + 2) == [AbortTransactionRecord(reason="Controller failover")]
+        assert not cluster.loader.in_transaction
+        assert cluster.loader.image.topics.topic("half") is None
+        assert same(cluster.loader.image, cluster.image)
+
+    def test_an_empty_log_without_bootstrap_records_is_an_error(self) -> None:
+        cluster = Cluster()
+        cluster.controller._bootstrap = ()
+        cluster.controller.renounce()
+        with pytest.raises(MetadataError, match="no bootstrap records"):
+            cluster.controller.claim(2, EMPTY_IMAGE, now_ms=0)
+
+
+class TestWriting:
+    def large(self, version: MetadataVersion) -> Cluster:
+        """A cluster in which fencing broker 1 takes more records than fit a batch."""
+        cluster = Cluster(version)
+        cluster.start(1, 2)
+        topic_id = uuid_of(77)
+        partitions = [
+            PartitionRecord(
+                partition_id=index,
+                topic_id=topic_id,
+                replicas=[1, 2],
+                isr=[1, 2],
+                leader=1,
+                leader_epoch=0,
+                partition_epoch=0,
+            )
+            for index in range(RECORDS_PER_BATCH_MAX + 1)
+        ]
+        records = [TopicRecord(name="large", topic_id=topic_id), *partitions]
+        cluster.controller._write([VersionedRecord(record, 0) for record in records], 0)
+        cluster.commit()
+        return cluster
+
+    def test_a_large_operation_is_a_metadata_transaction(self) -> None:
+        cluster = self.large(MetadataVersion.V4_3_IV0)
+        start = len(cluster.quorum.batches)
+        cluster.fence(1)
+        written = cluster.quorum.batches[start:]
+        assert [len(batch.records) for batch in written] == [RECORDS_PER_BATCH_MAX, 4]
+        assert isinstance(written[0].records[0], BeginTransactionRecord)
+        assert isinstance(written[-1].records[-1], EndTransactionRecord)
+        assert same(cluster.loader.image, cluster.image)
+
+    def test_before_transactions_it_is_several_batches(self) -> None:
+        cluster = self.large(MetadataVersion.V3_6_IV0)
+        start = len(cluster.quorum.batches)
+        cluster.fence(1)
+        assert [len(batch.records) for batch in cluster.quorum.batches[start:]] == [RECORDS_PER_BATCH_MAX, 2]
+        assert cluster.partition("large", 5).leader == 2
+
+    def test_an_idle_controller_writes_every_half_second(self) -> None:
+        cluster = Cluster()
+        end = cluster.quorum.end_offset()
+        assert cluster.controller.next_tick_ms == 500
+        cluster.controller.tick(499)
+        assert cluster.quorum.end_offset() == end
+        cluster.controller.tick(500)
+        assert cluster.quorum.records(end) == [NoOpRecord()]
+        cluster.controller.tick(600)
+        assert cluster.quorum.records(end) == [NoOpRecord()]
+
+    def test_controllers_register_too(self) -> None:
+        cluster = Cluster()
+        cluster.ask(ControllerRegistrationRequest(controller_id=3001, incarnation_id=uuid_of(1)))
+        assert set(cluster.image.cluster.controllers) == {3001}
+
+    def test_the_loader_sees_what_the_controller_sees(self) -> None:
+        cluster = Cluster()
+        cluster.start(1, 2, 3)
+        cluster.create("t", [1, 2, 3])
+        cluster.fence(1)
+        assert same(cluster.loader.image, cluster.image)
+        assert cluster.loader.image.provenance.offset == cluster.image.provenance.offset
