@@ -6,7 +6,7 @@ import sys
 
 from tests.bench.measure import Figure
 
-SUITES = ("messages", "records", "arrow", "metadata")
+SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "metadata")
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
 
 def _line(figure: Figure) -> str:
     others = ", ".join(f"{name} {_short(rate)} ({figure.ours / rate:.1f}×)" for name, rate in figure.peers.items())
-    return f"{figure.name:<44}{_short(figure.ours):>12}  {figure.unit + '/s':<12}{figure.target:<14}{others}"
+    return f"{figure.name:<44}{_short(figure.ours):>12}  {figure.unit + figure.per:<12}{figure.target:<14}{others}"
 
 
 def _short(rate: float) -> str:

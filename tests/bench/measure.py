@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Figure:
-    """One line of the table: what was done, by us and by others, in `unit` per second."""
+    """One line of the table: what was done, by us and by others."""
 
     name: str
     unit: str
     ours: float
     peers: dict[str, float] = field(default_factory=dict)
     target: str = ""
+    per: str = "/s"
+    """What the unit is counted over; empty for an amount."""
 
 
 def rates(contenders: Mapping[str, Callable[[], object]], work: float, *, seconds: float) -> dict[str, float]:

@@ -51,6 +51,12 @@ def test_compiled_functions_are_short(path: Path) -> None:
     assert not long
 
 
+@pytest.mark.parametrize("path", COMPILED_SOURCES, ids=identify)
+def test_compiled_modules_have_a_type_stub_or_are_only_for_c(path: Path) -> None:
+    """`ottla.base.accelerated` finds by the stubs what there is to compile."""
+    assert path.with_suffix(".pyi").exists() or path.with_suffix(".pxd").exists()
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=identify)
 def test_names_say_what_is_inside(path: Path) -> None:
     assert not REFUSED_NAMES & {part.removesuffix(".py") for part in path.relative_to(ROOT / "src").parts}

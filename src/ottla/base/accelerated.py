@@ -35,6 +35,4 @@ if __name__ == "__main__":
         print(f"{len(modules)} modules are compiled")
     else:
         absent = len(modules) - sum(modules.values())
-        print(
-            f"{absent} of {len(modules)} modules are not compiled: plain Python serves, slower (no C compiler?)"
-        )
+        print(f"{absent} of {len(modules)} modules are not compiled: plain Python serves, slower (no C compiler?)")
