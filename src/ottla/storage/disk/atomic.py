@@ -1,0 +1,29 @@
+"""Small files that are replaced as a whole: a reader sees the old or the new one, after a crash too."""
+
+from ottla.storage.disk.port import Access, Disk
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def write_atomically(disk: Disk, path: str, contents: bytes) -> None:
+    """Writes a file beside it, flushes, renames it over `path`, and flushes the directory."""
+    temporary = path + TEMPORARY_SUFFIX
+    file = disk.open(temporary, Access.CREATE)
+    file.truncate(0)
+    file.write(0, (contents,))
+    file.flush()
+    disk.rename(temporary, path)
+    disk.flush_directory(directory_of(path))
+
+
+def read_whole(disk: Disk, path: str) -> bytes | None:
+    """A file's contents; None if it is not there."""
+    if disk.status(path) is None:
+        return None
+    file = disk.open(path, Access.READ)
+    return file.read(0, file.size())
+
+
+def directory_of(path: str) -> str:
+    """The directory that holds the path."""
+    return path.rpartition("/")[0] or "."

@@ -1,0 +1,44 @@
+"""What goes wrong on disk, always with the path it happened at.
+
+`StorageError` is a `KafkaStorageError`, so a handler that lets it through answers KAFKA_STORAGE_ERROR. After one the
+log that raised it is offline: its directory has to be looked at before anything is served from it again.
+"""
+
+from ottla.base.errors import OttlaError
+from ottla.protocol.errors import KafkaStorageError
+
+
+class StorageError(KafkaStorageError):
+    """The disk refused, or holds what cannot be: `path` says where, `errno` why if the system said so."""
+
+    def __init__(self, reason: str, path: str, errno: int | None = None) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+        self.path = path
+        self.errno = errno
+
+    @classmethod
+    def from_os(cls, error: OSError, path: str) -> "StorageError":
+        """The same as the system's error, in our words."""
+        return cls(error.strerror or str(error), path, error.errno)
+
+
+class CorruptFileError(StorageError):
+    """A file whose contents break an invariant and cannot be rebuilt from anything else."""
+
+
+class LogOfflineError(StorageError):
+    """An earlier I/O error took the log offline."""
+
+
+class RebuildableFileError(OttlaError):
+    """A derived file (index, snapshot) is missing or wrong; whoever loads the log rebuilds it from the batches."""
+
+    def __init__(self, reason: str, path: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+        self.path = path
+
+
+class UnexpectedOffsetError(OttlaError):
+    """A follower was given batches that do not go on where its log ends."""

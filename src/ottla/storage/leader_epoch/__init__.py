@@ -1,0 +1,1 @@
+"""Which leader epoch began at which offset: the history that tells replicas where their logs part."""

@@ -1,0 +1,104 @@
+"""The history of leader epochs in memory, and on disk whenever it changed.
+
+Epochs and start offsets rise together; an entry that would break this takes away those it contradicts, because a new
+leader's word goes over the remains of an older one. Additions are on disk before they are used. Removals may be lost
+in a crash: loading a log removes again what lies outside of it.
+
+Worked example, [(0, 0) (1, 50) (3, 80)] with a log end of 100: the end of epoch 1 is 80, of 2 is 80 as epoch 1's,
+of 3 is 100, of 4 is unknown. Truncated to 60 → [(0, 0) (1, 50)]; log start raised to 55 → [(1, 55) (3, 80)].
+"""
+
+from collections.abc import Sequence
+
+from ottla.storage.disk.port import Disk
+from ottla.storage.leader_epoch.checkpoint import EpochEntry, read_epochs, write_epochs
+
+UNDEFINED_EPOCH = -1
+UNDEFINED_EPOCH_OFFSET = -1
+
+
+class LeaderEpochCache:
+    """One partition's epochs. One thread changes it; any may ask."""
+
+    __slots__ = ("_disk", "entries", "latest_epoch", "path")
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self.path = path
+        self.entries: tuple[EpochEntry, ...] = ()
+        self.latest_epoch = UNDEFINED_EPOCH
+        """The newest epoch; -1 if none is known."""
+        for entry in read_epochs(disk, path):
+            self._take(_with(self.entries, entry))
+
+    def assign(self, epoch: int, start_offset: int) -> None:
+        """Says that an epoch begins at an offset; nothing changes if it is known with that start or an earlier one."""
+        if self.note(epoch, start_offset):
+            self.flush()
+
+    def note(self, epoch: int, start_offset: int) -> bool:
+        """The same without writing the file, for those who have many to say; answers whether anything changed."""
+        entries = self.entries
+        if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
+            return False
+        self._take(_with(entries, EpochEntry(epoch, start_offset)))
+        return True
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEntry:
+        """The largest known epoch that is not above the one asked for, and where it ends; (-1, -1) if unknown."""
+        if epoch == UNDEFINED_EPOCH:
+            return EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        if epoch == self.latest_epoch:
+            return EpochEntry(epoch, log_end_offset)
+        floor = epoch
+        for entry in self.entries:
+            if entry.epoch > epoch:
+                return EpochEntry(floor, entry.start_offset)
+            floor = entry.epoch
+        return EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+
+    def epoch_for(self, offset: int) -> int | None:
+        """The epoch in which the offset was written; None if it lies before all that is known."""
+        found = None
+        for entry in self.entries:
+            if entry.start_offset > offset:
+                break
+            found = entry.epoch
+        return found
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        """Forgets the epochs that begin at the offset or later."""
+        kept = tuple(entry for entry in self.entries if entry.start_offset < end_offset)
+        self._replace(kept)
+
+    def truncate_from_start(self, start_offset: int) -> None:
+        """Forgets the epochs that end at the offset or before; the one that holds it now begins there."""
+        before = [entry for entry in self.entries if entry.start_offset <= start_offset]
+        if before:
+            first = EpochEntry(before[-1].epoch, start_offset)
+            self._replace((first, *self.entries[len(before) :]))
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._replace(())
+
+    def flush(self) -> None:
+        """Writes the file."""
+        write_epochs(self._disk, self.path, self.entries)
+
+    def _replace(self, entries: Sequence[EpochEntry]) -> None:
+        if entries != self.entries:
+            self._take(entries)
+            self.flush()
+
+    def _take(self, entries: Sequence[EpochEntry]) -> None:
+        self.entries = tuple(entries)
+        self.latest_epoch = entries[-1].epoch if entries else UNDEFINED_EPOCH
+
+
+def _with(entries: Sequence[EpochEntry], new: EpochEntry) -> list[EpochEntry]:
+    """The entries with a new one at the end, without those that contradict it."""
+    if entries and entries[-1].epoch == new.epoch and entries[-1].start_offset <= new.start_offset:
+        return list(entries)
+    kept = [entry for entry in entries if entry.epoch < new.epoch and entry.start_offset < new.start_offset]
+    return [*kept, new]

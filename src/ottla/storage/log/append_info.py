@@ -1,0 +1,45 @@
+"""What is said about an append: how it is to be done, and how it went."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ottla.protocol.records.validation import AppendOrigin
+from ottla.storage.producer_state.verification import VerificationEntry
+
+NO_LOG_APPEND_TIME = -1
+
+
+@dataclass(frozen=True, slots=True)
+class AppendOptions:
+    """How a leader appends."""
+
+    origin: AppendOrigin = AppendOrigin.CLIENT
+    verification: VerificationEntry | None = None
+    """The receipt from `Log.start_verification`, for a batch that opens a transaction."""
+    verify_transactions: bool = True
+    """`transaction.partition.verification.enable`."""
+    transaction_version: int = 0
+    """Of the coordinator that wrote the markers (KIP-1228); data batches don't need it."""
+
+
+FROM_CLIENT = AppendOptions()
+FROM_COORDINATOR = AppendOptions(origin=AppendOrigin.COORDINATOR)
+
+
+class AppendInfo(NamedTuple):
+    """What came of an append."""
+
+    first_offset: int
+    last_offset: int
+    max_timestamp: int
+    log_append_time: int
+    """What a Produce answer says: the time of appending on topics that use it, else -1; of a repeated batch its
+    largest timestamp."""
+    log_start_offset: int
+    size_bytes: int
+    """Bytes written; 0 for a repeat."""
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the batch was in the log already, so that nothing was written."""
+        return self.size_bytes == 0

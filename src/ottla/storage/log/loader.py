@@ -1,0 +1,119 @@
+"""Opens a partition's directory: finishes what was interrupted, recovers after a crash, finds where the log ends.
+
+After a clean stop only the active segment is looked at. After a crash the segment that holds the recovery point and
+all later ones are read and checked batch by batch; see `recovery`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ottla.storage.disk.port import Disk
+from ottla.storage.leader_epoch import checkpoint
+from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.log.leftover import finish_interrupted
+from ottla.storage.log.producer_replay import load_snapshot, replay_segments
+from ottla.storage.log.recovery import recover
+from ottla.storage.log.segments import Segments
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
+from ottla.storage.producer_state.state import ProducerState
+from ottla.storage.segment import file_name
+from ottla.storage.segment.file_name import FileName
+from ottla.storage.segment.segment import Segment
+
+_DAY_MS = 86_400_000
+
+
+class Shutdown(Enum):
+    """How the log was left the last time."""
+
+    CLEAN = auto()
+    UNCLEAN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What the checkpoints and the broker's settings say about a log that is to be opened."""
+
+    topic: str
+    partition: int
+    now_ms: int
+    log_start_offset: int = 0
+    recovery_point: int = 0
+    shutdown: Shutdown = Shutdown.UNCLEAN
+    producer_id_expiration_ms: int = _DAY_MS
+
+
+@dataclass(slots=True)
+class LoadedLog:
+    """The parts of a log, consistent with each other."""
+
+    directory: str
+    segments: Segments
+    epochs: LeaderEpochCache
+    producers: ProducerState
+    snapshots: SnapshotDirectory
+    log_start_offset: int
+    log_end_offset: int
+    recovery_point: int
+
+
+def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) -> LoadedLog:
+    """See `Log.open`."""
+    is_new = disk.status(directory) is None
+    if is_new:
+        disk.make_directory(directory)
+    files = finish_interrupted(disk, directory, config) if not is_new else []
+    segments = Segments(Segment.open(disk, directory, base, config) for base in _offsets(files, file_name.LOG))
+    loaded = LoadedLog(
+        directory,
+        segments,
+        LeaderEpochCache(disk, f"{directory}/{checkpoint.FILE_NAME}"),
+        ProducerState(options.producer_id_expiration_ms),
+        SnapshotDirectory(disk, directory, _offsets(files, file_name.SNAPSHOT)),
+        options.log_start_offset,
+        0,
+        options.recovery_point,
+    )
+    if len(segments) and options.shutdown is Shutdown.UNCLEAN:
+        recover(disk, loaded, config, options.now_ms)
+    _find_bounds(disk, loaded, config)
+    if options.shutdown is Shutdown.CLEAN:
+        _load_producers(disk, loaded, options.now_ms)
+    loaded.producers.transactions.replicated(loaded.log_start_offset)
+    active = loaded.segments.active
+    active.created_ms = options.now_ms
+    # Most partitions of a broker are idle most of the time: they get their files when somebody comes.
+    active.release()
+    return loaded
+
+
+def _offsets(files: list[FileName], kind: str) -> list[int]:
+    return [file.base_offset for file in files if file.kind == kind]
+
+
+def _find_bounds(disk: Disk, loaded: LoadedLog, config: LogConfig) -> None:
+    """Log start and end, and what of epochs and recovery point lies within."""
+    segments = loaded.segments
+    end_offset = segments.active.next_offset if len(segments) else -1
+    if end_offset < loaded.log_start_offset:
+        # What DeleteRecords left was lost with the tail: the log goes on, empty, where it was cut off.
+        for segment in reversed(segments.all()):
+            segment.delete()
+        end_offset = loaded.log_start_offset
+        segments.replace(segments.all(), [Segment.create(disk, loaded.directory, end_offset, config)])
+        loaded.producers.clear(end_offset)
+    loaded.log_end_offset = end_offset
+    loaded.log_start_offset = max(loaded.log_start_offset, segments.first.base_offset)
+    loaded.recovery_point = min(loaded.recovery_point, end_offset)
+    loaded.epochs.truncate_from_end(end_offset)
+    loaded.epochs.truncate_from_start(loaded.log_start_offset)
+
+
+def _load_producers(disk: Disk, loaded: LoadedLog, now_ms: int) -> None:
+    """Producer state after a clean stop: all of it is in the last snapshot, unless that was lost."""
+    end_offset, snapshots = loaded.log_end_offset, loaded.snapshots
+    snapshots.remove_outside(loaded.segments.first.base_offset, end_offset)
+    load_snapshot(disk, snapshots, loaded.producers, end_offset, now_ms)
+    replay_segments(loaded.producers, loaded.segments.all(), end_offset)
+    snapshots.remove_strays([segment.base_offset for segment in loaded.segments], end_offset)

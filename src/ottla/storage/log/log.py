@@ -1,0 +1,385 @@
+"""One partition's log: appends, reads, and where it begins and ends.
+
+    log start offset ≤ last stable offset ≤ high watermark ≤ log end offset;   recovery point ≤ log end offset
+
+Below the recovery point everything is on the disk. Reads go up to where the caller says, which is the high watermark
+or the last stable offset for consumers and the log end for followers.
+
+One thread at a time changes a log (append, roll, truncate, delete); `flush` may run beside appends on another;
+`read` and the lookups may run on any. A `StorageError` takes the log offline: it answers nothing but that error until
+it is opened again, because what is on the disk is no longer known.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ottla.protocol.errors import OffsetOutOfRangeError
+from ottla.protocol.records.batch import Batch
+from ottla.protocol.records.timestamp import TimestampType
+from ottla.protocol.records.validation import AppendRules
+from ottla.storage.disk.port import Buffer, Disk
+from ottla.storage.errors import LogOfflineError, StorageError
+from ottla.storage.index.transaction_index import AbortedTransaction
+from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.leader_epoch.checkpoint import EpochEntry
+from ottla.storage.log import append, deletion, lookup, read, truncation
+from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
+from ottla.storage.log.fetch_data import FetchData, TimestampOffset
+from ottla.storage.log.loader import LoadOptions, load
+from ottla.storage.log.recompression import Recompression
+from ottla.storage.log.segments import Segments
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
+from ottla.storage.producer_state.state import ProducerState
+from ottla.storage.producer_state.verification import VerificationEntry
+from ottla.storage.segment.segment import Segment
+
+if TYPE_CHECKING:
+    from ottla.storage.log.loader import LoadedLog
+
+
+class Log:
+    """The log of one partition. `open` makes one; the attributes are for reading."""
+
+    __slots__ = (
+        "_deleted",
+        "_flushing",
+        "_has_new_directory",
+        "_warm",
+        "config",
+        "directory",
+        "disk",
+        "epochs",
+        "high_watermark",
+        "last_flush_ms",
+        "log_start_offset",
+        "offline_error",
+        "partition",
+        "producers",
+        "recompression",
+        "recovery_point",
+        "roll_after_ms",
+        "rules",
+        "segments",
+        "snapshots",
+        "tail",
+        "topic",
+    )
+
+    def __init__(self, disk: Disk, config: LogConfig, loaded: "LoadedLog", options: LoadOptions) -> None:
+        self.disk = disk
+        self.topic = options.topic
+        self.partition = options.partition
+        self.directory = loaded.directory
+        self.segments: Segments = loaded.segments
+        self.epochs: LeaderEpochCache = loaded.epochs
+        self.producers: ProducerState = loaded.producers
+        self.snapshots: SnapshotDirectory = loaded.snapshots
+        self.log_start_offset = loaded.log_start_offset
+        self.recovery_point = loaded.recovery_point
+        self.high_watermark = loaded.log_start_offset
+        self.last_flush_ms = options.now_ms
+        self.offline_error: StorageError | None = None
+        self._deleted: list[Segment] = []
+        self._flushing = threading.Lock()
+        # Without a flush so far the directory's own name may not be on the disk either.
+        self._has_new_directory = loaded.recovery_point == 0
+        self._warm: Segment | None = None
+        active = loaded.segments.active
+        self.tail: tuple[int, Segment, int] = (loaded.log_end_offset, active, active.size_bytes)
+        """Log end offset, active segment, and its size at that offset: of one moment."""
+        self.update_config(config)
+
+    @classmethod
+    def open(cls, disk: Disk, directory: str, config: LogConfig, options: LoadOptions) -> "Log":
+        """Loads the log in a directory, recovering what a crash left; makes an empty one if there is none."""
+        return cls(disk, config, load(disk, directory, config, options), options)
+
+    def __repr__(self) -> str:
+        return f"Log({self.topic}-{self.partition}, offsets {self.log_start_offset}..{self.log_end_offset})"
+
+    def update_config(self, config: LogConfig) -> None:
+        """Takes new settings; they count from the next append on."""
+        self.config = config
+        self.roll_after_ms: int | None = None
+        """The active segment is too old for a batch later than this; None before that is known."""
+        self.recompression = Recompression.of(config)
+        self.rules = AppendRules(
+            compacted=config.compact,
+            timestamp_type=TimestampType.LOG_APPEND_TIME
+            if config.message_timestamp_type == "LogAppendTime"
+            else TimestampType.CREATE_TIME,
+            timestamp_before_max_ms=config.message_timestamp_before_max_ms,
+            timestamp_after_max_ms=config.message_timestamp_after_max_ms,
+            max_message_bytes=config.max_message_bytes,
+        )
+
+    # What it is
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self.tail[0]
+
+    @property
+    def active_segment(self) -> Segment:
+        """The segment that is appended to."""
+        return self.segments.active
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all segments, indexes not counted."""
+        return sum(segment.size_bytes for segment in self.segments)
+
+    @property
+    def unflushed_messages(self) -> int:
+        """Offsets between the recovery point and the log end, for `flush.messages`."""
+        return self.log_end_offset - self.recovery_point
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest transaction begins that is open or whose marker is not replicated."""
+        return self.producers.transactions.first_unstable_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """How far read_committed consumers may read."""
+        unstable = self.producers.transactions.first_unstable_offset
+        if unstable is None or unstable > self.high_watermark:
+            return self.high_watermark
+        return max(unstable, self.log_start_offset)
+
+    # Writing
+
+    def append_as_leader(
+        self, records: bytearray | memoryview, leader_epoch: int, now_ms: int, options: AppendOptions = FROM_CLIENT
+    ) -> AppendInfo:
+        """Checks the batches, gives them offsets, and writes them.
+
+        `records` is changed in place: base offsets, leader epoch, and timestamps on topics that use LogAppendTime;
+        on topics with a codec of their own a changed copy is written.
+        Raises the `ApiError` that Kafka answers; nothing is written then.
+        """
+        if self.offline_error is not None:
+            self.check_online()
+        try:
+            return append.append_as_leader(self, records, leader_epoch, now_ms, options)
+        except StorageError as error:
+            self.go_offline(error)
+            raise
+
+    def append_as_follower(self, records: Buffer, leader_epoch: int, now_ms: int) -> AppendInfo | None:
+        """Writes batches as the leader has them; a batch that is cut short at the end is left out.
+
+        So are batches from an epoch above the one that this follower fetches in: they are of a leader that it has
+        not heard of yet. None if nothing is left.
+        """
+        self.check_online()
+        with self._io():
+            return append.append_as_follower(self, records, leader_epoch, now_ms)
+
+    def advance(self, log_end_offset: int, segment: Segment) -> None:
+        """Moves the end after the segment was written to."""
+        self.tail = (log_end_offset, segment, segment.size_bytes)
+        self.producers.end_offset = log_end_offset
+
+    def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
+        """Ends the active segment and begins a new one at the log end, or at `base_offset` beyond it.
+
+        An active segment that is empty and begins there already stays.
+        """
+        with self._io():
+            return append.roll(self, now_ms, base_offset)
+
+    def start_verification(self, batch: Batch, now_ms: int, *, supports_epoch_bump: bool) -> VerificationEntry | None:
+        """The receipt to bring along once the coordinator has confirmed the batch's transaction; None: no need."""
+        return self.producers.start_verification(batch, now_ms, supports_epoch_bump=supports_epoch_bump)
+
+    # Reading
+
+    def read(self, offset: int, bytes_max: int, end_offset: int, *, whole_batch: bool = True) -> FetchData:
+        """Batches from an offset on that lie wholly below `end_offset`.
+
+        `OffsetOutOfRangeError` outside of log start and log end. With `whole_batch` the first batch comes whole even
+        if it is larger than `bytes_max`.
+        """
+        if self.offline_error is not None:
+            self.check_online()
+        return read.read(self, offset, bytes_max, end_offset, whole_batch=whole_batch)
+
+    def warm(self, segment: Segment) -> None:
+        """Notes that an older segment is being read; the one read before lets go of its descriptor and maps."""
+        previous = self._warm
+        if previous is not segment:
+            self._warm = segment
+            if previous is not None and previous is not self.segments.active:
+                previous.release()
+
+    def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """The aborted transactions that a reader of these offsets has to know of, oldest marker first."""
+        return lookup.aborted_transactions(self, start_offset, end_offset)
+
+    def offset_for_timestamp(self, timestamp: int) -> TimestampOffset | None:
+        """The first record that is not older than the timestamp; None if all are."""
+        return lookup.offset_for_timestamp(self, timestamp)
+
+    def offset_of_max_timestamp(self) -> TimestampOffset | None:
+        """The first record with the largest timestamp; with LogAppendTime the last of its batch."""
+        return lookup.offset_of_max_timestamp(self)
+
+    def end_offset_for_epoch(self, epoch: int) -> EpochEntry:
+        """Where the epoch, or the largest one below it, ends; (-1, -1) if that is not known."""
+        return self.epochs.end_offset_for(epoch, self.log_end_offset)
+
+    # Moving the bounds
+
+    def update_high_watermark(self, offset: int) -> int:
+        """Says how far the log is replicated; kept within the log. Answers what it is now."""
+        self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)
+        self.producers.transactions.replicated(self.high_watermark)
+        return self.high_watermark
+
+    def assign_epoch_start(self, epoch: int) -> None:
+        """A leader begins its epoch at the log end."""
+        with self._io():
+            self.epochs.assign(epoch, self.log_end_offset)
+
+    def increment_log_start_offset(self, offset: int) -> bool:
+        """Forgets everything before an offset (DeleteRecords, retention); answers whether anything changed.
+
+        Whole segments stay until retention takes them. `OffsetOutOfRangeError` beyond the high watermark.
+        """
+        if offset > self.high_watermark:
+            raise OffsetOutOfRangeError(
+                f"Cannot increment the log start offset to {offset} of partition {self.topic}-{self.partition} "
+                f"since it is larger than the high watermark {self.high_watermark}"
+            )
+        if offset <= self.log_start_offset:
+            return False
+        with self._io():
+            deletion.move_log_start(self, offset)
+        return True
+
+    def truncate_to(self, offset: int) -> bool:
+        """Drops everything from an offset on; answers whether there was any.
+
+        Checkpoint the recovery point afterwards: it may have gone back.
+        """
+        self.check_online()
+        with self._flushing, self._io():
+            return truncation.truncate_to(self, offset)
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Drops everything; the log is empty and begins at the offset."""
+        self.check_online()
+        with self._flushing, self._io():
+            truncation.truncate_fully_and_start_at(self, offset)
+
+    def restart_at(self, log_start_offset: int, log_end_offset: int) -> None:
+        """Takes the bounds that a truncation led to."""
+        self.roll_after_ms = None
+        self.log_start_offset = log_start_offset
+        self.recovery_point = min(self.recovery_point, log_end_offset)
+        self.advance(log_end_offset, self.segments.active)
+        self.high_watermark = min(max(self.high_watermark, log_start_offset), log_end_offset)
+
+    # Housekeeping
+
+    def flush(self, now_ms: int, offset: int | None = None) -> None:
+        """Returns once everything below the offset (the log end if not given) is on the disk; it becomes the
+        recovery point."""
+        self.check_online()
+        with self._flushing, self._io():
+            end = self.log_end_offset if offset is None else min(offset, self.log_end_offset)
+            self.last_flush_ms = now_ms
+            if end > self.recovery_point:
+                self._flush(end)
+
+    def _flush(self, end: int) -> None:
+        begin = self.recovery_point
+        active = self.segments.active
+        written = [segment for segment in self.segments.from_offset(begin) if segment.base_offset < end]
+        for segment in written:
+            segment.flush()
+            if segment is not active and segment is not self._warm:
+                segment.release()
+        self.snapshots.flush(begin, end)
+        if self._has_new_directory:
+            self.disk.flush_directory(self.directory.rpartition("/")[0] or ".")
+        if self._has_new_directory or any(segment.base_offset >= begin for segment in written):
+            self.disk.flush_directory(self.directory)
+        self._has_new_directory = False
+        self.recovery_point = end
+
+    def remove_expired_producers(self, now_ms: int) -> None:
+        """Forgets producers that were silent for `producer.id.expiration.ms`."""
+        self.producers.remove_expired(now_ms)
+
+    def delete_segments(self, segments: Sequence[Segment], now_ms: int) -> None:
+        """Drops the oldest segments, which `segments` must be; the log start offset moves with them.
+
+        Their files are renamed to `.deleted`, and `take_deleted` hands them over. If all go, a new one is begun first.
+        """
+        with self._flushing, self._io():
+            deletion.delete_oldest(self, segments, now_ms)
+
+    def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+        """Puts cleaned segments in the place of those they were made of; atomic, also in a crash.
+
+        `new` have the suffix `.cleaned` and are sealed and flushed; `old` are consecutive.
+        """
+        with self._flushing, self._io():
+            deletion.replace(self, old, new)
+
+    def take_deleted(self) -> list[Segment]:
+        """Segments dropped since the last call; the caller deletes their files after `file.delete.delay.ms`."""
+        deleted, self._deleted = self._deleted, []
+        return deleted
+
+    @property
+    def deleted(self) -> Sequence[Segment]:
+        """Segments dropped that nobody took yet."""
+        return self._deleted
+
+    def doom(self, segments: Sequence[Segment]) -> None:
+        """Puts segments that were taken out on the list of `take_deleted`."""
+        self._deleted.extend(segments)
+
+    def relocate(self, directory: str) -> None:
+        """Renames the log's directory, as a topic's deletion begins; open reads go on."""
+        with self._flushing, self._io():
+            self.disk.rename(self.directory, directory)
+            deletion.take_directory(self, directory)
+
+    def close(self, now_ms: int) -> None:
+        """Brings everything to the disk, with a snapshot of the producers and trimmed indexes, and lets go of files."""
+        self.flush(now_ms)
+        with self._flushing, self._io():
+            deletion.close(self)
+
+    def delete(self) -> None:
+        """Removes the directory and all in it."""
+        with self._flushing:
+            deletion.delete_directory(self)
+
+    # Failing
+
+    def check_online(self) -> None:
+        """Raises if an earlier error took the log offline."""
+        if self.offline_error is not None:
+            raise LogOfflineError(f"offline since: {self.offline_error}", self.directory)
+
+    def go_offline(self, error: StorageError) -> None:
+        """Nothing more is served from here."""
+        if self.offline_error is None:
+            self.offline_error = error
+
+    @contextmanager
+    def _io(self) -> Iterator[None]:
+        try:
+            yield
+        except StorageError as error:
+            self.go_offline(error)
+            raise

@@ -1,0 +1,121 @@
+"""After a crash: what is in the log is found out by reading it, from the segment that holds the recovery point on.
+
+Each batch must be whole, match its CRC and go on where the one before ended. The first that does not is where the log
+ends; it and everything after it was never flushed, so nobody was promised it. One that lies below the recovery point
+*was* flushed: then the disk lost something that it had confirmed, and the log is not touched. Indexes, epochs and
+producer state of what was read are built anew; snapshots in that range are not believed.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ottla.protocol.records.batch import Batch
+from ottla.storage.disk.port import Disk
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.log.producer_replay import load_snapshot, replay_segments
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_state.state import ProducerState
+from ottla.storage.segment.scan import StoredBatch
+from ottla.storage.segment.segment import Segment
+
+if TYPE_CHECKING:
+    from ottla.storage.log.loader import LoadedLog
+
+_log = logging.getLogger(__name__)
+
+
+def recover(disk: Disk, loaded: "LoadedLog", config: LogConfig, now_ms: int) -> None:
+    """Reads and repairs the segments that may not have been flushed; brings producer state to the log end."""
+    suspects = loaded.segments.from_offset(loaded.recovery_point)
+    first = suspects[0].base_offset
+    for offset in loaded.snapshots.offsets:
+        if offset > first:
+            loaded.snapshots.remove(offset)
+    producers = loaded.producers
+    load_snapshot(disk, loaded.snapshots, producers, first, now_ms)
+    replay_segments(producers, [segment for segment in loaded.segments if segment.base_offset < first], first)
+    for slot, segment in enumerate(suspects):
+        if slot and _has_gap(loaded, segment, suspects[slot - 1], config):
+            _drop(loaded, suspects[slot:])
+            break
+        if slot:
+            suspects[slot - 1].seal()
+            loaded.snapshots.write(segment.base_offset, producers.entries.values())
+        if _recover_segment(segment, loaded, config):
+            _drop(loaded, suspects[slot + 1 :])
+            break
+    loaded.epochs.flush()
+    for segment in suspects:
+        if segment in loaded.segments.all():
+            segment.flush_indexes()
+    disk.flush_directory(loaded.directory)
+
+
+def _has_gap(loaded: "LoadedLog", segment: Segment, before: Segment, config: LogConfig) -> bool:
+    """Whether the end of the segment before was lost without a trace while this one survived.
+
+    Segments follow each other without a gap, but for what compaction took out.
+    """
+    if config.compact or segment.base_offset <= loaded.recovery_point:
+        return False
+    return before.next_offset < segment.base_offset
+
+
+def _recover_segment(segment: Segment, loaded: "LoadedLog", config: LogConfig) -> bool:
+    """Rebuilds what belongs to a segment; answers whether its tail was torn and had to be cut."""
+    segment.forget_indexes()
+    segment.transaction_index.reset()
+    scan = segment.scan()
+    end, next_offset = 0, segment.base_offset
+    problem: str | None = None
+    for batch in scan:
+        may_skip = config.compact or next_offset < loaded.recovery_point
+        problem = _problem(batch, next_offset, segment.offset_max if may_skip else next_offset)
+        if problem is not None:
+            break
+        segment.index(scan.batch_position, batch)
+        _take_in(segment, batch, loaded.epochs, loaded.producers)
+        end, next_offset = scan.position, batch.next_offset
+    problem = problem or scan.problem
+    loaded.producers.end_offset = next_offset
+    if problem is None:
+        return False
+    if next_offset < loaded.recovery_point:
+        raise CorruptFileError(
+            f"{problem}, at position {end}: offset {next_offset} was on the disk up to {loaded.recovery_point}",
+            segment.path(),
+        )
+    _log.warning(
+        "%s: %d bytes cut off at offset %d: %s", segment.path(), segment.size_bytes - end, next_offset, problem
+    )
+    segment.cut(end)
+    return True
+
+
+def _problem(batch: StoredBatch, next_offset: int, offset_max: int) -> str | None:
+    """What is wrong with a batch that should begin between two offsets; the CRC does not cover where it begins."""
+    if not next_offset <= batch.base_offset <= offset_max or batch.last_offset < batch.base_offset:
+        return f"offset {batch.base_offset} where {next_offset} is next"
+    return None if batch.crc_matches() else "the CRC does not match"
+
+
+def _take_in(segment: Segment, batch: StoredBatch, epochs: LeaderEpochCache, producers: ProducerState) -> None:
+    """What a batch says about epochs, producers and aborted transactions."""
+    if batch.partition_leader_epoch > epochs.latest_epoch:
+        epochs.note(batch.partition_leader_epoch, batch.base_offset)
+    if batch.producer_id >= 0 and isinstance(batch, Batch):
+        completed = producers.replay(batch)
+        aborted = None if completed is None else producers.complete(completed)
+        if aborted is not None:
+            segment.transaction_index.append(aborted)
+
+
+def _drop(loaded: "LoadedLog", segments: Sequence[Segment]) -> None:
+    """Removes what lies behind a torn or missing tail; newest first, so that a crash leaves no gap."""
+    for segment in reversed(segments):
+        _log.warning("%s: dropped, it lies behind the end of the log", segment.path())
+        segment.delete()
+        loaded.snapshots.remove(segment.base_offset)
+    loaded.segments.remove(segments)

@@ -1,0 +1,60 @@
+"""The snapshots in a partition's directory: which there are, which may go.
+
+One is taken whenever a segment is rolled, named after the new segment's base offset, and one at a clean stop, named
+after the log end; so state is rebuilt by reading at most the segments after the newest good one.
+"""
+
+from collections.abc import Iterable
+
+from ottla.storage.disk.port import Access, Disk
+from ottla.storage.producer_state.entry import ProducerEntry
+from ottla.storage.producer_state.snapshot import write_snapshot
+from ottla.storage.segment import file_name
+
+
+class SnapshotDirectory:
+    """The snapshot files of one partition, by offset."""
+
+    __slots__ = ("_disk", "directory", "offsets")
+
+    def __init__(self, disk: Disk, directory: str, offsets: Iterable[int]) -> None:
+        self._disk = disk
+        self.directory = directory
+        self.offsets = sorted(offsets)
+
+    def path(self, offset: int) -> str:
+        """Where the snapshot of an offset is or would be."""
+        return f"{self.directory}/{file_name.name_of(offset, file_name.SNAPSHOT)}"
+
+    def write(self, offset: int, entries: Iterable[ProducerEntry]) -> None:
+        """Takes a snapshot, replacing one of the same offset."""
+        write_snapshot(self._disk, self.path(offset), entries)
+        if offset not in self.offsets:
+            self.offsets = sorted([*self.offsets, offset])
+
+    def flush(self, offset_min: int, offset_max: int) -> None:
+        """Returns once the snapshots of these offsets, both inclusive, are on the disk."""
+        for offset in self.offsets:
+            if offset_min <= offset <= offset_max:
+                self._disk.open(self.path(offset), Access.WRITE).flush()
+
+    def remove(self, offset: int) -> None:
+        """Deletes the snapshot of an offset; fine if there is none."""
+        self._disk.remove(self.path(offset))
+        self.offsets = [kept for kept in self.offsets if kept != offset]
+
+    def remove_outside(self, offset_min: int, offset_max: int) -> None:
+        """Deletes snapshots below `offset_min` and above `offset_max`.
+
+        The one at the beginning of the log stays: it knows producers whose batches were deleted, but who go on.
+        """
+        for offset in self.offsets:
+            if not offset_min <= offset <= offset_max:
+                self.remove(offset)
+
+    def remove_strays(self, base_offsets: Iterable[int], log_end_offset: int) -> None:
+        """Deletes snapshots that belong neither to a segment's beginning nor to the log's end."""
+        wanted = {*base_offsets, log_end_offset}
+        for offset in self.offsets:
+            if offset not in wanted:
+                self.remove(offset)

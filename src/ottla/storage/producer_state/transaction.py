@@ -1,0 +1,72 @@
+"""The transactions of a partition that hold back readers of committed data.
+
+A transaction is open from its first record to its marker, and unreplicated from there until the high watermark has
+passed the marker. The first offset of either kind is the first unstable offset: read_committed goes no further.
+"""
+
+from typing import NamedTuple
+
+
+class CompletedTransaction(NamedTuple):
+    """A transaction that a marker ended."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    """The marker's offset."""
+    is_aborted: bool
+
+
+class OpenTransactions:
+    """Transactions by first offset, which is the order they began in."""
+
+    __slots__ = ("_open", "_unreplicated")
+
+    def __init__(self) -> None:
+        self._open: dict[int, int] = {}
+        """First offset to producer id."""
+        self._unreplicated: dict[int, int] = {}
+        """First offset to the marker's offset."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def start(self, producer_id: int, first_offset: int) -> None:
+        """A transaction began; first offsets only rise."""
+        self._open[first_offset] = producer_id
+
+    def complete(self, completed: CompletedTransaction) -> None:
+        """A transaction's marker was written."""
+        del self._open[completed.first_offset]
+        self._unreplicated[completed.first_offset] = completed.last_offset
+
+    def replicated(self, high_watermark: int) -> None:
+        """Every marker below the high watermark is safe."""
+        if self._unreplicated:
+            self._unreplicated = {first: last for first, last in self._unreplicated.items() if last >= high_watermark}
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._open = {}
+        self._unreplicated = {}
+
+    @property
+    def first_undecided(self) -> tuple[int, int] | None:
+        """First offset and producer id of the oldest open transaction."""
+        return next(iter(self._open.items()), None)
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest transaction begins that is open or not replicated."""
+        if not self._unreplicated:
+            return next(iter(self._open), None)
+        # Transactions complete in another order than they began in.
+        oldest = min(self._unreplicated)
+        return min(oldest, next(iter(self._open), oldest))
+
+    def stable_offset_after(self, completed: CompletedTransaction) -> int:
+        """The last stable offset once the transaction's marker is replicated."""
+        for first_offset, producer_id in self._open.items():
+            if producer_id != completed.producer_id:
+                return first_offset
+        return completed.last_offset + 1

@@ -1,0 +1,391 @@
+"""One segment: the batches from a base offset on, in one file, and the three indexes beside it.
+
+A segment knows offsets, positions and timestamps; what the batches mean (producers, epochs) is the log's business.
+Files are opened and mapped when first needed and let go by `release`, so a segment that nobody reads costs memory
+only. One thread changes a segment at a time; any may read.
+
+Worked example, `index.interval.bytes` 4096: batches of 3000 bytes with offsets [0,9] [10,19] [20,29] [30,39] lie at
+0, 3000, 6000, 9000. Before the third more than 4096 bytes were written since the last entry, so it gets the offset
+index entry (29, 6000). A search for 25 finds no entry at or below it, walks from 0 and lands on 6000.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from ottla.protocol.records.timestamp import NO_TIMESTAMP
+from ottla.storage.disk.port import Access, Buffer, Disk, File
+from ottla.storage.errors import CorruptFileError, RebuildableFileError, StorageError
+from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
+from ottla.storage.index.search import find_batch
+from ottla.storage.index.time_index import TimeIndex
+from ottla.storage.index.transaction_index import TransactionIndex
+from ottla.storage.log_config import LogConfig
+from ottla.storage.segment import file_name
+from ottla.storage.segment.scan import BatchScan, StoredBatch
+from ottla.storage.segment.slice import FileSlice
+from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
+
+__all__ = ["RELATIVE_OFFSET_MAX", "Segment"]
+
+_WALK_BYTES = 4608
+"""What a search reads at once: index entries are 4096 bytes apart and a bit, and batches are mostly small or large."""
+_LOADING = threading.RLock()
+"""Readers on several threads may be the first to need a segment's indexes; one of them reads or rebuilds them."""
+
+_log = logging.getLogger(__name__)
+
+
+class Segment:
+    """A stretch of the log in one file.
+
+    `create` and `open` make one. `append` and `append_many` keep the offsets that the batches have.
+    """
+
+    __slots__ = (
+        "_disk",
+        "_file",
+        "_first_timestamp",
+        "_index_interval_bytes",
+        "_is_loaded",
+        "_max_timestamp",
+        "_max_timestamp_offset",
+        "_next_offset",
+        "_unindexed_bytes",
+        "base_offset",
+        "created_ms",
+        "directory",
+        "is_index_full",
+        "offset_index",
+        "offset_max",
+        "size_bytes",
+        "suffix",
+        "time_index",
+        "transaction_index",
+    )
+
+    def __init__(self, disk: Disk, directory: str, base_offset: int, config: LogConfig, suffix: str = "") -> None:
+        self._disk = disk
+        self._file: File | None = None
+        self._first_timestamp: int | None = None
+        self._index_interval_bytes = config.index_interval_bytes
+        self._is_loaded = False
+        self._unindexed_bytes = 0
+        self.directory = directory
+        self.base_offset = base_offset
+        self.suffix = suffix
+        self.offset_max = base_offset + RELATIVE_OFFSET_MAX
+        """The last offset that the indexes can express."""
+        self.is_index_full = False
+        """Whether an index has no room for another entry."""
+        self.size_bytes = 0
+        self.created_ms = 0
+        """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
+        self._max_timestamp = NO_TIMESTAMP
+        self._max_timestamp_offset = base_offset
+        self._next_offset = base_offset
+        bytes_max = config.segment_index_bytes
+        self.offset_index = OffsetIndex(disk, self.path(file_name.OFFSET_INDEX), base_offset, bytes_max)
+        self.time_index = TimeIndex(disk, self.path(file_name.TIME_INDEX), base_offset, bytes_max)
+        self.transaction_index = TransactionIndex(disk, self.path(file_name.TRANSACTION_INDEX))
+
+    @classmethod
+    def create(cls, disk: Disk, directory: str, base_offset: int, config: LogConfig, *, suffix: str = "") -> "Segment":
+        """A new, empty segment. Leftovers of the same name are emptied."""
+        segment = cls(disk, directory, base_offset, config, suffix)
+        segment._file = disk.open(segment.path(), Access.CREATE)
+        segment._file.truncate(0)
+        segment.offset_index.reset()
+        segment.time_index.reset()
+        disk.remove(segment.transaction_index.path)
+        segment._is_loaded = True
+        segment._next_offset = base_offset
+        return segment
+
+    @classmethod
+    def open(cls, disk: Disk, directory: str, base_offset: int, config: LogConfig, *, suffix: str = "") -> "Segment":
+        """A segment whose file is there. Its indexes are read and checked when first needed, or by `load`."""
+        segment = cls(disk, directory, base_offset, config, suffix)
+        status = disk.status(segment.path())
+        if status is None:
+            raise CorruptFileError("the segment is gone", segment.path())
+        segment.size_bytes = status.size_bytes
+        return segment
+
+    def path(self, kind: str = file_name.LOG) -> str:
+        """The path of one of its files."""
+        return f"{self.directory}/{file_name.name_of(self.base_offset, kind, self.suffix)}"
+
+    def load(self) -> None:
+        """Reads the indexes and checks them against the log; builds new ones where they are missing or wrong."""
+        if self._is_loaded:
+            return
+        with _LOADING:
+            if not self._is_loaded:
+                try:
+                    self._load_indexes()
+                except RebuildableFileError as problem:
+                    self.rebuild_indexes(str(problem))
+                self._is_loaded = True
+
+    def _load_indexes(self) -> None:
+        self.offset_index.load()
+        self.time_index.load()
+        self._read_tail()
+        _, position = self.offset_index.floor(self.time_index.last_offset)
+        check_last_timestamp(self.time_index, self.scan(position), self._next_offset)
+
+    def _read_tail(self) -> None:
+        scan = self.scan(self.offset_index.last_position)
+        self._take(read_tail(self.offset_index, self.time_index, scan, self._index_interval_bytes))
+
+    def _take(self, tail: Tail) -> None:
+        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+        self._next_offset, self._max_timestamp, self._max_timestamp_offset, self._unindexed_bytes = tail
+
+    def rebuild_indexes(self, reason: str) -> None:
+        """Writes offset and time index anew from the batches; `reason` is for the operator's log."""
+        with _LOADING:
+            _log.warning("%s: building the indexes anew: %s", self.path(), reason)
+            self.forget_indexes()
+            scan = self.scan()
+            for batch in scan:
+                self.index(scan.batch_position, batch)
+            if scan.problem is not None:
+                raise CorruptFileError(f"{scan.problem}, at position {scan.position}", self.path())
+            self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+            self.flush_indexes()
+
+    def forget_indexes(self) -> None:
+        """Empties offset and time index, for `index` to fill them again."""
+        self.offset_index.reset()
+        self.time_index.reset()
+        self._take(Tail(self.base_offset, NO_TIMESTAMP, self.base_offset, 0))
+        self._is_loaded = True
+
+    def index(self, position: int, batch: StoredBatch) -> None:
+        """Accounts for a batch that lies at the position already."""
+        self._note(position, batch.size, batch.last_offset, batch.max_timestamp)
+
+    @property
+    def next_offset(self) -> int:
+        """The offset after the last batch; the base offset if there is none."""
+        self.load()
+        return self._next_offset
+
+    @property
+    def max_timestamp(self) -> int:
+        """The largest timestamp in the segment; -1 if it holds none."""
+        self.load()
+        return self._max_timestamp
+
+    @property
+    def max_timestamp_offset(self) -> int:
+        """The last offset of the first batch that holds the largest timestamp."""
+        self.load()
+        return self._max_timestamp_offset
+
+    @property
+    def first_timestamp(self) -> int | None:
+        """The largest timestamp of the first batch, from which rolling by time counts; None if there is none."""
+        if self._first_timestamp is None and self.size_bytes:
+            for batch in self.scan(0):
+                if batch.max_timestamp >= 0:
+                    self._first_timestamp = batch.max_timestamp
+                break
+        return self._first_timestamp
+
+    def modified_ms(self) -> int:
+        """When the file was last written; stands in for its age where the batches have no timestamps."""
+        status = self._disk.status(self.path())
+        return 0 if status is None else status.modified_ms
+
+    def append(self, data: Buffer, last_offset: int, max_timestamp: int) -> None:
+        """Writes one batch. On `StorageError` the segment is as it was before."""
+        position, size = self.size_bytes, len(data)
+        try:
+            (self._file or self.file()).write(position, (data,))
+        except StorageError:
+            self._undo(position)
+            raise
+        if max_timestamp <= self._max_timestamp and self._unindexed_bytes <= self._index_interval_bytes:
+            self._unindexed_bytes += size
+            self._next_offset = last_offset + 1
+        else:
+            self._note(position, size, last_offset, max_timestamp)
+        self.size_bytes = position + size
+
+    def append_many(self, data: Buffer, batches: Iterable[StoredBatch]) -> None:
+        """Writes the bytes of several batches at once; `batches` are the views on them, in order."""
+        position = self.size_bytes
+        try:
+            self.file().write(position, (data,))
+        except StorageError:
+            self._undo(position)
+            raise
+        end = position
+        for batch in batches:
+            self._note(end, batch.size, batch.last_offset, batch.max_timestamp)
+            end += batch.size
+        self.size_bytes = position + len(data)
+
+    def _undo(self, position: int) -> None:
+        """What may have reached the file must not be there when the log is read again."""
+        self.file().truncate(position)
+
+    def _note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
+        """Keeps indexes and timestamps in step with a batch that was written at the position."""
+        if max_timestamp > self._max_timestamp:
+            self._max_timestamp = max_timestamp
+            self._max_timestamp_offset = last_offset
+        if self._unindexed_bytes > self._index_interval_bytes:
+            self.offset_index.append(last_offset, position)
+            self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+            self._unindexed_bytes = 0
+            self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+        self._unindexed_bytes += size
+        self._next_offset = last_offset + 1
+
+    def locate(self, offset: int) -> tuple[int, int] | None:
+        """Position and size of the first batch that ends at the offset or later; None if all end before it."""
+        if not self._is_loaded:
+            self.load()
+        named, position = self.offset_index.floor(offset)
+        end = self.size_bytes
+        if not position:
+            named = -1
+        elif not 0 < position < end:
+            return self._locate_anew(offset, position)
+        read = (self._file or self.file()).read
+        while position < end:
+            at, size = find_batch(read(position, _WALK_BYTES), offset, named)
+            if size > 0:
+                return position + at, size
+            if size < 0 and named >= 0:
+                return self._locate_anew(offset, position)
+            if size < 0 or at == 0:
+                raise CorruptFileError(f"no batch at position {position + at}", self.path())
+            position += at
+            named = -1
+        return None
+
+    def _locate_anew(self, offset: int, position: int) -> tuple[int, int] | None:
+        """An index entry points at another batch than it says: the log is walked through without it.
+
+        A sealed segment gets a new index. One that is being written to belongs to the thread that does.
+        """
+        if not self.offset_index.entries.is_writable:
+            self.rebuild_indexes(f"its entry for position {position} is wrong")
+        for batch in (scan := self.scan()):
+            if batch.last_offset >= offset:
+                return scan.batch_position, batch.size
+        return None
+
+    def read(self, offset: int, bytes_max: int, position_max: int, *, whole_batch: bool) -> FileSlice | None:
+        """The bytes from the first batch that ends at `offset` or later; None if there is none.
+
+        At most `bytes_max`, which may cut the last batch, and nothing from `position_max` on. With `whole_batch` the
+        first batch is given in full even if it is larger, so that a reader always gets on.
+        """
+        found = self.locate(offset)
+        if found is None:
+            return None
+        position, size = found
+        length = position_max - position
+        if length > bytes_max:
+            length = size if whole_batch and size > bytes_max else bytes_max
+        return FileSlice(self._file or self.file(), position, max(0, length))
+
+    def scan(self, position: int = 0, end: int | None = None) -> BatchScan:
+        """Iterates over the batches from a position on."""
+        return BatchScan(self._file or self.file(), position, self.size_bytes if end is None else end)
+
+    def truncate_to(self, offset: int) -> int:
+        """Drops the first batch that holds this offset or a later one, and all after it; answers where it ends now.
+
+        [10,10][11,30][31,100], truncate to 31 → [10,10][11,30], ends at 31; to 20 → [10,10], ends at 11.
+        """
+        found = self.locate(offset)
+        if found is None:
+            return offset
+        position = found[0]
+        [first_dropped] = self.scan(position, position + found[1])
+        self.cut(position)
+        self.offset_index.truncate(offset)
+        self.time_index.truncate(offset)
+        self.transaction_index.truncate(offset)
+        # The recovery point may end up right here, and then nobody looks at these files again after a crash.
+        self.flush()
+        self._read_tail()
+        return min(offset, first_dropped.base_offset)
+
+    def cut(self, position: int) -> None:
+        """Drops the bytes from a position on, on the disk too; the indexes are the caller's business."""
+        self.size_bytes = position
+        file = self._file or self.file()
+        file.truncate(position)
+        file.flush()
+
+    def seal(self) -> None:
+        """Ends appending: the last timestamp gets its entry, the indexes are cut to what they hold."""
+        self.load()
+        self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+        self.offset_index.entries.trim()
+        self.time_index.entries.trim()
+
+    def flush(self) -> None:
+        """Returns once everything is on the disk, but for the names in the directory."""
+        (self._file or self.file()).flush()
+        self.flush_indexes()
+
+    def flush_indexes(self) -> None:
+        """Returns once the indexes are on the disk.
+
+        Whoever builds them anew has to: the log below the recovery point is not looked at again after a crash.
+        """
+        self.offset_index.entries.flush()
+        self.time_index.entries.flush()
+        self.transaction_index.flush()
+
+    def release(self) -> None:
+        """Lets go of descriptor and maps; they come back when needed."""
+        self._file = None
+        self.offset_index.entries.release()
+        self.time_index.entries.release()
+        self.transaction_index.release()
+
+    def change_suffix(self, suffix: str) -> None:
+        """Renames all files that are there, the log last: `.cleaned` → `.swap` → none, or → `.deleted`.
+
+        The caller flushes the directory.
+        """
+        for kind in reversed(file_name.SEGMENT_FILES):
+            old = self.path(kind)
+            if self._disk.status(old) is not None:
+                self._disk.rename(old, f"{self.directory}/{file_name.name_of(self.base_offset, kind, suffix)}")
+        self.suffix = suffix
+        self._take_paths()
+
+    def relocate(self, directory: str) -> None:
+        """Says that the directory was renamed; open files stay good."""
+        self.directory = directory
+        self._take_paths()
+
+    def _take_paths(self) -> None:
+        self.offset_index.entries.path = self.path(file_name.OFFSET_INDEX)
+        self.time_index.entries.path = self.path(file_name.TIME_INDEX)
+        self.transaction_index.path = self.path(file_name.TRANSACTION_INDEX)
+
+    def delete(self) -> None:
+        """Removes its files; slices that were given out stay readable."""
+        self.release()
+        for kind in file_name.SEGMENT_FILES:
+            self._disk.remove(self.path(kind))
+
+    def file(self) -> File:
+        """The open log file."""
+        file = self._file
+        if file is None:
+            file = self._disk.open(self.path(), Access.WRITE)
+            self._file = file
+        return file

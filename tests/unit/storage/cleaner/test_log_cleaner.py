@@ -1,0 +1,320 @@
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from ottla.protocol.records.control import ControlRecordType
+from ottla.protocol.records.writer import BatchOptions, write_batch
+from ottla.storage.cleaner.cleaner_config import CleanerConfig
+from ottla.storage.cleaner.log_cleaner import LogCleaner
+from ottla.storage.cleaner.work_order import Report
+from ottla.storage.disk.port import Access
+from ottla.storage.disk.simulated import Fault, PowerCut, SimulatedDisk
+from ottla.storage.log.log import Log
+from tests.unit.storage.cleaner.cleaning import (
+    COMPACT,
+    ORDERS,
+    T0,
+    ManualClock,
+    WorkerHere,
+    cleaner_of,
+    manager_on,
+    put,
+)
+from tests.unit.storage.log_builder import FROM_COORDINATOR, UNVERIFIED, marker, produced, records
+
+DAY_MS = 86_400_000
+# Offsets, keys and values before and after, as PRODUCT.md has them.
+EXAMPLE = [
+    (13, "K1", "V5"), (17, "K5", "V2"), (19, "K2", "V7"), (20, "K7", "V1"), (21, "K8", "V4"), (22, "K4", "V6"),
+    (23, "K1", "V1"), (24, "K1", "V2"), (25, "K1", "V9"), (26, "K9", "V6"), (27, "K8", "V22"), (28, "K2", "V25"),
+]  # fmt: skip
+CLEANED = [
+    (17, "K5", "V2"), (20, "K7", "V1"), (22, "K4", "V6"), (25, "K1", "V9"), (26, "K9", "V6"), (27, "K8", "V22"),
+    (28, "K2", "V25"),
+]  # fmt: skip
+
+
+def pairs(log: Log) -> list[tuple[int, str, str | None]]:
+    return [
+        (offset, key.decode(), None if value is None else value.decode())  # type: ignore[attr-defined,misc]
+        for offset, _, key, value, _ in records(log)
+    ]
+
+
+def test_the_worked_example_holds() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    for offset, key, value in EXAMPLE:
+        batch = write_batch([(offset, T0, key.encode(), value.encode(), ())], BatchOptions(partition_leader_epoch=0))
+        log.append_as_follower(batch, 0, T0)
+    log.update_high_watermark(log.log_end_offset)
+    log.roll(T0)
+    finished = cleaner_of(manager, disk).clean_filthiest(T0)
+    assert finished is not None
+    assert (finished.clean_offset, finished.records_read, finished.records_kept) == (29, 12, 7)
+    assert pairs(log) == CLEANED
+    assert manager.directories.all()[0].cleaner_offsets.read() == {ORDERS: 29}
+    manager.shutdown()
+    again = manager_on(disk, clock).get(ORDERS)
+    assert again is not None
+    assert pairs(again) == CLEANED
+
+
+def test_a_clean_log_is_left_alone_until_it_is_dirty_again() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"), ("b", "1"))
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk)
+    assert cleaner.clean_filthiest(T0) is not None
+    assert cleaner.clean_filthiest(T0) is None
+    put(log, ("a", "2"))
+    log.roll(T0)
+    assert cleaner.clean_filthiest(T0) is not None
+    assert pairs(log) == [(1, "b", "1"), (2, "a", "2")]
+
+
+def test_the_dirtiest_log_goes_first_and_a_low_share_waits() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    topics: dict[str, dict[str, object]] = {"orders": COMPACT, "other": {**COMPACT, "min.cleanable.dirty.ratio": "0.6"}}
+    manager = manager_on(disk, clock, topics)
+    orders = manager.get_or_create(ORDERS, None)
+    other = manager.get_or_create(ORDERS._replace(topic="other"), None)
+    cleaner = cleaner_of(manager, disk)
+    for log in (orders, other):
+        put(log, ("a", "1" * 100))
+        log.roll(T0)
+    assert [found.dirty_ratio for found in cleaner.due(T0)] == [1.0, 1.0]
+    assert cleaner.clean_filthiest(T0) is not None
+    assert cleaner.clean_filthiest(T0) is not None
+    put(orders, ("b", "1" * 200))
+    put(other, ("b", "1" * 100))
+    orders.roll(T0)
+    other.roll(T0)
+    assert [found.partition.topic for found in cleaner.due(T0)] == ["orders"]
+
+
+def test_lags_hold_cleaning_back_and_hurry_it_up() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    lagging: dict[str, object] = {
+        **COMPACT, "min.compaction.lag.ms": "1000", "max.compaction.lag.ms": "5000", "min.cleanable.dirty.ratio": "1",
+    }  # fmt: skip
+    manager = manager_on(disk, clock, {"orders": lagging})
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"), timestamp=T0)
+    log.roll(T0)
+    put(log, ("a", "2"), timestamp=T0 + 2000)
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk)
+    assert cleaner.due(T0 + 900) == []
+    assert cleaner.due(T0 + 2500) == []
+    [due] = cleaner.due(T0 + 5001)
+    assert (due.is_overdue, due.first_dirty_offset, due.end_offset) == (True, 0, 2)
+
+
+def test_the_active_segment_and_open_transactions_are_not_touched() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"))
+    log.roll(T0)
+    log.append_as_leader(produced(7, 0, 0, transactional=True), 0, T0, UNVERIFIED)
+    log.roll(T0)
+    put(log, ("a", "2"))
+    log.roll(T0)
+    put(log, ("a", "3"))
+    [due] = cleaner_of(manager, disk).due(T0)
+    assert due.end_offset == 1
+
+
+def test_aborted_records_go_and_the_index_keeps_what_readers_need() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    log.append_as_leader(produced(7, 0, 0, 2, transactional=True), 0, T0, UNVERIFIED)
+    log.append_as_leader(marker(7, 0, ControlRecordType.ABORT), 0, T0, FROM_COORDINATOR)
+    log.append_as_leader(produced(7, 0, 2, 2, transactional=True), 0, T0, UNVERIFIED)
+    log.append_as_leader(marker(7, 0, ControlRecordType.COMMIT), 0, T0, FROM_COORDINATOR)
+    log.update_high_watermark(log.log_end_offset)
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk)
+    assert cleaner.clean_filthiest(T0) is not None
+    assert [record[0] for record in records(log)] == [2, 3, 4, 5]
+    assert [entry.first_offset for entry in log.aborted_transactions(0, 6)] == [0]
+    put(log, ("x", "1"))
+    log.roll(T0)
+    assert cleaner.clean_filthiest(T0 + 1) is not None
+    assert [record[0] for record in records(log)] == [2, 3, 4, 5, 6]
+    put(log, ("x", "2"))
+    log.roll(T0)
+    assert cleaner.clean_filthiest(T0 + 2 + DAY_MS) is not None
+    assert [record[0] for record in records(log)] == [3, 4, 5, 7]
+    assert log.aborted_transactions(0, 6) == []
+
+
+def test_a_map_that_is_full_cleans_what_it_knows_and_the_rest_the_next_time() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    for number in range(40):
+        put(log, (f"k{number % 20}", str(number)))
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk, CleanerConfig(dedupe_buffer_size=24 * 10, io_buffer_load_factor=1.0))
+    rounds = 0
+    while (finished := cleaner.clean_filthiest(T0)) is not None:
+        rounds += 1
+        assert finished.keys <= 10
+    assert rounds == 4
+    assert pairs(log) == [(number, f"k{number % 20}", str(number)) for number in range(20, 40)]
+
+
+def test_a_batch_with_more_keys_than_fit_makes_the_log_uncleanable() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, *[(f"k{number}", "v") for number in range(11)])
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk, CleanerConfig(dedupe_buffer_size=24 * 10, io_buffer_load_factor=1.0))
+    assert cleaner.clean_filthiest(T0) is None
+    assert cleaner.uncleanable == {ORDERS}
+
+
+def test_a_corrupt_segment_makes_the_log_uncleanable_and_loses_nothing() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"), ("a", "2"))
+    log.roll(T0)
+    path = f"{log.directory}/00000000000000000000.log"
+    size = disk.open(path, Access.READ).size()
+    disk.open(path, Access.WRITE).write(size - 1, [b"\xff"])
+    cleaner = cleaner_of(manager, disk)
+    assert cleaner.clean_filthiest(T0) is None
+    assert cleaner.uncleanable == {ORDERS}
+    assert not [name for name in disk.list(log.directory) if name.endswith(".cleaned")]
+    assert disk.open(path, Access.READ).size() == size
+    assert cleaner.clean_filthiest(T0) is None
+
+
+def test_a_disk_error_takes_the_directory_offline() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"), ("a", "2"))
+    log.roll(T0)
+    disk.fail(Fault("rename", path_ending=".cleaned"))
+    assert cleaner_of(manager, disk).clean_filthiest(T0) is None
+    assert manager.get(ORDERS) is None
+    assert manager.directories.offline_partitions() == {ORDERS}
+
+
+def test_a_paused_log_is_not_cleaned() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    put(log, ("a", "1"), ("a", "2"))
+    log.roll(T0)
+    cleaner = cleaner_of(manager, disk)
+    with manager.cleaning.paused(ORDERS):
+        assert cleaner.clean_filthiest(T0) is None
+    assert cleaner.clean_filthiest(T0) is not None
+
+
+def test_truncation_makes_the_log_dirty_from_where_it_was_cut() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    for number in range(6):
+        put(log, ("a", str(number)))
+        log.roll(T0)
+    cleaner = cleaner_of(manager, disk)
+    assert cleaner.clean_filthiest(T0) is not None
+    assert manager.directories.all()[0].cleaner_offsets.read() == {ORDERS: 6}
+    manager.truncate_to({ORDERS: 2})
+    assert manager.directories.all()[0].cleaner_offsets.read()[ORDERS] <= 2
+
+
+def build(disk: SimulatedDisk) -> None:
+    """A log that is on the disk and dirty, left in order."""
+    manager = manager_on(disk, ManualClock())
+    log = manager.get_or_create(ORDERS, None)
+    for number in range(12):
+        put(log, (f"k{number % 5}", f"v{number}" * 10), (f"t{number}", None))
+    log.roll(T0)
+    manager.shutdown()
+
+
+def last_values(log: Log) -> dict[str, str | None]:
+    return {key: value for _, key, value in pairs(log)}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_power_cut_at_any_step_of_cleaning_loses_no_key(seed: int) -> None:
+    disk = SimulatedDisk()
+    build(disk)
+    cut = 0
+    while True:
+        manager = manager_on(disk, ManualClock())
+        log = manager.get(ORDERS)
+        assert log is not None
+        log.update_high_watermark(log.log_end_offset)
+        before, end = last_values(log), log.log_end_offset
+        put(log, ("k0", f"new-{cut}" * 10), ("k1", f"new-{cut}" * 5))
+        log.roll(T0)
+        log.flush(T0)
+        before |= {"k0": f"new-{cut}" * 10, "k1": f"new-{cut}" * 5}
+        disk.cut_after(cut)
+        try:
+            finished = cleaner_of(manager, disk).clean_filthiest(T0)
+            manager.maintenance.remove_due(T0 + DAY_MS)
+        except PowerCut:
+            finished = None
+        disk.crash(Random(seed * 1000 + cut))
+        recovered = manager_on(disk, ManualClock())
+        again = recovered.get(ORDERS)
+        assert again is not None
+        assert last_values(again) == before
+        assert again.log_end_offset == end + 2
+        offsets = [offset for offset, _, _ in pairs(again)]
+        assert offsets == sorted(set(offsets))
+        if finished is not None:
+            break
+        recovered.shutdown()
+        cut += 1
+    assert cut > 20
+
+
+def test_a_round_that_is_overtaken_by_a_truncation_changes_nothing_more() -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    for number in range(12):
+        put(log, (f"k{number}", "v" * 100))
+    log.roll(T0)
+
+    class Overtaken(WorkerHere):
+        stopped = 0
+
+        def reports(self) -> Iterator[Report]:
+            for number, report in enumerate(super().reports()):
+                if number == 1:
+                    manager.truncate_to({ORDERS: 5})
+                yield report
+
+        def stop(self) -> None:
+            Overtaken.stopped += 1
+
+    cleaner = LogCleaner(manager, CleanerConfig(), lambda order: Overtaken(disk, order))
+    assert cleaner.clean_filthiest(T0) is None
+    assert Overtaken.stopped == 1
+    assert [offset for offset, _, _ in pairs(log)] == [0, 1, 2, 3, 4]
+    assert manager.directories.all()[0].cleaner_offsets.read() == {}
+    assert [name for name in disk.list(log.directory) if name.endswith(".log.cleaned")]
+    log.update_high_watermark(log.log_end_offset)
+    log.roll(T0)
+    assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
+    assert not [name for name in disk.list(log.directory) if name.endswith(".cleaned")]
+    assert [offset for offset, _, _ in pairs(log)] == [0, 1, 2, 3, 4]

@@ -1,0 +1,193 @@
+"""Opening a partition's directory: after a clean stop, after a crash, with leftovers and damage."""
+
+import pytest
+
+from ottla.storage.disk.atomic import read_whole, write_atomically
+from ottla.storage.disk.port import Access
+from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.log.loader import Shutdown
+from ottla.storage.log.log import Log
+from tests.unit.storage.log_builder import (
+    DIRECTORY,
+    NOW_MS,
+    SMALL,
+    append,
+    data_batch,
+    offsets,
+    open_log,
+    produced,
+)
+
+
+@pytest.fixture
+def disk() -> SimulatedDisk:
+    made = SimulatedDisk()
+    made.make_directory("/data")
+    return made
+
+
+@pytest.fixture
+def log(disk: SimulatedDisk) -> Log:
+    """Segments from 0 (four batches), 8 and 16; flushed up to 8."""
+    made = open_log(disk)
+    for index in range(10):
+        append(made, produced(7, 0, index - 1, 2) if index % 2 else data_batch(2, value=bytes(200)), 3)
+        if index in (3, 7):
+            made.roll(NOW_MS)
+        if index == 3:
+            made.flush(NOW_MS)
+    assert [segment.base_offset for segment in made.segments] == [0, 8, 16]
+    return made
+
+
+def test_new_log_is_empty(disk: SimulatedDisk) -> None:
+    log = open_log(disk)
+    assert (log.log_start_offset, log.log_end_offset, log.size_bytes, len(log.segments)) == (0, 0, 0, 1)
+    assert open_log(disk, log_start_offset=40).log_end_offset == 40
+
+
+def test_clean_stop_leaves_everything_in_place(disk: SimulatedDisk, log: Log) -> None:
+    log.close(NOW_MS)
+    names = set(disk.list(DIRECTORY))
+    assert {"00000000000000000020.snapshot", "00000000000000000016.index", "leader-epoch-checkpoint"} <= names
+    again = open_log(disk, shutdown=Shutdown.CLEAN, recovery_point=20)
+    assert offsets(again) == list(range(20))
+    assert again.producers.entries[7].last_sequence == 9
+    assert again.epochs.entries == ((3, 0),)
+    assert again.recovery_point == 20
+
+
+def test_stop_without_notice_costs_a_scan_and_nothing_else(disk: SimulatedDisk, log: Log) -> None:
+    again = open_log(disk, recovery_point=8)
+    assert offsets(again) == list(range(20))
+    assert again.producers.entries[7].last_sequence == 9
+    assert again.snapshots.offsets == [8, 16]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 70])
+def test_torn_tail_is_cut_off(disk: SimulatedDisk, log: Log, cut: int) -> None:
+    file = disk.open(log.active_segment.path(), Access.WRITE)
+    file.truncate(file.size() - cut)
+    again = open_log(disk, recovery_point=8)
+    assert again.log_end_offset == 18
+    assert append(again, data_batch()).first_offset == 18
+
+
+def flip(disk: SimulatedDisk, base_offset: int, position: int) -> None:
+    path = f"{DIRECTORY}/{base_offset:020d}.log"
+    file = disk.open(path, Access.WRITE)
+    byte = file.read(position, 1)[0]
+    file.write(position, [bytes([byte ^ 1])])
+
+
+def test_everything_behind_a_broken_batch_goes(disk: SimulatedDisk, log: Log) -> None:
+    flip(disk, 8, 400)
+    again = open_log(disk, recovery_point=8)
+    assert offsets(again) == list(range(8))
+    assert [segment.base_offset for segment in again.segments] == [0, 8]
+    assert again.producers.entries[7].last_sequence == 3
+    assert again.snapshots.offsets == [8]
+
+
+def test_broken_batch_that_was_flushed_stops_the_log(disk: SimulatedDisk, log: Log) -> None:
+    flip(disk, 8, 400)
+    before = read_whole(disk, f"{DIRECTORY}/{8:020d}.log")
+    with pytest.raises(CorruptFileError, match=r"00000000000000000008\.log.*CRC"):
+        open_log(disk, recovery_point=15)
+    assert read_whole(disk, f"{DIRECTORY}/{8:020d}.log") == before
+
+
+def test_segment_that_lost_its_end_takes_the_later_ones_along(disk: SimulatedDisk, log: Log) -> None:
+    whole = [batch.size for batch in log.segments.all()[1].scan()]
+    disk.open(f"{DIRECTORY}/{8:020d}.log", Access.WRITE).truncate(sum(whole[:-1]))
+    again = open_log(disk, recovery_point=8)
+    assert offsets(again) == list(range(14))
+
+
+def test_lost_snapshots_are_made_up_for_by_reading(disk: SimulatedDisk, log: Log) -> None:
+    log.close(NOW_MS)
+    for name in disk.list(DIRECTORY):
+        if name.endswith(".snapshot"):
+            disk.remove(f"{DIRECTORY}/{name}")
+    again = open_log(disk, shutdown=Shutdown.CLEAN)
+    assert again.producers.entries[7].last_sequence == 9
+
+
+def test_wrong_index_after_a_clean_stop_hands_out_no_offset_twice(disk: SimulatedDisk, log: Log) -> None:
+    log.close(NOW_MS)
+    for base_offset in (0, 8, 16):
+        file = disk.open(f"{DIRECTORY}/{base_offset:020d}.index", Access.WRITE)
+        file.truncate(0)
+    again = open_log(disk, shutdown=Shutdown.CLEAN)
+    assert again.log_end_offset == 20
+    assert offsets(again) == list(range(20))
+
+
+def test_leftovers_are_cleared_away(disk: SimulatedDisk, log: Log) -> None:
+    for name in (
+        f"{0:020d}.log.deleted",
+        f"{8:020d}.log.cleaned",
+        f"{8:020d}.index.swap",
+        f"{99:020d}.index",
+        "checkpoint.tmp",
+        "unknown",
+    ):
+        disk.open(f"{DIRECTORY}/{name}", Access.CREATE).write(0, [b"x"])
+    again = open_log(disk, recovery_point=8)
+    assert offsets(again) == list(range(20))
+    left = set(disk.list(DIRECTORY))
+    assert "unknown" in left
+    assert not any(name.endswith((".deleted", ".cleaned", ".swap", ".tmp")) for name in left)
+    assert f"{99:020d}.index" not in left
+
+
+def test_swap_is_completed(disk: SimulatedDisk, log: Log) -> None:
+    """The first two segments were merged, and the power went before the new one got its name."""
+    merged = b"".join(bytes(batch.data) for segment in log.segments.all()[:2] for batch in segment.scan())
+    log.close(NOW_MS)
+    disk.open(f"{DIRECTORY}/{0:020d}.log.swap", Access.CREATE).write(0, [merged])
+    again = open_log(disk, shutdown=Shutdown.CLEAN)
+    assert [segment.base_offset for segment in again.segments] == [0, 16]
+    assert offsets(again) == list(range(20))
+    assert read_whole(disk, f"{DIRECTORY}/{0:020d}.log") == merged
+
+
+def test_noise_among_the_epochs_refuses_to_load(disk: SimulatedDisk, log: Log) -> None:
+    write_atomically(disk, f"{DIRECTORY}/leader-epoch-checkpoint", b"noise")
+    with pytest.raises(CorruptFileError, match="leader-epoch-checkpoint"):
+        open_log(disk)
+
+
+def test_epochs_outside_of_the_log_are_forgotten(disk: SimulatedDisk, log: Log) -> None:
+    write_atomically(disk, f"{DIRECTORY}/leader-epoch-checkpoint", b"0\n3\n1 0\n3 4\n5 30\n")
+    again = open_log(disk, log_start_offset=10)
+    assert again.epochs.entries == ((3, 10),)
+
+
+def test_log_start_beyond_what_is_left_starts_over(disk: SimulatedDisk, log: Log) -> None:
+    again = open_log(disk, log_start_offset=50)
+    assert (again.log_start_offset, again.log_end_offset) == (50, 50)
+    assert append(again, data_batch()).first_offset == 50
+
+
+def test_renamed_directory_goes_on_until_it_is_deleted(disk: SimulatedDisk, log: Log) -> None:
+    log.relocate("/data/orders-0.abc-delete")
+    assert offsets(log) == list(range(20))
+    log.delete()
+    assert disk.list("/data") == []
+
+
+def test_truncation_rewinds_producers_epochs_and_recovery_point(disk: SimulatedDisk, log: Log) -> None:
+    log.flush(NOW_MS)
+    assert log.truncate_to(9)
+    assert (log.log_end_offset, log.recovery_point) == (8, 8), "the batch [8,9] reaches beyond 9"
+    assert not log.truncate_to(8)
+    assert log.producers.entries[7].last_sequence == 3
+    append(log, data_batch(), 9)
+    log.truncate_fully_and_start_at(100)
+    assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (100, 100, 100)
+    assert log.producers.entries == {}
+    assert log.epochs.entries == ()
+    assert append(log, data_batch(), 9).first_offset == 100
+    assert offsets(open_log(disk, SMALL)) == [100]

@@ -1,0 +1,124 @@
+"""All producers of a partition: expiry, open transactions, verification, snapshots."""
+
+import struct
+
+import pytest
+
+from ottla.protocol.errors import InvalidProducerEpochError, InvalidTxnStateError
+from ottla.protocol.records.batch import Batch
+from ottla.protocol.records.control import ControlRecordType
+from ottla.storage.disk.atomic import read_whole
+from ottla.storage.disk.port import Access
+from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.errors import RebuildableFileError
+from ottla.storage.producer_state.entry import ProducerEntry
+from ottla.storage.producer_state.snapshot import read_snapshot, write_snapshot
+from ottla.storage.producer_state.state import ProducerState
+from tests.unit.storage.log_builder import NOW_MS, marker, placed, produced
+
+ABORT, COMMIT = ControlRecordType.ABORT, ControlRecordType.COMMIT
+
+
+def take_in(state: ProducerState, batch: bytearray, offset: int) -> object:
+    completed = state.replay(Batch(placed(batch, offset)))
+    return None if completed is None else state.complete(completed)
+
+
+@pytest.fixture
+def state() -> ProducerState:
+    return ProducerState(expiration_ms=1_000)
+
+
+def test_first_unstable_offset_waits_for_the_high_watermark(state: ProducerState) -> None:
+    take_in(state, produced(1, 0, 0, transactional=True), 10)
+    take_in(state, produced(2, 0, 0, transactional=True), 11)
+    transactions = state.transactions
+    assert transactions.first_unstable_offset == 10
+    assert take_in(state, marker(1, 0, COMMIT), 12) is None
+    assert (transactions.first_undecided, transactions.first_unstable_offset) == ((11, 2), 10)
+    transactions.replicated(12)
+    assert transactions.first_unstable_offset == 10
+    transactions.replicated(13)
+    assert transactions.first_unstable_offset == 11
+    take_in(state, marker(2, 0, COMMIT), 13)
+    transactions.replicated(14)
+    assert transactions.first_unstable_offset is None
+
+
+def test_aborted_transaction_says_what_was_stable(state: ProducerState) -> None:
+    take_in(state, produced(1, 0, 0, transactional=True), 10)
+    take_in(state, produced(2, 0, 0, transactional=True), 11)
+    assert take_in(state, marker(2, 0, ABORT), 12) == (2, 11, 12, 10)
+    assert take_in(state, marker(1, 0, ABORT), 13) == (1, 10, 13, 14)
+
+
+def test_silent_producers_are_forgotten_but_not_open_transactions(state: ProducerState) -> None:
+    take_in(state, produced(1, 0, 0), 0)
+    take_in(state, produced(2, 0, 0, transactional=True), 1)
+    state.remove_expired(NOW_MS + 999)
+    assert set(state.entries) == {1, 2}
+    state.remove_expired(NOW_MS + 1_000)
+    assert set(state.entries) == {2}
+
+
+def test_only_the_append_with_the_receipt_opens_a_transaction(state: ProducerState) -> None:
+    batch = Batch(produced(1, 0, 0, transactional=True))
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, None)
+    receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    assert state.start_verification(batch, NOW_MS, supports_epoch_bump=False) is receipt
+    state.check_verified(batch, receipt)
+    state.remove_expired(NOW_MS + 1_000)
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, receipt)
+    later = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    assert later is not receipt
+    take_in(state, produced(1, 0, 0, transactional=True), 0)
+    assert state.start_verification(batch, NOW_MS, supports_epoch_bump=False) is None
+    state.check_verified(batch, None)
+    take_in(state, marker(1, 0, COMMIT), 1)
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, later)
+
+
+def test_old_epoch_is_not_verified(state: ProducerState) -> None:
+    take_in(state, produced(1, 5, 0), 0)
+    batch = Batch(produced(1, 4, 0, transactional=True))
+    with pytest.raises(InvalidProducerEpochError):
+        state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    with pytest.raises(InvalidProducerEpochError):
+        state.check_verified(batch, None)
+
+
+def test_snapshot_has_kafkas_bytes_and_comes_back(state: ProducerState) -> None:
+    disk = SimulatedDisk()
+    take_in(state, produced(1, 2, 5, 3, transactional=True), 40)
+    take_in(state, marker(9, 1, COMMIT, 6), 43)
+    write_snapshot(disk, "/44.snapshot", state.entries.values())
+    raw = read_whole(disk, "/44.snapshot") or b""
+    assert len(raw) == 10 + 2 * 46
+    assert struct.unpack_from(">h", raw) == (1,)
+    assert struct.unpack_from(">i", raw, 6) == (2,)
+    assert struct.unpack_from(">qhiqiqiq", raw, 10) == (1, 2, 7, 42, 2, NOW_MS, -1, 40)
+    assert struct.unpack_from(">qhiqiqiq", raw, 56) == (9, 1, -1, -1, 0, NOW_MS, 6, -1)
+    again = ProducerState(expiration_ms=1_000)
+    again.load(read_snapshot(disk, "/44.snapshot"), 44, NOW_MS)
+    assert again.end_offset == 44
+    assert again.transactions.first_undecided == (40, 1)
+    assert again.find_duplicate(Batch(produced(1, 2, 5, 3))) == (7, 42, 2, NOW_MS)
+    assert again.entries[9].batches == ()
+    again.load(read_snapshot(disk, "/44.snapshot"), 44, NOW_MS + 1_000)
+    assert set(again.entries) == {1}
+
+
+@pytest.mark.parametrize(("position", "noise"), [(0, b"\0\2"), (2, b"\0"), (9, b"\5"), (20, b"\x55")])
+def test_damaged_snapshot_is_noticed(position: int, noise: bytes) -> None:
+    disk = SimulatedDisk()
+    write_snapshot(disk, "/1.snapshot", [ProducerEntry(3)])
+    file = disk.open("/1.snapshot", Access.WRITE)
+    file.write(position, [noise])
+    with pytest.raises(RebuildableFileError, match=r"/1\.snapshot"):
+        read_snapshot(disk, "/1.snapshot")
+    file.truncate(9)
+    with pytest.raises(RebuildableFileError):
+        read_snapshot(disk, "/1.snapshot")
