@@ -1,0 +1,71 @@
+"""Offsets per partition in a small text file of a log directory: recovery points, high watermarks and the like.
+
+Version `0`, the number of entries, then `<topic> <partition> <offset>` a line. The file is replaced as a whole, so a
+reader finds the old or the new one. Noise or a wrong count means that something else wrote it: refused with the line,
+because a recovery point or log start that is silently lost serves deleted records again.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.storage.disk.atomic import read_whole, write_atomically
+from ottla.storage.disk.port import Disk
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.topic_partition import TopicPartition
+
+RECOVERY_POINT_CHECKPOINT: Final = "recovery-point-offset-checkpoint"
+HIGH_WATERMARK_CHECKPOINT: Final = "replication-offset-checkpoint"
+LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
+CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
+
+_VERSION: Final = "0"
+
+
+class OffsetCheckpoint:
+    """One such file."""
+
+    __slots__ = ("_disk", "path")
+
+    def __init__(self, disk: Disk, directory: str, name: str) -> None:
+        self._disk = disk
+        self.path = f"{directory}/{name}"
+
+    def read(self) -> dict[TopicPartition, int]:
+        """The offsets in the file, none if there is no file; `CorruptFileError` names the line that is wrong."""
+        data = read_whole(self._disk, self.path)
+        return {} if data is None else self._parse(data)
+
+    def write(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Replaces the file; the offsets are on the disk when this returns."""
+        lines = [_VERSION, str(len(offsets))]
+        lines += [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
+        write_atomically(self._disk, self.path, ("\n".join(lines) + "\n").encode())
+
+    def _parse(self, data: bytes) -> dict[TopicPartition, int]:
+        try:
+            lines = data.decode().splitlines()
+        except UnicodeDecodeError as error:
+            raise CorruptFileError(f"no text at byte {error.start}", self.path) from error
+        if not lines or lines[0].strip() != _VERSION:
+            raise self._refuse(1, f"version {lines[0] if lines else ''!r}, {_VERSION} expected")
+        expected = _number(lines[1]) if len(lines) > 1 else None
+        if expected is None:
+            raise self._refuse(2, "no number of entries")
+        offsets: dict[TopicPartition, int] = {}
+        for number, line in enumerate(lines[2:], start=3):
+            fields = line.split()
+            partition, offset = (_number(fields[1]), _number(fields[2])) if len(fields) == 3 else (None, None)
+            if partition is None or offset is None:
+                raise self._refuse(number, f"{line!r} is no topic, partition and offset")
+            offsets[TopicPartition(fields[0], partition)] = offset
+        if len(offsets) != expected or len(lines) != expected + 2:
+            raise self._refuse(2, f"{expected} entries announced, {len(lines) - 2} lines of {len(offsets)} partitions")
+        return offsets
+
+    def _refuse(self, line: int, reason: str) -> CorruptFileError:
+        return CorruptFileError(f"line {line}: {reason}", self.path)
+
+
+def _number(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None

@@ -1,0 +1,24 @@
+"""What one round of cleaning goes by, the same for every batch."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LastRecord:
+    """Where an active producer stands: its last data offset, or None if all it has is markers of this epoch."""
+
+    data_offset: int | None
+    producer_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRules:
+    """The round's bounds and times."""
+
+    latest_offset: int
+    """The offset up to which the key map knows the log; what lies above stays."""
+    end_offset: int
+    """Where the round ends; the batch before it stays, if only empty."""
+    now_ms: int
+    delete_retention_ms: int
+    producers: dict[int, LastRecord]

@@ -1,0 +1,167 @@
+"""The log directories of a broker, and which of them holds which partition.
+
+Makes and locks them, reads whose they are, and chooses one for a new partition: the one with the fewest. A directory
+that cannot be used when the broker starts is offline from the beginning; if none is left the broker cannot start.
+"""
+
+import os
+import threading
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.storage.directory_lock import DirectoryInUseError
+from ottla.storage.errors import CorruptFileError, StorageError
+from ottla.storage.log.log import Log
+from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_manager_options import LogManagerOptions
+from ottla.storage.meta_properties import MetaProperties, check_meta_properties, read_meta_properties
+from ottla.storage.topic_partition import TopicPartition
+
+
+class LogDirectories:
+    """All directories in the order of the configuration."""
+
+    def __init__(self, options: LogManagerOptions) -> None:
+        self._options: Final = options
+        self._homes: dict[TopicPartition, LogDirectory] = {}
+        self._settling: Final = threading.Lock()
+        paths = [os.path.abspath(path) for path in options.directories]
+        if len(set(paths)) != len(paths):
+            raise StorageError("a log directory is named twice", ", ".join(paths))
+        self._directories: list[LogDirectory] = []
+        try:
+            for path in paths:
+                self._directories.append(self._open(path))
+        except StorageError:
+            self.release()
+            raise
+        self.check_any_online()
+
+    def _open(self, path: str) -> LogDirectory:
+        """The directory, ours alone; offline if it cannot be made or written."""
+        options = self._options
+        try:
+            if options.disk.status(path) is None:
+                options.disk.make_directory(path)
+                options.disk.flush_directory(os.path.dirname(path))
+            lock = options.lock_directory(path) if options.lock_directory is not None else None
+        except DirectoryInUseError:
+            raise
+        except StorageError as error:
+            directory = LogDirectory(path, options.disk, options.clock, None)
+            directory.go_offline(error)
+            return directory
+        return LogDirectory(path, options.disk, options.clock, lock)
+
+    def identify(self, cluster_id: str | None, node_id: int) -> dict[str, MetaProperties]:
+        """Reads every `meta.properties` and refuses one that is not this node's; what they say, by directory."""
+        found: dict[str, MetaProperties] = {}
+        for directory in self.online():
+            try:
+                properties = read_meta_properties(directory.disk, directory.path)
+            except CorruptFileError:
+                raise
+            except StorageError as error:
+                directory.go_offline(error)
+                continue
+            if properties is not None:
+                found[directory.path] = properties
+                directory.directory_id = properties.directory_id
+        check_meta_properties(found, cluster_id, node_id)
+        self.check_any_online()
+        return found
+
+    # Which there are
+
+    def all(self) -> tuple[LogDirectory, ...]:
+        """Every directory, offline ones too."""
+        return tuple(self._directories)
+
+    def online(self) -> list[LogDirectory]:
+        """Those that may be used."""
+        return [directory for directory in self._directories if directory.is_online]
+
+    def offline(self) -> list[LogDirectory]:
+        """Those that may not."""
+        return [directory for directory in self._directories if not directory.is_online]
+
+    def named(self, path: str) -> LogDirectory:
+        """The online directory at a path."""
+        wanted = os.path.abspath(path)
+        for directory in self.online():
+            if directory.path == wanted:
+                return directory
+        raise StorageError("no log directory that is online", path)
+
+    def containing(self, path: str) -> LogDirectory | None:
+        """The directory that a file is in."""
+        for directory in self._directories:
+            if path == directory.path or path.startswith(directory.path + "/"):
+                return directory
+        return None
+
+    def check_any_online(self) -> None:
+        """A broker without a single directory is of no use."""
+        if not self.online():
+            reasons = "; ".join(str(directory.offline_error) for directory in self._directories)
+            raise StorageError(f"no log directory is usable: {reasons}", ", ".join(self._options.directories))
+
+    def check_all_online(self, partition: TopicPartition) -> None:
+        """Refuses to say anything about a partition that may be in a directory which is offline."""
+        offline = [directory.path for directory in self.offline()]
+        if offline:
+            raise StorageError(f"{partition} may be in a log directory that is offline", ", ".join(offline))
+
+    # What is where
+
+    def home_of(self, partition: TopicPartition) -> LogDirectory | None:
+        """The online directory that holds the partition's log."""
+        home = self._homes.get(partition)
+        return home if home is not None and home.is_online else None
+
+    def future_home_of(self, partition: TopicPartition) -> LogDirectory | None:
+        """The online directory that the partition is being moved to."""
+        for directory in self._directories:
+            if directory.is_online and partition in directory.future_logs:
+                return directory
+        return None
+
+    def log_of(self, partition: TopicPartition) -> Log | None:
+        """The partition's log, if its directory is online."""
+        home = self._homes.get(partition)
+        return home.logs.get(partition) if home is not None and home.is_online else None
+
+    def offline_partitions(self) -> set[TopicPartition]:
+        """Partitions whose directory failed since the start."""
+        return {partition for partition, home in self._homes.items() if not home.is_online}
+
+    def settle(self, partition: TopicPartition, home: LogDirectory, log: Log, topic_id: Uuid | None) -> None:
+        """The partition's log is in this directory now."""
+        with self._settling:
+            home.logs[partition] = log
+            if topic_id is not None:
+                home.topic_ids[partition] = topic_id
+            self._homes[partition] = home
+
+    def unsettle(self, partition: TopicPartition) -> None:
+        """The partition's log is nowhere now."""
+        with self._settling:
+            home = self._homes.pop(partition)
+            del home.logs[partition]
+            home.topic_ids.pop(partition, None)
+
+    def candidates(self, directory_id: Uuid | None) -> list[LogDirectory]:
+        """Where a new partition may go: the directory of that id, or all that are not cordoned, emptiest first."""
+        usable = self.online()
+        if directory_id is not None:
+            named = [directory for directory in usable if directory.directory_id == directory_id]
+            if named:
+                return named
+        cordoned = self._options.cordoned
+        open_ones = [directory for directory in usable if not {"*", directory.path} & cordoned]
+        return sorted(open_ones, key=lambda directory: len(directory.logs) + len(directory.future_logs))
+
+    def release(self) -> None:
+        """Gives every lock back."""
+        for directory in self._directories:
+            directory.release()

@@ -1,0 +1,114 @@
+"""One log directory: its lock, its identity, its logs and the checkpoints about them.
+
+A directory is online until an I/O error says otherwise; then nothing in it is touched any more, and its partitions
+are gone from this broker until the next start. Other directories know nothing of it.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from ottla.base.clock import Clock
+from ottla.base.ids import Uuid
+from ottla.storage.checkpoint import (
+    CLEANER_CHECKPOINT,
+    HIGH_WATERMARK_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    OffsetCheckpoint,
+)
+from ottla.storage.directory_lock import DirectoryLock
+from ottla.storage.disk.port import Disk
+from ottla.storage.errors import StorageError
+from ottla.storage.group_commit import GroupCommit
+from ottla.storage.log.log import Log
+from ottla.storage.topic_partition import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+
+class LogDirectory:
+    """A directory that holds logs; the manager fills and empties `logs` and `future_logs`."""
+
+    def __init__(self, path: str, disk: Disk, clock: Clock, lock: DirectoryLock | None) -> None:
+        self.path: Final = path
+        self.disk: Final = disk
+        self._lock = lock
+        self.directory_id: Uuid | None = None
+        self.offline_error: StorageError | None = None
+        self.logs: dict[TopicPartition, Log] = {}
+        self.future_logs: dict[TopicPartition, Log] = {}
+        """Copies that are being made here of logs in other directories."""
+        self.topic_ids: dict[TopicPartition, Uuid] = {}
+        self.stray_paths: list[str] = []
+        self.is_loaded = False
+        self.clean_shutdown_epoch: int | None = None
+        """The broker epoch of the clean stop before this start; None if it was none."""
+        self.recovery_points: Final = OffsetCheckpoint(disk, path, RECOVERY_POINT_CHECKPOINT)
+        self.log_starts: Final = OffsetCheckpoint(disk, path, LOG_START_CHECKPOINT)
+        self.high_watermarks: Final = OffsetCheckpoint(disk, path, HIGH_WATERMARK_CHECKPOINT)
+        self.cleaner_offsets: Final = OffsetCheckpoint(disk, path, CLEANER_CHECKPOINT)
+        self.group_commit: Final = GroupCommit(os.path.basename(path), clock, self.go_offline)
+
+    def __repr__(self) -> str:
+        return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
+
+    @property
+    def is_online(self) -> bool:
+        """Whether it may be used."""
+        return self.offline_error is None
+
+    def go_offline(self, error: StorageError) -> None:
+        """Nothing in it is read or written from now on."""
+        if self.offline_error is None:
+            self.offline_error = error
+            _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error)
+            for log in (*self.logs.values(), *self.future_logs.values()):
+                log.go_offline(error)
+
+    @contextmanager
+    def offline_on_error(self) -> Iterator[None]:
+        """Work for a caller that has to know: an I/O error takes the directory offline and goes on up."""
+        try:
+            yield
+        except StorageError as error:
+            self.go_offline(error)
+            raise
+
+    @contextmanager
+    def offline_quietly(self) -> Iterator[None]:
+        """Work on all directories in turn: one that fails shows by being offline, and the rest go on."""
+        try:
+            yield
+        except StorageError as error:
+            self.go_offline(error)
+
+    def checkpoint_recovery_points(self) -> None:
+        """Writes up to where each log is on the disk, so that a start after a crash reads no more than the rest."""
+        self.recovery_points.write({partition: log.recovery_point for partition, log in self._all()})
+
+    def checkpoint_log_starts(self) -> None:
+        """Writes where logs begin whose first segment holds more than that, so that it does not come back."""
+        starts = {
+            partition: log.log_start_offset
+            for partition, log in self._all()
+            if log.log_start_offset > log.segments.first.base_offset
+        }
+        self.log_starts.write(starts)
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Writes how far each log is replicated, so that a restarted replica serves that far at once."""
+        self.high_watermarks.write({partition: log.high_watermark for partition, log in self.logs.items()})
+
+    def _all(self) -> list[tuple[TopicPartition, Log]]:
+        """Logs and copies: a partition never has both in one directory."""
+        return [*self.logs.items(), *self.future_logs.items()]
+
+    def release(self) -> None:
+        """Ends the worker and gives the lock back."""
+        self.group_commit.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None

@@ -1,0 +1,114 @@
+"""The work that keeps logs in order: flushes, checkpoints, retention, removal of files.
+
+Plain calls, for the caller to run when they are due and on a thread of its liking; there is no timer in here. An I/O
+error takes its directory offline and the work goes on with the others.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from ottla.storage.cleaner.cleaning_state import CleaningState
+from ottla.storage.delayed_removal import DelayedRemoval
+from ottla.storage.errors import StorageError
+from ottla.storage.group_commit import FlushDone
+from ottla.storage.log.log import Log
+from ottla.storage.log_directories import LogDirectories
+from ottla.storage.retention import delete_old_segments
+from ottla.storage.topic_partition import TopicPartition
+
+
+class LogMaintenance:
+    """What a broker does to its logs every now and then."""
+
+    def __init__(
+        self,
+        directories: LogDirectories,
+        cleaning: CleaningState,
+        run_on_writer: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._directories: Final = directories
+        self._cleaning: Final = cleaning
+        self._run_on_writer: Final = run_on_writer
+        self.removal: Final = DelayedRemoval()
+
+    def flush_after_append(self, log: Log, offset: int, done: FlushDone) -> bool:
+        """Has an append flushed before it is acknowledged, if the log's settings ask for it.
+
+        True if `done` will be called, on another thread, once everything below `offset` is on the disk; False if
+        there is nothing to wait for.
+        """
+        config = log.config
+        if not config.flush_on_ack and log.unflushed_messages < config.flush_messages:
+            return False
+        home = self._directories.home_of(TopicPartition(log.topic, log.partition))
+        if home is None:
+            raise StorageError("the log directory is offline", log.directory)
+        home.group_commit.submit(log, offset, done)
+        return True
+
+    def flush_due(self, now_ms: int) -> int:
+        """Flushes logs whose last flush is `flush.ms` ago; how many."""
+        flushed = 0
+        for home in self._directories.online():
+            with home.offline_quietly():
+                for log in list(home.logs.values()):
+                    if now_ms - log.last_flush_ms >= log.config.flush_ms and log.unflushed_messages:
+                        log.flush(now_ms)
+                        flushed += 1
+        return flushed
+
+    def checkpoint(self) -> None:
+        """Writes recovery points, log starts and high watermarks of every directory."""
+        for home in self._directories.online():
+            with home.offline_quietly():
+                home.checkpoint_recovery_points()
+                home.checkpoint_log_starts()
+                home.checkpoint_high_watermarks()
+
+    def cleanup(self, now_ms: int) -> int:
+        """Deletes segments that retention no longer wants, forgets silent producers, removes files that are due.
+
+        Logs that are just being compacted have to wait for the next time. How many segments went.
+        """
+        deleted = 0
+        for home in self._directories.online():
+            with home.offline_quietly():
+                for partition, log in [*home.logs.items(), *home.future_logs.items()]:
+                    deleted += self._clean_up(partition, log, now_ms)
+        self.remove_due(now_ms)
+        return deleted
+
+    def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int:
+        deleted = 0
+
+        ticket = self._cleaning.begin(partition, _do_nothing)
+        if ticket is None:
+            return 0
+
+        def change() -> None:
+            nonlocal deleted
+            if not ticket.is_void:
+                deleted = delete_old_segments(log, now_ms)
+                log.remove_expired_producers(now_ms)
+                self.collect_deleted(log, now_ms)
+
+        try:
+            self._run_on_writer(change)
+        finally:
+            self._cleaning.end(ticket)
+        return deleted
+
+    def collect_deleted(self, log: Log, now_ms: int) -> None:
+        """Puts the segments that a log dropped on the list for delayed removal."""
+        self.removal.add_segments(log.take_deleted(), now_ms + log.config.file_delete_delay_ms)
+
+    def remove_due(self, now_ms: int) -> None:
+        """Removes files whose delay is over."""
+        for error in self.removal.run_due(now_ms):
+            home = self._directories.containing(error.path)
+            if home is not None:
+                home.go_offline(error)
+
+
+def _do_nothing() -> None:
+    """How retention is stopped: it looks at its ticket, and is over in a moment anyhow."""

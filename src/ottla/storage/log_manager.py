@@ -1,0 +1,342 @@
+"""All logs of a broker: finds, opens, makes, deletes and moves them, and hands out their settings.
+
+An I/O error takes the directory offline that it happened in, not the broker. The periodic work is in
+`log_maintenance`, what one log does in `log`, what compaction does in `cleaner`.
+"""
+
+import gc
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.protocol.errors import InconsistentTopicIdError
+from ottla.storage.clean_shutdown import UNKNOWN_BROKER_EPOCH, write_clean_shutdown
+from ottla.storage.cleaner.cleaning_state import CleaningState
+from ottla.storage.errors import CorruptFileError, StorageError
+from ottla.storage.log.loader import LoadOptions, Shutdown
+from ottla.storage.log.log import Log
+from ottla.storage.log_config import LogConfig
+from ottla.storage.log_directories import LogDirectories
+from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules
+from ottla.storage.log_maintenance import LogMaintenance
+from ottla.storage.log_manager_options import LogManagerOptions
+from ottla.storage.partition_metadata import write_partition_metadata
+from ottla.storage.topic_config import TopicConfigs
+from ottla.storage.topic_partition import DirectoryKind, TopicPartition, directory_name
+
+
+def _never_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
+    return False
+
+
+class LogManager:
+    """The logs of one broker. Make it, `load`, use it, `shutdown`."""
+
+    def __init__(self, options: LogManagerOptions) -> None:
+        self._options: Final = options
+        self._clock: Final = options.clock
+        self.configs: Final = TopicConfigs(options.default_config)
+        self.directories: Final = LogDirectories(options)
+        self.cleaning: Final = CleaningState()
+        self.run_on_writer: Final = options.run_on_writer
+        self.maintenance: Final = LogMaintenance(self.directories, self.cleaning, options.run_on_writer)
+        # Making and deleting logs is rare, and two threads doing it to one partition would be a mess.
+        self._changing: Final = threading.RLock()
+
+    # Finding
+
+    def get(self, partition: TopicPartition) -> Log | None:
+        """The partition's log, if it is here and online."""
+        return self.directories.log_of(partition)
+
+    def get_future(self, partition: TopicPartition) -> Log | None:
+        """The copy of the log that is being made in another directory."""
+        home = self.directories.future_home_of(partition)
+        return home.future_logs.get(partition) if home is not None else None
+
+    def all_logs(self) -> list[tuple[TopicPartition, Log]]:
+        """Every log that is online."""
+        return [item for directory in self.directories.online() for item in list(directory.logs.items())]
+
+    def topic_id(self, partition: TopicPartition) -> Uuid | None:
+        """The topic id that the partition's directory was made for."""
+        home = self.directories.home_of(partition)
+        return home.topic_ids.get(partition) if home is not None else None
+
+    # Starting and stopping
+
+    def load(
+        self,
+        topic_configs: Mapping[str, Mapping[str, object]] | None = None,
+        is_stray: Callable[[TopicPartition, Uuid | None], bool] = _never_stray,
+    ) -> None:
+        """Opens every log in every directory; `topic_configs` are the topics' own settings by dotted name.
+
+        `CorruptFileError` if a directory holds what it must not; the broker should then not start.
+        """
+        self.configs.replace_all(topic_configs or {})
+        rules = LoadingRules(
+            clock=self._clock,
+            config_of=self.configs.get,
+            is_stray=is_stray,
+            unique_id=self._options.unique_id,
+            producer_id_expiration_ms=self._options.producer_id_expiration_ms,
+            threads=self._options.recovery_threads,
+        )
+        directories = self.directories.online()
+        with _collector_off(), ThreadPoolExecutor(max(len(directories), 1), "log-loading") as pool:
+            jobs = [(home, pool.submit(DirectoryLoading(home, rules).run)) for home in directories]
+            for home, job in jobs:
+                for loaded in job.result():
+                    self._take_loaded(home, loaded)
+        self.directories.check_any_online()
+
+    def _take_loaded(self, home: LogDirectory, loaded: LoadedLog) -> None:
+        partition, kind, log, topic_id = loaded
+        is_future = kind is DirectoryKind.FUTURE
+        other = self.directories.future_home_of(partition) if is_future else self.directories.home_of(partition)
+        beside = home.logs if is_future else home.future_logs
+        if other is not None or partition in beside:
+            raise CorruptFileError(
+                f"{partition} has a second directory, in {(other or home).path}; a move between directories broke off "
+                "half way. Delete the one on the disk that failed",
+                log.directory,
+            )
+        if is_future:
+            home.future_logs[partition] = log
+        else:
+            self.directories.settle(partition, home, log, topic_id)
+
+    def shutdown(self, broker_epoch: int = UNKNOWN_BROKER_EPOCH) -> None:
+        """Flushes and closes every log, writes all checkpoints, and marks each directory as left in order.
+
+        A directory that fails gets no mark, and the others are closed all the same; then its `StorageError` is raised.
+        """
+        for home in self.directories.online():
+            home.group_commit.close()
+            with home.offline_quietly():
+                self._close_directory(home, broker_epoch)
+        self.directories.release()
+        for home in self.directories.offline():
+            if home.is_loaded and home.offline_error is not None:
+                raise home.offline_error
+
+    def _close_directory(self, home: LogDirectory, broker_epoch: int) -> None:
+        logs = [*home.logs.values(), *home.future_logs.values()]
+        with ThreadPoolExecutor(self._options.recovery_threads, f"log-closing-{home.path}") as pool:
+            for job in [pool.submit(log.close, self._clock.now_ms()) for log in logs]:
+                job.result()
+        home.checkpoint_recovery_points()
+        home.checkpoint_log_starts()
+        home.checkpoint_high_watermarks()
+        if home.is_loaded:
+            write_clean_shutdown(home.disk, home.path, broker_epoch)
+
+    # Making, deleting, moving
+
+    def get_or_create(
+        self,
+        partition: TopicPartition,
+        topic_id: Uuid | None,
+        *,
+        is_new: bool = False,
+        directory_id: Uuid | None = None,
+    ) -> Log:
+        """The partition's log, made if it is not here, in the named directory or the one with the fewest.
+
+        While a directory is offline only a partition that `is_new` to this broker is made: the log of another may be
+        in there. `InconsistentTopicIdError` if the log here is of another topic by the same name.
+        """
+        with self._changing:
+            log = self.directories.log_of(partition)
+            if log is None:
+                if not is_new:
+                    self.directories.check_all_online(partition)
+                return self._create(partition, topic_id, directory_id)
+            known = self.topic_id(partition)
+            if topic_id is not None and known is not None and known != topic_id:
+                raise InconsistentTopicIdError(f"the log of {partition} is of topic id {known}, not of {topic_id}")
+            return log
+
+    def _create(self, partition: TopicPartition, topic_id: Uuid | None, directory_id: Uuid | None) -> Log:
+        failed: StorageError | None = None
+        for home in self.directories.candidates(directory_id):
+            try:
+                with home.offline_on_error():
+                    log = self._open_new(home, partition, topic_id, DirectoryKind.LIVE)
+                self.directories.settle(partition, home, log, topic_id)
+                return log
+            except StorageError as error:
+                failed = error
+        raise failed or StorageError(f"no log directory takes {partition}", ", ".join(self._options.directories))
+
+    def _open_new(
+        self, home: LogDirectory, partition: TopicPartition, topic_id: Uuid | None, kind: DirectoryKind
+    ) -> Log:
+        path = f"{home.path}/{directory_name(partition, kind, self._options.unique_id())}"
+        options = LoadOptions(
+            topic=partition.topic,
+            partition=partition.partition,
+            now_ms=self._clock.now_ms(),
+            shutdown=Shutdown.CLEAN,
+            producer_id_expiration_ms=self._options.producer_id_expiration_ms,
+        )
+        log = Log.open(home.disk, path, self.configs.get(partition.topic), options)
+        if topic_id is not None:
+            write_partition_metadata(home.disk, path, topic_id)
+        return log
+
+    def create_future(self, partition: TopicPartition, directory: str) -> Log:
+        """Begins a copy of the log in another directory; the caller fills it, then calls `replace_with_future`."""
+        with self._changing:
+            home = self.directories.named(directory)
+            current = self.directories.home_of(partition)
+            if current is home or current is None or self.get_future(partition) is not None:
+                raise StorageError(f"{partition} cannot be moved here", directory)
+            with home.offline_on_error():
+                log = self._open_new(home, partition, self.topic_id(partition), DirectoryKind.FUTURE)
+            home.future_logs[partition] = log
+            return log
+
+    def replace_with_future(self, partition: TopicPartition) -> Log:
+        """Puts the copy in the place of the log; the old one's files go after a delay."""
+        with self._changing, self.cleaning.paused(partition):
+            source = self.directories.home_of(partition)
+            target = self.directories.future_home_of(partition)
+            if source is None or target is None:
+                raise StorageError(f"{partition} is not being moved", ", ".join(self._options.directories))
+            old, new = source.logs[partition], target.future_logs[partition]
+            with target.offline_on_error():
+                new.relocate(f"{target.path}/{partition}")
+                target.disk.flush_directory(target.path)
+            new.update_high_watermark(old.high_watermark)
+            clean_offset = source.cleaner_offsets.read().get(partition)
+            topic_id = self.topic_id(partition)
+            del target.future_logs[partition]
+            self._discard(source, partition, old)
+            self.directories.settle(partition, target, new, topic_id)
+            if clean_offset is not None:
+                target.cleaner_offsets.write({**target.cleaner_offsets.read(), partition: clean_offset})
+            self._checkpoint_homes({source, target})
+            return new
+
+    def delete(self, partitions: Iterable[TopicPartition]) -> None:
+        """Takes logs away: their directories are renamed at once and removed after `file.delete.delay.ms`."""
+        with self._changing:
+            changed = set()
+            for partition in partitions:
+                with self.cleaning.paused(partition):
+                    future_home = self.directories.future_home_of(partition)
+                    if future_home is not None:
+                        self._rename_away(future_home, partition, future_home.future_logs.pop(partition))
+                    home = self.directories.home_of(partition)
+                    if home is None:
+                        self.directories.check_all_online(partition)
+                        continue
+                    self._discard(home, partition, home.logs[partition])
+                    changed.add(home)
+            self._checkpoint_homes(changed)
+
+    def _discard(self, home: LogDirectory, partition: TopicPartition, log: Log) -> None:
+        self.directories.unsettle(partition)
+        self._rename_away(home, partition, log)
+
+    def _rename_away(self, home: LogDirectory, partition: TopicPartition, log: Log) -> None:
+        name = directory_name(partition, DirectoryKind.DELETE, self._options.unique_id())
+        with home.offline_on_error():
+            log.relocate(f"{home.path}/{name}")
+            home.disk.flush_directory(home.path)
+        self.maintenance.removal.add_log(log, self._clock.now_ms() + log.config.file_delete_delay_ms)
+
+    def _checkpoint_homes(self, homes: Iterable[LogDirectory]) -> None:
+        """Keeps checkpoints from naming logs that are gone: a new log of the name would take them as its own."""
+        for home in homes:
+            with home.offline_on_error():
+                home.checkpoint_recovery_points()
+                home.checkpoint_log_starts()
+                home.checkpoint_high_watermarks()
+                cleaned = home.cleaner_offsets.read()
+                if not cleaned.keys() <= home.logs.keys():
+                    home.cleaner_offsets.write({key: cleaned[key] for key in cleaned if key in home.logs})
+
+    # Changing
+
+    def update_topic_config(self, topic: str, overrides: Mapping[str, object]) -> None:
+        """Gives a topic's logs new settings; `ConfigError` if they are wrong, and nothing changes then."""
+        config = self.configs.set(topic, overrides)
+        for partition, log in self.all_logs():
+            if partition.topic == topic:
+                self._reconfigure(partition, log, config)
+
+    def update_default_config(self, config: LogConfig) -> None:
+        """Gives all logs new defaults, under what their topics say themselves."""
+        self.configs.set_default(config)
+        for partition, log in self.all_logs():
+            self._reconfigure(partition, log, self.configs.get(partition.topic))
+
+    def _reconfigure(self, partition: TopicPartition, log: Log, config: LogConfig) -> None:
+        if log.config.compact and not config.compact:
+            with self.cleaning.paused(partition):
+                log.update_config(config)
+        else:
+            log.update_config(config)
+        future = self.get_future(partition)
+        if future is not None:
+            future.update_config(config)
+
+    def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Cuts logs back to offsets, and says so in the checkpoints before it returns."""
+        homes = set()
+        for partition, offset in offsets.items():
+            home, log = self.directories.home_of(partition), self.get(partition)
+            if home is None or log is None:
+                continue
+            with self.cleaning.paused(partition), home.offline_on_error():
+                if log.truncate_to(offset):
+                    homes.add(home)
+                    _lower_clean_offset(home, partition, log.active_segment.base_offset)
+        for home in homes:
+            with home.offline_on_error():
+                home.checkpoint_recovery_points()
+
+    def truncate_fully_and_start_at(self, partition: TopicPartition, offset: int) -> None:
+        """Empties a log, which then begins at the offset."""
+        home, log = self.directories.home_of(partition), self.get(partition)
+        if home is None or log is None:
+            return
+        with self.cleaning.paused(partition), home.offline_on_error():
+            log.truncate_fully_and_start_at(offset)
+            _lower_clean_offset(home, partition, log.active_segment.base_offset)
+            home.checkpoint_recovery_points()
+
+    # Failing
+
+    def fail(self, error: StorageError) -> LogDirectory | None:
+        """Takes the directory offline where an error happened; that directory, None if it is none of ours."""
+        home = self.directories.containing(error.path)
+        if home is not None:
+            home.go_offline(error)
+        return home
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Loading makes objects that stay and no cycles; the collector would walk over all of them time and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _lower_clean_offset(home: LogDirectory, partition: TopicPartition, offset: int) -> None:
+    """What was cut off was perhaps clean; what comes in its place is not."""
+    cleaned = home.cleaner_offsets.read()
+    if cleaned.get(partition, 0) > offset:
+        home.cleaner_offsets.write({**cleaned, partition: offset})
