@@ -1,6 +1,9 @@
 """Small files that are replaced as a whole: a reader sees the old or the new one, after a crash too."""
 
+import errno
+
 from ottla.storage.disk.port import Access, Disk
+from ottla.storage.errors import StorageError
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -18,9 +21,12 @@ def write_atomically(disk: Disk, path: str, contents: bytes) -> None:
 
 def read_whole(disk: Disk, path: str) -> bytes | None:
     """A file's contents; None if it is not there."""
-    if disk.status(path) is None:
-        return None
-    file = disk.open(path, Access.READ)
+    try:
+        file = disk.open(path, Access.READ)
+    except StorageError as error:
+        if error.errno == errno.ENOENT:
+            return None
+        raise
     return file.read(0, file.size())
 
 

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Sequence
 
+from ottla.base.buffer import Buffer
 from ottla.storage.disk.memory_map import map_file
-from ottla.storage.disk.port import Access, Buffer, FileStatus
+from ottla.storage.disk.port import Access, FileStatus
 from ottla.storage.errors import StorageError
 
 _FLAGS = {

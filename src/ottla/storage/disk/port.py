@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-Buffer = bytes | bytearray | memoryview
+from ottla.base.buffer import Buffer
 
 
 class Access(Enum):

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from ottla.base.buffer import Buffer
 from ottla.storage.disk.memory_map import map_file
-from ottla.storage.disk.port import Access, Buffer, FileStatus
+from ottla.storage.disk.port import Access, FileStatus
 from ottla.storage.disk.simulated_node import DirectoryNode, FileNode, Node
 from ottla.storage.errors import StorageError
 

@@ -7,6 +7,7 @@ state, epochs and the log end follow once the bytes are in the file.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.errors import (
     CorruptMessageError,
     DecodeError,
@@ -16,7 +17,6 @@ from ottla.protocol.errors import (
 from ottla.protocol.records.batch import Batch, batches
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendOrigin, validate
-from ottla.storage.disk.port import Buffer
 from ottla.storage.errors import UnexpectedOffsetError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log.append_info import NO_LOG_APPEND_TIME, AppendInfo, AppendOptions

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendRules
-from ottla.storage.disk.port import Buffer, Disk
+from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.leader_epoch.cache import LeaderEpochCache

@@ -7,7 +7,7 @@ whole ones reach and `problem` what comes after. The views it yields stay valid;
 from collections.abc import Iterator
 
 from ottla.protocol.errors import DecodeError
-from ottla.protocol.records.batch import LOG_OVERHEAD, MAGIC, Batch, frame_at
+from ottla.protocol.records.batch import LOG_OVERHEAD, MAGIC, Batch, batches, frame_at
 from ottla.storage.disk.port import File
 from ottla.storage.segment.legacy import LegacyMessage
 
@@ -20,12 +20,13 @@ StoredBatch = Batch | LegacyMessage
 class BatchScan:
     """An iterator over the batches between two positions of a file."""
 
-    __slots__ = ("_buffer", "_end", "_file", "_start", "batch_position", "position", "problem")
+    __slots__ = ("_buffer", "_end", "_file", "_start", "_walk", "batch_position", "position", "problem")
 
     def __init__(self, file: File, position: int, end: int) -> None:
         self._file = file
         self._end = end
         self._buffer = memoryview(b"")
+        self._walk = batches(self._buffer)
         self._start = position
         self.position = position
         """Where the next batch begins."""
@@ -44,6 +45,19 @@ class BatchScan:
     def __next__(self) -> StoredBatch:
         if self.position >= self._end or self.problem is not None:
             raise StopIteration
+        batch: StoredBatch | None
+        try:
+            batch = next(self._walk, None)
+        except DecodeError:
+            batch = None
+        if batch is None:
+            batch = self._look_closer()
+        self.batch_position = self.position
+        self.position += batch.size
+        return batch
+
+    def _look_closer(self) -> StoredBatch:
+        """The next batch where there is more to do than to take the next one of the bytes at hand."""
         try:
             batch = self._next()
         except DecodeError as error:
@@ -52,8 +66,7 @@ class BatchScan:
         if batch is None:
             self.problem = "the bytes end inside a batch"
             raise StopIteration
-        self.batch_position = self.position
-        self.position += batch.size
+        self._walk = batches(self._buffer, self.position - self._start + batch.size)
         return batch
 
     def _next(self) -> StoredBatch | None:

@@ -13,8 +13,9 @@ import logging
 import threading
 from collections.abc import Iterable
 
+from ottla.base.buffer import Buffer
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
-from ottla.storage.disk.port import Access, Buffer, Disk, File
+from ottla.storage.disk.port import Access, Disk, File
 from ottla.storage.errors import CorruptFileError, RebuildableFileError, StorageError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
 from ottla.storage.index.search import find_batch
