@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PYX    := $(shell find src -name '*.pyx')
+PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 SECONDS ?= 600
 

@@ -13,12 +13,19 @@ from types import ModuleType
 
 def load(compiled: str, plain: str) -> ModuleType:
     """The compiled module if it is there and wanted, else its plain twin."""
-    if not os.environ.get("OTTLA_PLAIN"):
-        try:
-            return importlib.import_module(compiled)
-        except ImportError:
-            pass
-    return importlib.import_module(plain)
+    return compiled_module(compiled) or importlib.import_module(plain)
+
+
+def compiled_module(name: str) -> ModuleType | None:
+    """The compiled module if it is there and wanted. One that is there and broken is an error, not a slow day."""
+    if os.environ.get("OTTLA_PLAIN"):
+        return None
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
 
 
 def compiled_modules() -> dict[str, bool]:

@@ -35,8 +35,20 @@ class StructType(type):
             field.name = key
             del namespace[key]
         namespace["__slots__"] = (*namespace.pop("__extra_slots__", ()), *fields)
-        namespace["definition"] = fields
+        namespace["definition"] = {key: field for base in bases for key, field in _definition(base).items()} | fields
+        namespace["__init__"] = _first_init
         return super().__new__(mcs, name, bases, namespace, **options)
+
+
+def _definition(struct: type) -> dict[str, Field]:
+    found: dict[str, Field] = getattr(struct, "definition", {})
+    return found
+
+
+def _first_init(self: "Struct", **values: Any) -> None:
+    """The first instance of a class compiles the class's real constructor: most classes never need one."""
+    type(self)._compile_constructor()
+    type(self).__init__(self, **values)
 
 
 @dataclass_transform(kw_only_default=True)
@@ -56,11 +68,6 @@ class Struct(StructBase):
         __extra_slots__ = ("unknown_tags",)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, **values: Any) -> None:
-        # The first instance of a class compiles the class's real constructor: most classes never need one.
-        type(self)._compile_constructor()
-        self.__init__(**values)  # type: ignore[misc]
 
     @classmethod
     def _compile_constructor(cls) -> None:
@@ -91,7 +98,7 @@ class Struct(StructBase):
 
     def __repr__(self) -> str:
         shown = [
-            f"{name}={getattr(self, name)!r}"
+            f"{name}={'***' if field.secret else repr(getattr(self, name))}"
             for name, field in self.definition.items()
             if not field.is_default(getattr(self, name))
         ]
@@ -132,8 +139,9 @@ class Message(Struct):
     def decode(cls, buffer: Buffer, version: int) -> Self:
         """The message that fills `buffer`; bytes left over are an error."""
         message, position = cls.decode_from(buffer, 0, version)
-        if position != len(buffer):
-            raise DecodeError(f"{len(buffer) - position} bytes left over", path=cls.__name__, position=position)
+        left = memoryview(buffer).nbytes - position
+        if left:
+            raise DecodeError(f"{left} bytes left over", path=cls.__name__, position=position)
         return message
 
     @classmethod

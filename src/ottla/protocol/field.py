@@ -61,6 +61,7 @@ class Field:
         "name",
         "never_compact",
         "nullable",
+        "secret",
         "struct",
         "tag",
         "versions",
@@ -88,6 +89,8 @@ class Field:
         self.element: Kind | None = None
         """The type of an array's elements."""
         self.never_compact = False
+        self.secret = False
+        """Never shown: passwords, keys, and what stands for them."""
 
     def default_value(self) -> object:
         """A default that the caller may keep: lists and structs are new each time."""
@@ -192,4 +195,11 @@ def legacy_string(versions: str, *, nullable: str = "none", default: object = ""
     """A string that keeps its two-byte length in flexible versions too: the client id of request headers."""
     field = Field(Kind.STRING, versions, default=default, nullable=nullable, ignorable=ignorable)
     field.never_compact = True
+    return field
+
+
+def secret(versions: str, *, nullable: str = "none", default: object = b"", ignorable: bool = False) -> Any:
+    """Bytes that give somebody power: they travel as others do, and are never shown."""
+    field = Field(Kind.BYTES, versions, default=default, nullable=nullable, ignorable=ignorable)
+    field.secret = True
     return field

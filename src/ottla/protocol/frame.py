@@ -95,8 +95,9 @@ def decode_response(frame: Buffer, api: ApiKey, version: int) -> tuple[int, Resp
     """A response and the correlation id of the request that it answers."""
     header, position = ResponseHeader.decode_from(frame, 0, response_header_version(api, version))
     response, end = response_type(api).decode_from(frame, position, version)
-    if end != len(frame):
-        raise DecodeError(f"{len(frame) - end} bytes left over", path=type(response).__name__, position=end)
+    left = memoryview(frame).nbytes - end
+    if left:
+        raise DecodeError(f"{left} bytes left over", path=type(response).__name__, position=end)
     return header.correlation_id, response
 
 

@@ -40,7 +40,10 @@ def test_both_engines_write_and_read_the_same(drawn: tuple[Message, int]) -> Non
     plan = message.plan(version)
     encoded = plain(message, version)
     assert message.encode(version) == encoded
-    assert engine._decoder.decode(plan, encoded, 0) == (message, len(encoded))
+    if "unknown_tags=" not in repr(message):
+        assert engine._encoder.encode(((plan, message),)) == encoded
+    assert engine._decoder.decode(plan, encoded, 0, tolerant=False) == (message, len(encoded))
+    assert engine._decoder.decode(plan, encoded, 0, tolerant=True) == (message, len(encoded))
     around = message.encode_around(version)
     assert joined(around) == encoded
 

@@ -12,8 +12,8 @@ import pytest
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.protocol.codec.reader import Reader
 from ottla.protocol.definition import Message, Struct
-from ottla.protocol.errors import EncodeError, UnsupportedVersionError
-from ottla.protocol.field import Field, Kind, Records
+from ottla.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
+from ottla.protocol.field import Field, Kind, Records, int32, string
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -27,6 +27,7 @@ from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.list_groups import ListGroupsRequest
 from ottla.protocol.messages.metadata import MetadataRequest
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from ottla.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from tests.vectors.message_vectors import message_types
 
 
@@ -154,6 +155,82 @@ def test_unknown_tags_are_kept_and_written_back() -> None:
 def test_unknown_tags_cannot_take_a_known_or_impossible_place(tag: int) -> None:
     with pytest.raises(EncodeError, match="can't be used for an unknown field"):
         FetchRequest(unknown_tags={tag: b""}).encode(12)
+
+
+def test_unknown_tags_need_a_flexible_version() -> None:
+    with pytest.raises(UnsupportedVersionError, match="version 3 has no tagged fields, yet some are set"):
+        HeartbeatRequest(unknown_tags={1: b"x"}).encode(3)
+
+
+@pytest.mark.parametrize("tags", [{1: 5}, {1: "x"}, {"1": b""}, [1], {1: None}])
+def test_unknown_tags_are_bytes_by_number(tags: Any) -> None:
+    with pytest.raises(EncodeError):
+        HeartbeatRequest(unknown_tags=tags).encode(4)
+
+
+def test_base_classes_and_subclasses_have_constructors_of_their_own() -> None:
+    class Base(Message, versions="0"):
+        name: str = string("0+")
+
+    class Extended(Base, versions="0-1"):
+        more: int = int32("1+")
+
+    assert Message() == Message()
+    assert Extended(name="n", more=3).encode(1) == bytes.fromhex("0001 6e 00000003")
+    assert Base(name="n").encode(0) == bytes.fromhex("0001 6e")
+    assert Extended(name="a") != Extended(name="b")
+
+
+def test_secrets_are_not_shown() -> None:
+    request = SaslAuthenticateRequest(auth_bytes=b"\0user\0password")
+    assert repr(request) == "SaslAuthenticateRequest(auth_bytes=***)"
+    assert SaslAuthenticateRequest.decode(request.encode(2), 2).auth_bytes == b"\0user\0password"
+
+
+def test_errors_stay_short_whatever_the_value() -> None:
+    with pytest.raises(EncodeError) as caught:
+        HeartbeatRequest(group_id=bytes(1 << 20)).encode(4)  # type: ignore[arg-type]
+    assert str(caught.value) == "HeartbeatRequest.group_id: bytes of 1048576 is not a str"
+
+
+def test_errors_can_be_sent_to_another_process() -> None:
+    with pytest.raises(EncodeError) as refused:
+        HeartbeatRequest(generation_id=1 << 40).encode(4)
+    with pytest.raises(DecodeError) as malformed:
+        HeartbeatRequest.decode(b"", 4)
+    for error in (refused.value, malformed.value):
+        clone = pickle.loads(pickle.dumps(error))
+        assert type(clone) is type(error)
+        assert str(clone) == str(error)
+
+
+@pytest.mark.parametrize("records", [5, "text", memoryview(b"abcdef")[::2]])
+def test_records_must_be_bytes_or_a_stretch_of_a_file(records: Any) -> None:
+    request = ProduceRequest(topic_data=[TopicProduceData(partition_data=[PartitionProduceData(records=records)])])
+    for encode in (request.encode, request.encode_around):
+        with pytest.raises(EncodeError, match=r"topic_data\[0\].partition_data\[0\].records"):
+            encode(9)
+
+
+class Meddler:
+    """Empties the list that is being written, at the moment when it is compared with the field's default."""
+
+    def __init__(self, victims: list[Any]) -> None:
+        self.victims = victims
+
+    def __eq__(self, other: object) -> bool:
+        self.victims.clear()
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_list_that_changes_while_it_is_written_does_no_harm() -> None:
+    partitions: list[Any] = [FetchPartition(partition=index) for index in range(3)]
+    partitions[0].high_watermark = Meddler(partitions)
+    request = FetchRequest(topics=[FetchTopic(partitions=partitions)])
+    # The plain writer, asked to explain, finds the list empty by then: what it writes is whole.
+    assert FetchRequest.decode(request.encode(18), 18).topics == [FetchTopic()]
 
 
 def test_records_come_out_as_a_view_of_the_input() -> None:

@@ -56,7 +56,9 @@ def test_refused_with_path_and_position(message: type[Message], version: int, ra
     assert caught.value.position is not None
     assert f"(at byte {caught.value.position})" in str(caught.value)
     if engine.COMPILED:
-        assert engine._decoder.decode(message.plan(version), bytes.fromhex(raw), 0) is None
+        refused = engine._decoder.decode(message.plan(version), bytes.fromhex(raw), 0, tolerant=False)
+        assert isinstance(refused, DecodeError)
+        assert refused.path.split(".<tag")[0] == caught.value.path.split(".<tag")[0]
 
 
 def test_bytes_left_over_are_refused_in_strict_decoding() -> None:
@@ -85,6 +87,7 @@ TOLERATED = [
 def test_tolerated_in_requests(message: type[Message], version: int, raw: str, expected: Message) -> None:
     value, _ = message.decode_tolerantly(bytes.fromhex(raw), 0, version)
     assert value == expected
+    assert TolerantReader(bytes.fromhex(raw), 0).read(message.plan(version)) == expected
 
 
 @pytest.mark.parametrize("row", [row for row in BAD if row[0] in {
@@ -122,6 +125,17 @@ def test_memory_stays_within_the_bytes_received() -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 500_000
+
+
+def test_large_messages_are_refused_with_the_place_alone() -> None:
+    """Reading a hundred megabytes again in plain Python, to say why, would pay for an attack."""
+    topics = [MetadataRequestTopic(name=f"topic-{index}") for index in range(10_000)]
+    encoded = MetadataRequest(topics=topics).encode(0)
+    assert len(encoded) > engine.EXPLAINED_BYTES_MAX
+    with pytest.raises(DecodeError) as caught:
+        MetadataRequest.decode(encoded[:-1], 0)
+    assert caught.value.path == "MetadataRequest.topics[9999].name"
+    assert caught.value.position == len(encoded) - 10
 
 
 @pytest.mark.parametrize("raw", [b"", b"\x00" * 3, b"\xff" * 64, b"\x00" * 64, bytes(range(64))])

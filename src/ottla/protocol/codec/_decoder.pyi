@@ -2,5 +2,6 @@ from typing import Any
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.codec.plan import StructPlan
+from ottla.protocol.errors import DecodeError
 
-def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int] | None: ...
+def decode(plan: StructPlan, buffer: Buffer, position: int, *, tolerant: bool) -> tuple[Any, int] | DecodeError: ...

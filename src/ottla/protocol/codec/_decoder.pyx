@@ -1,7 +1,8 @@
 """The compiled decoder: bytes straight into the slots of structs.
 
-It refuses whatever is not exactly right by returning None, and never says why: `engine` then asks the plain reader.
-Invariants: nothing is read outside `[position, limit)`, and no more is allocated than the bytes at hand justify.
+It knows where it refused, but not why: `engine` asks the plain reader for that. With `tolerant` it accepts what
+`codec.tolerant` accepts. Invariants: nothing is read outside `[position, limit)`, and no more is allocated than the
+bytes at hand justify.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -21,6 +22,7 @@ from ottla.protocol.codec._program cimport (
 )
 
 from ottla.base.ids import Uuid
+from ottla.protocol.errors import DecodeError
 
 cdef extern from "Python.h":
     object PyType_GenericAlloc(PyTypeObject *cls, Py_ssize_t items)
@@ -30,15 +32,27 @@ cdef class Refused(Exception):
     """Travels from the place of the doubt to the entry point; nobody outside sees it."""
 
 
+cdef enum:
+    DEPTH_MAX = 16  # structs within structs; Kafka's deepest message has five
+    IN_TAGS = -1
+
+cdef struct Step:
+    PyObject *program  # borrowed: the struct being read
+    int field  # its field, or IN_TAGS
+    Py_ssize_t element  # of that field, if it is an array; else -1
+
 cdef struct Input:
     const uint8_t *data
     Py_ssize_t position
     Py_ssize_t limit
     PyObject *whole  # borrowed: the view of everything that `records` fields are slices of
+    bint tolerant
+    int depth
+    Step trail[DEPTH_MAX]  # where the reader is, so that a refusal can name the place
 
 
-def decode(plan, buffer, Py_ssize_t position):
-    """The struct at `position` and the position behind it; None if the plain reader should look."""
+def decode(plan, buffer, Py_ssize_t position, *, bint tolerant):
+    """The struct at `position` and the position behind it, or a `DecodeError` that says where but not why."""
     cdef Py_buffer view
     cdef Input source
     whole = memoryview(buffer)
@@ -47,30 +61,54 @@ def decode(plan, buffer, Py_ssize_t position):
     PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
     try:
         if position < 0 or position > view.len:
-            return None
+            return DecodeError("outside of the bytes at hand", plan.struct.__name__, position)
         source.data = <const uint8_t *>view.buf
         source.position = position
         source.limit = view.len
         source.whole = <PyObject *>whole
+        source.tolerant = tolerant
+        source.depth = 0
         value = read_struct(program_of(plan), &source)
         return value, source.position
     except Refused:
-        return None
+        return DecodeError("malformed from here on", plan.struct.__name__ + path_of(&source), source.position)
     finally:
         PyBuffer_Release(&view)
+
+
+cdef str path_of(Input *source):
+    cdef Step *step
+    cdef int level
+    path = ""
+    for level in range(source.depth):
+        step = &source.trail[level]
+        path += ".<tags>" if step.field == IN_TAGS else "." + (<Program>step.program).names[step.field]
+        if step.element >= 0:
+            path += f"[{step.element}]"
+    return path
 
 
 cdef object read_struct(Program program, Input *source):
     cdef int index
     cdef Op *op
+    cdef Step *step
+    if source.depth == DEPTH_MAX:
+        raise Refused
+    step = &source.trail[source.depth]
+    step.program = <PyObject *>program
+    step.element = -1
+    source.depth += 1
     instance = PyType_GenericAlloc(program.cls, 0)
     for index in range(program.wire_count):
+        step.field = index
         op = &program.ops[index]
         put(instance, op.slot, read_field(op, source))
+    step.field = IN_TAGS
     for index in range(program.wire_count, program.total):
         op = &program.ops[index]
         put(instance, op.slot, default_of(op))
     put(instance, program.unknown_slot, read_tags(program, instance, source) if program.flexible else None)
+    source.depth -= 1
     return instance
 
 
@@ -118,13 +156,14 @@ cdef object read_value(int kind, Op *op, Input *source):
 
 cdef object read_string(bint compact, bint nullable, Input *source):
     cdef Py_ssize_t length = read_uvarint(source) - 1 if compact else <int16_t>big16(source)
+    cdef const char *handling = "replace" if source.tolerant else "strict"
     if length < 0:
-        return null_or_refuse(length, nullable)
+        return null_or_refuse(length, nullable, source)
     if length > INT16_MAX:
         raise Refused
     need(source, length)
     try:
-        text = PyUnicode_DecodeUTF8(<const char *>source.data + source.position, length, NULL)
+        text = PyUnicode_DecodeUTF8(<const char *>source.data + source.position, length, handling)
     except UnicodeDecodeError:
         raise Refused
     source.position += length
@@ -134,7 +173,7 @@ cdef object read_string(bint compact, bint nullable, Input *source):
 cdef object read_bytes(Op *op, Input *source):
     cdef Py_ssize_t length = read_uvarint(source) - 1 if op.compact else <int32_t>big32(source)
     if length < 0:
-        return null_or_refuse(length, op.nullable)
+        return null_or_refuse(length, op.nullable, source)
     need(source, length)
     if op.kind == RECORDS:
         value = (<object>source.whole)[source.position : source.position + length]
@@ -147,15 +186,18 @@ cdef object read_bytes(Op *op, Input *source):
 cdef object read_array(Op *op, Input *source):
     cdef Py_ssize_t count = read_uvarint(source) - 1 if op.compact else <int32_t>big32(source)
     cdef Py_ssize_t index
+    cdef Step *step = &source.trail[source.depth - 1]
     if count < 0:
-        return null_or_refuse(count, op.nullable)
+        return null_or_refuse(count, op.nullable, source)
     if count > source.limit - source.position:
         raise Refused
     values = PyList_New(count)
     for index in range(count):
+        step.element = index
         value = read_value(op.element, op, source)
         Py_INCREF(value)
         PyList_SET_ITEM(values, index, value)
+    step.element = -1
     return values
 
 
@@ -164,37 +206,40 @@ cdef object read_tags(Program program, object instance, Input *source):
     cdef int64_t tag, last = -1
     cdef Py_ssize_t size, start
     cdef int index
+    cdef Step *step = &source.trail[source.depth - 1]
     unknown = None
     for _ in range(count):
+        step.field = IN_TAGS
         tag = read_uvarint(source)
         size = read_uvarint(source)
-        need(source, size)
-        if tag <= last:
+        if tag <= last and not source.tolerant:
             raise Refused
         last = tag
         start = source.position
         for index in range(program.wire_count, program.wire_count + program.tagged_count):
             if program.ops[index].tag == tag:
+                step.field = index
                 put(instance, program.ops[index].slot, read_field(&program.ops[index], source))
                 break
         else:
+            need(source, size)
             if unknown is None:
                 unknown = {}
             unknown[tag] = PyBytes_FromStringAndSize(<const char *>source.data + start, size)
             source.position += size
-        if source.position != start + size:
+        if source.position != start + size and not source.tolerant:
             raise Refused
     return unknown
 
 
-cdef inline object null_or_refuse(Py_ssize_t length, bint nullable):
-    if length != -1 or not nullable:
+cdef inline object null_or_refuse(Py_ssize_t length, bint nullable, Input *source):
+    if not nullable or (length != -1 and not source.tolerant):
         raise Refused
     return None
 
 
 cdef inline int need(Input *source, Py_ssize_t count) except -1:
-    if count > source.limit - source.position:
+    if count < 0 or count > source.limit - source.position:
         raise Refused
     return 0
 
@@ -230,7 +275,7 @@ cdef inline double as_double(uint64_t bits) noexcept:
     return value
 
 
-cdef inline Py_ssize_t read_uvarint(Input *source) except -1:
+cdef inline Py_ssize_t read_uvarint(Input *source) except? -1:
     cdef uint64_t value = read_byte(source)
     cdef uint64_t byte
     cdef int shift = 7
@@ -246,5 +291,7 @@ cdef inline Py_ssize_t read_uvarint(Input *source) except -1:
         if shift > 28:
             raise Refused
     if value > INT32_MAX:
-        raise Refused
+        if not source.tolerant:
+            raise Refused
+        return <int32_t>value  # Java keeps the low 32 bits and takes them as signed
     return <Py_ssize_t>value

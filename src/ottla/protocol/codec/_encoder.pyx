@@ -126,7 +126,9 @@ cdef int write_struct(Program program, object instance, Output out) except -1:
         op = &program.ops[index]
         write_field(op, get(instance, op.slot), out)
     if program.flexible:
-        write_tags(program, instance, out)
+        return write_tags(program, instance, out)
+    if get(instance, program.unknown_slot) is not None:
+        raise Refused
     return 0
 
 
@@ -140,10 +142,11 @@ cdef int write_field(Op *op, object value, Output out) except -1:
         count = PySequence_Fast_GET_SIZE(value)
         write_length(op.compact, 4, count, out)
         for index in range(count):
-            # Asked anew each time: writing an element may run Python code that shortens the list.
+            # Asked anew each time, and held: writing an element may run Python code that changes the list.
             if index >= PySequence_Fast_GET_SIZE(value):
                 raise Refused
-            write_value(op.element, op, <object>PySequence_Fast_GET_ITEM(value, index), out)
+            element = <object>PySequence_Fast_GET_ITEM(value, index)
+            write_value(op.element, op, element, out)
         return 0
     if op.kind == STRUCT and op.nullable:
         write_byte(1, out)
@@ -229,18 +232,28 @@ cdef int write_string(Op *op, object value, Output out) except -1:
 
 cdef int write_bytes(Op *op, object value, Output out) except -1:
     cdef Py_buffer view
-    if op.kind == RECORDS and out.cuts is not None:
+    if op.kind == RECORDS and out.cuts is not None and is_piece(value):
         write_length(op.compact, 4, value.nbytes if isinstance(value, memoryview) else len(value), out)
         out.cuts.append((out.size, value))
         return 0
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise Refused
-    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    except BufferError:
+        raise Refused
     try:
         write_length(op.compact, 4, view.len, out)
         return write_raw(<const char *>view.buf, view.len, out)
     finally:
         PyBuffer_Release(&view)
+
+
+cdef bint is_piece(object value) except -1:
+    """Whether it can stand for itself between the bytes: a contiguous buffer, or a stretch of a file."""
+    if isinstance(value, memoryview):
+        return value.c_contiguous
+    return isinstance(value, (bytes, bytearray)) or (hasattr(value, "fileno") and hasattr(value, "__len__"))
 
 
 cdef int write_tags(Program program, object instance, Output out) except -1:

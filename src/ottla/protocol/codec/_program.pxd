@@ -31,6 +31,7 @@ cdef class Program:
     cdef int wire_count, tagged_count, total
     cdef Py_ssize_t unknown_slot
     cdef Op *ops
+    cdef list names  # of the fields, in the order of the operations
     cdef list kept
 
 

@@ -47,6 +47,7 @@ cdef Program build(object plan):
     program.total = len(everything)
     program.unknown_slot = slot_of(plan.struct, "unknown_tags")
     program.kept = []
+    program.names = [planned.name for planned in everything]
     program.ops = <Op *>PyMem_Malloc((program.total + 1) * sizeof(Op))
     if program.ops == NULL:
         raise MemoryError

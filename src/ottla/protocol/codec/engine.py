@@ -1,12 +1,12 @@
 """Runs plans: the compiled engine where there is one, and the explaining twins where it gives up.
 
 The compiled engine says no without saying why. Then the plain reader or writer does the work again and raises the
-error with the field's path, or, for requests, accepts what Apache Kafka would accept.
+error with the field's path and the reason.
 """
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ottla.base.accelerated import compiled_module
 from ottla.base.buffer import Buffer
 from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.codec.reader import Reader
@@ -14,14 +14,17 @@ from ottla.protocol.codec.tolerant import TolerantReader
 from ottla.protocol.codec.writer import Writer, joined
 from ottla.protocol.field import Records
 
-try:
-    if os.environ.get("OTTLA_PLAIN"):
-        raise ImportError("plain twins asked for")
+if TYPE_CHECKING:
     from ottla.protocol.codec import _decoder, _encoder
 
-    COMPILED = True
-except ImportError:
-    COMPILED = False
+    COMPILED: bool
+else:
+    _decoder = compiled_module("ottla.protocol.codec._decoder")
+    _encoder = compiled_module("ottla.protocol.codec._encoder")
+    COMPILED = _decoder is not None and _encoder is not None
+
+EXPLAINED_BYTES_MAX = 64 * 1024
+"""Larger messages are refused with the place alone: reading megabytes again to say why would pay for an attack."""
 
 Parts = tuple[tuple[StructPlan, Any], ...]
 """Messages to be written one behind the other, such as a header and its body."""
@@ -29,21 +32,22 @@ Parts = tuple[tuple[StructPlan, Any], ...]
 
 def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
     """The struct at `position` and the position behind it, or `DecodeError`."""
-    if COMPILED:
-        found = _decoder.decode(plan, buffer, position)
-        if found is not None:
-            return found
-    reader = Reader(buffer, position)
-    return reader.read(plan), reader.position
+    return _decode(plan, buffer, position, Reader)
 
 
 def decode_tolerantly(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
     """As `decode`, but with Kafka's tolerance for requests."""
+    return _decode(plan, buffer, position, TolerantReader)
+
+
+def _decode(plan: StructPlan, buffer: Buffer, position: int, explain: type[Reader]) -> tuple[Any, int]:
     if COMPILED:
-        found = _decoder.decode(plan, buffer, position)
-        if found is not None:
+        found = _decoder.decode(plan, buffer, position, tolerant=explain is TolerantReader)
+        if isinstance(found, tuple):
             return found
-    reader = TolerantReader(buffer, position)
+        if len(buffer) > EXPLAINED_BYTES_MAX:
+            raise found
+    reader = explain(buffer, position)
     return reader.read(plan), reader.position
 
 

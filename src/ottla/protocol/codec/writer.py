@@ -43,7 +43,7 @@ class Writer:
 
     def _struct(self, plan: StructPlan, value: Any) -> None:
         if not isinstance(value, plan.struct):
-            self._fail(f"{value!r} is not a {plan.struct.__name__}")
+            self._fail(f"{shown(value)} is not a {plan.struct.__name__}")
         for planned in plan.absent:
             if not planned.field.ignorable and not planned.field.is_default(self._get(planned, value)):
                 path = f"{''.join(self._path)}.{planned.name}"
@@ -54,6 +54,9 @@ class Writer:
             self._path.pop()
         if plan.flexible:
             self._tags(plan, value)
+        elif value.unknown_tags is not None:
+            path = f"{''.join(self._path)}.unknown_tags"
+            raise UnsupportedVersionError(f"{path}: version {plan.version} has no tagged fields, yet some are set")
 
     def _get(self, planned: FieldPlan, value: Any) -> Any:
         try:
@@ -75,11 +78,11 @@ class Writer:
             self._nested(planned, value)
         elif kind is Kind.BOOL:
             if not isinstance(value, int):
-                self._fail(f"{value!r} is not a bool")
+                self._fail(f"{shown(value)} is not a bool")
             self.out.append(1 if value else 0)
         elif kind is Kind.UUID:
             if not isinstance(value, bytes) or len(value) != 16:
-                self._fail(f"{value!r} is not sixteen bytes")
+                self._fail(f"{shown(value)} is not sixteen bytes")
             self.out += value
         elif kind is Kind.FLOAT64:
             self._float(value)
@@ -99,7 +102,7 @@ class Writer:
             self._length(planned, _NULL_LENGTH, ">i")
             return
         if not isinstance(values, (list, tuple)):
-            self._fail(f"{values!r} is neither list nor tuple")
+            self._fail(f"{shown(values)} is neither list nor tuple")
         assert planned.element is not None
         self._length(planned, len(values), ">i")
         for index, value in enumerate(values):
@@ -110,14 +113,14 @@ class Writer:
     def _integer(self, kind: Kind, value: Any) -> None:
         layout, lowest, highest = _INTEGERS[kind]
         if not isinstance(value, int):
-            self._fail(f"{value!r} is not an integer")
+            self._fail(f"{shown(value)} is not an integer")
         if not lowest <= value <= highest:
             self._fail(f"{value} is not within {lowest} … {highest}")
         self.out += binary.pack(layout, value)
 
     def _float(self, value: Any) -> None:
         if not isinstance(value, (int, float)):
-            self._fail(f"{value!r} is not a number")
+            self._fail(f"{shown(value)} is not a number")
         try:
             self.out += binary.pack(">d", value)
         except OverflowError:
@@ -128,7 +131,7 @@ class Writer:
             self._length(planned, _NULL_LENGTH, ">h")
             return
         if not isinstance(value, str):
-            self._fail(f"{value!r} is not a str")
+            self._fail(f"{shown(value)} is not a str")
         try:
             raw = value.encode()
         except UnicodeEncodeError as error:
@@ -142,7 +145,11 @@ class Writer:
         if value is None:
             self._length(planned, _NULL_LENGTH, ">i")
             return
+        if isinstance(value, memoryview) and not value.c_contiguous:
+            self._fail("a view with gaps")
         if planned.kind is Kind.RECORDS:
+            if not isinstance(value, (bytes, bytearray, memoryview)) and not hasattr(value, "fileno"):
+                self._fail(f"{shown(value)} is neither bytes nor a stretch of a file")
             length = value.nbytes if isinstance(value, memoryview) else len(value)
             self._length(planned, length, ">i")
             if self.out:
@@ -151,7 +158,7 @@ class Writer:
             self.out = bytearray()
             return
         if not isinstance(value, (bytes, bytearray, memoryview)):
-            self._fail(f"{value!r} is not bytes")
+            self._fail(f"{shown(value)} is not bytes")
         self._length(planned, value.nbytes if isinstance(value, memoryview) else len(value), ">i")
         self.out += value
 
@@ -175,14 +182,22 @@ class Writer:
             if not planned.field.is_default(self._get(planned, value))
         ]
         known = {planned.field.tag for planned in plan.tagged}
-        for tag, raw in (value.unknown_tags or {}).items():
-            if tag in known or not isinstance(tag, int) or not 0 <= tag <= 0x7FFFFFFF:
-                self._fail(f"tag {tag} can't be used for an unknown field")
+        for tag, raw in self._unknown_tags(value).items():
+            if not isinstance(tag, int) or tag in known or not 0 <= tag <= 0x7FFFFFFF or not isinstance(raw, bytes):
+                self._fail(f"tag {shown(tag)} can't be used for an unknown field with {shown(raw)}")
             entries.append((tag, raw))
         self._uvarint(len(entries))
         for tag, content in sorted(entries, key=lambda entry: entry[0]):
             self._uvarint(tag)
             self._tag_content(content, value)
+
+    def _unknown_tags(self, value: Any) -> dict[int, bytes]:
+        tags = value.unknown_tags
+        if tags is None:
+            return {}
+        if not isinstance(tags, dict):
+            self._fail(f"{shown(tags)} is no dictionary of unknown tags")
+        return tags
 
     def _tag_content(self, content: FieldPlan | bytes, value: Any) -> None:
         if isinstance(content, FieldPlan):
@@ -204,5 +219,13 @@ def joined(pieces: Sequence[Records]) -> bytes:
     """The pieces as one byte string; a file region can't be joined."""
     for piece in pieces:
         if not isinstance(piece, (bytes, bytearray, memoryview)):
-            raise EncodeError(f"{piece!r} is not bytes: encode around it instead")
+            raise EncodeError(f"{shown(piece)} is not bytes: encode around it instead")
     return b"".join(pieces)  # type: ignore[arg-type]
+
+
+def shown(value: object) -> str:
+    """A value for an error message: short whatever it is, and never megabytes."""
+    if isinstance(value, (str, bytes, bytearray, list, tuple, dict)) and len(value) > 40:
+        return f"{type(value).__name__} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

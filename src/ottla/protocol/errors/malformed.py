@@ -12,7 +12,7 @@ class DecodeError(OttlaError):
     `path` names the field, `position` the byte at which reading it failed.
     """
 
-    def __init__(self, reason: str, *, path: str = "", position: int | None = None) -> None:
+    def __init__(self, reason: str, path: str = "", position: int | None = None) -> None:
         super().__init__(reason, path, position)
         self.reason = reason
         self.path = path
@@ -21,6 +21,7 @@ class DecodeError(OttlaError):
     def inside(self, step: str) -> "DecodeError":
         """The same error seen from one level further out: `step` goes before the path."""
         self.path = step + self.path
+        self.args = (self.reason, self.path, self.position)
         return self
 
     def __str__(self) -> str:
@@ -32,7 +33,7 @@ class DecodeError(OttlaError):
 class EncodeError(OttlaError):
     """A value does not fit its field, or the chosen version cannot carry it."""
 
-    def __init__(self, reason: str, *, path: str = "") -> None:
+    def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason, path)
         self.reason = reason
         self.path = path

@@ -7,7 +7,7 @@ user.
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct
-from ottla.protocol.field import array, bytestring, int8, int16, int32, string
+from ottla.protocol.field import array, bytestring, int8, int16, int32, secret, string
 
 
 class ScramCredentialDeletion(Struct):
@@ -20,7 +20,7 @@ class ScramCredentialUpsertion(Struct):
     mechanism: int = int8("0+")
     iterations: int = int32("0+")
     salt: bytes = bytestring("0+")
-    salted_password: bytes = bytestring("0+")
+    salted_password: bytes = secret("0+")
 
 
 class AlterUserScramCredentialsRequest(Request, api=ApiKey.ALTER_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"):

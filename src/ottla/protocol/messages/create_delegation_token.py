@@ -7,7 +7,7 @@ limit. For SCRAM the user is `token_id` and the password the base64 of `hmac`; w
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct
-from ottla.protocol.field import array, bytestring, int16, int32, int64, string
+from ottla.protocol.field import array, int16, int32, int64, secret, string
 
 
 class CreatableRenewers(Struct):
@@ -32,5 +32,5 @@ class CreateDelegationTokenResponse(Response, api=ApiKey.CREATE_DELEGATION_TOKEN
     expiry_timestamp_ms: int = int64("0+")
     max_timestamp_ms: int = int64("0+")
     token_id: str = string("0+")
-    hmac: bytes = bytestring("0+")
+    hmac: bytes = secret("0+")
     throttle_time_ms: int = int32("0+")

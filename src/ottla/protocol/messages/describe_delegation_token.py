@@ -6,7 +6,7 @@ includes each token's `hmac`, its secret. v3 adds who requested the token, which
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response, Struct
-from ottla.protocol.field import array, bytestring, int16, int32, int64, string
+from ottla.protocol.field import array, int16, int32, int64, secret, string
 
 
 class DescribeDelegationTokenOwner(Struct):
@@ -32,7 +32,7 @@ class DescribedDelegationToken(Struct):
     expiry_timestamp: int = int64("0+")
     max_timestamp: int = int64("0+")
     token_id: str = string("0+")
-    hmac: bytes = bytestring("0+")
+    hmac: bytes = secret("0+")
     renewers: list[DescribedDelegationTokenRenewer] = array(DescribedDelegationTokenRenewer, "0+")
 
 

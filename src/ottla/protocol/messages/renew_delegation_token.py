@@ -7,11 +7,11 @@ most one can get, and the maximum fixed at creation is never passed.
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
-from ottla.protocol.field import bytestring, int16, int32, int64
+from ottla.protocol.field import int16, int32, int64, secret
 
 
 class RenewDelegationTokenRequest(Request, api=ApiKey.RENEW_DELEGATION_TOKEN, versions="1-2", flexible="2+"):
-    hmac: bytes = bytestring("0+")
+    hmac: bytes = secret("0+")
     renew_period_ms: int = int64("0+")
 
 

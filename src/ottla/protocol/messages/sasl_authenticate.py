@@ -7,15 +7,15 @@ client must authenticate again on the same connection before that time is over (
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
-from ottla.protocol.field import bytestring, int16, int64, string
+from ottla.protocol.field import int16, int64, secret, string
 
 
 class SaslAuthenticateRequest(Request, api=ApiKey.SASL_AUTHENTICATE, versions="0-2", flexible="2+"):
-    auth_bytes: bytes = bytestring("0+")
+    auth_bytes: bytes = secret("0+")
 
 
 class SaslAuthenticateResponse(Response, api=ApiKey.SASL_AUTHENTICATE, versions="0-2", flexible="2+"):
     error_code: int = int16("0+")
     error_message: str | None = string("0+", nullable="0+")
-    auth_bytes: bytes = bytestring("0+")
+    auth_bytes: bytes = secret("0+")
     session_lifetime_ms: int = int64("1+", ignorable=True)

@@ -6,7 +6,7 @@ password, from which the controller derives them, is not written. RemoveUserScra
 not the user.
 """
 
-from ottla.protocol.field import bytestring, int8, int32, string
+from ottla.protocol.field import bytestring, int8, int32, secret, string
 from ottla.protocol.metadata_log.record import MetadataRecord
 
 
@@ -14,8 +14,8 @@ class UserScramCredentialRecord(MetadataRecord, type_id=11, versions="0", flexib
     name: str = string("0+")
     mechanism: int = int8("0+")
     salt: bytes = bytestring("0+")
-    stored_key: bytes = bytestring("0+")
-    server_key: bytes = bytestring("0+")
+    stored_key: bytes = secret("0+")
+    server_key: bytes = secret("0+")
     iterations: int = int32("0+")
 
 
