@@ -11,6 +11,7 @@ from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.codec.reader import Reader
 from ottla.protocol.codec.tolerant import TolerantReader
 from ottla.protocol.codec.writer import Writer, joined
+from ottla.protocol.definition import Struct
 from ottla.protocol.errors import DecodeError
 from tests.vectors.message_vectors import message_files, message_types, vectors
 
@@ -54,8 +55,18 @@ def _read_by_both(plan: StructPlan, body: bytes, kind: type[Reader]) -> Any:
         return None
     if compiled is not None:
         assert isinstance(compiled, tuple)
-        assert (repr(compiled[0]), compiled[1]) == (repr(value), reader.position)
+        assert _plain_values(compiled[0]) == _plain_values(value)
+        assert compiled[1] == reader.position
     return value
+
+
+def _plain_values(value: Any) -> Any:
+    """The value as something that equals itself: a NaN would not."""
+    if isinstance(value, Struct):
+        return [_plain_values(getattr(value, name)) for name in (*value.definition, "unknown_tags")]
+    if isinstance(value, list):
+        return [_plain_values(element) for element in value]
+    return repr(value) if isinstance(value, float) else value
 
 
 def seeds() -> Iterator[bytes]:

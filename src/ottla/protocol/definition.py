@@ -98,13 +98,18 @@ class Struct(StructBase):
 
     def __repr__(self) -> str:
         shown = [
-            f"{name}={'***' if field.secret else repr(getattr(self, name))}"
+            f"{name}={'***' if field.secret else _shown(getattr(self, name))}"
             for name, field in self.definition.items()
             if not field.is_default(getattr(self, name))
         ]
         if self.unknown_tags:
             shown.append(f"unknown_tags={self.unknown_tags!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _shown(value: object) -> str:
+    """As `repr`, but a view of records says how long it is and not where it lies."""
+    return f"<{value.nbytes} bytes>" if isinstance(value, memoryview) else repr(value)
 
 
 class Message(Struct):
