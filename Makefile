@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 SECONDS ?= 600
+SEEDS   ?= 10000
 
-.PHONY: help test check tidy format bench bench-quick fuzz vectors clean
+.PHONY: help test check format bench bench-quick fuzz simulate vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +54,9 @@ $(VENV)/.fuzz: $(VENV)/.built
 
 fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+
+simulate: $(VENV)/.built  ## clusters under crashes, partitions and lost writes, SEEDS=10000 of them
+	$(BIN)/python -m ottla.testing.simulation --seeds $(SEEDS)
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors

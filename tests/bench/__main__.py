@@ -6,7 +6,7 @@ import sys
 
 from tests.bench.measure import Figure
 
-SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "metadata")
+SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "raft", "metadata")
 
 
 def main() -> int:

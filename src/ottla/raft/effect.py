@@ -1,0 +1,72 @@
+"""What a quorum member wants done: the outputs of `core.RaftCore.handle`, to be carried out in order.
+
+What must be durable before an answer leaves (quorum-state, truncations) went through the ports before the effect was
+made. Flushing the log is an effect so that it can run beside the network; whoever counts records waits for it.
+"""
+
+from dataclasses import dataclass
+
+from ottla.protocol.definition import Request, Response
+from ottla.raft.identity import LeaderAndEpoch, Node, OffsetAndEpoch
+
+
+@dataclass(frozen=True, slots=True)
+class SendRequest:
+    """Ask a node; its answer comes back as `ResponseReceived` or `RequestFailed` with this correlation id."""
+
+    destination: Node
+    correlation_id: int
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class SendResponse:
+    """Answer the `RequestReceived` of that id."""
+
+    request_id: int
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class FlushLog:
+    """Make everything appended so far durable, then say `LogFlushed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyCommitted:
+    """Whole committed batches for the state machine on top, in order; say `CommitsApplied` to get more.
+
+    Control batches are among them: the state machine skips what is not its own, but has to count the offsets.
+    """
+
+    base_offset: int
+    last_offset: int
+    batches: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSnapshot:
+    """Replace the state machine's state by that of the snapshot; say `CommitsApplied` when done."""
+
+    snapshot_id: OffsetAndEpoch
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderChanged:
+    """There is a new epoch or a new leader in it.
+
+    Our own leadership is told only once everything committed before it was applied, so that a controller which
+    hears of it acts on the newest state.
+    """
+
+    leader: LeaderAndEpoch
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownCompleted:
+    """Nothing holds the node any more; `graceful` says whether that was before the time was up."""
+
+    graceful: bool
+
+
+Effect = SendRequest | SendResponse | FlushLog | ApplyCommitted | LoadSnapshot | LeaderChanged | ShutdownCompleted

@@ -1,0 +1,76 @@
+"""What can happen to a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
+
+from dataclasses import dataclass
+
+from ottla.protocol.definition import Request, Response
+from ottla.protocol.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class TimeElapsed:
+    """The deadline that the core asked for has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReceived:
+    """Somebody asks; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
+
+    request_id: int
+    request: Request
+    api_version: int
+    listener: str
+    """The listener it came in on, which is the one whose addresses the asker can reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseReceived:
+    """A node answered a `SendRequest`."""
+
+    correlation_id: int
+    source_id: int
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFailed:
+    """A `SendRequest` got no answer: no connection, or UNSUPPORTED_VERSION because the peer has no such version."""
+
+    correlation_id: int
+    source_id: int
+    error: ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class LogFlushed:
+    """A `FlushLog` is done; how far is for the log port to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitsApplied:
+    """The listener is done with the last `ApplyCommitted` or `LoadSnapshot`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResignRequested:
+    """The listener gives up the leadership of `epoch`."""
+
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownRequested:
+    """The node stops; a leader hands over first, as far as `timeout_ms` allows."""
+
+    timeout_ms: int
+
+
+Event = (
+    TimeElapsed
+    | RequestReceived
+    | ResponseReceived
+    | RequestFailed
+    | LogFlushed
+    | CommitsApplied
+    | ResignRequested
+    | ShutdownRequested
+)

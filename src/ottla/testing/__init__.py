@@ -1,0 +1,1 @@
+"""What users need to test against Ottla: a simulator of whole clusters, and later a broker for unit tests."""

@@ -1,0 +1,92 @@
+"""A node's disk: keeps what was flushed, may keep some of the rest, tears the last write, and fails on demand."""
+
+from dataclasses import dataclass
+from random import Random
+
+from ottla.base.errors import OttlaError
+from ottla.base.ids import Uuid
+from ottla.raft.identity import OffsetAndEpoch
+from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
+
+
+class DiskFailedError(OttlaError):
+    """The disk did not do what it was asked; the process that asked stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskProfile:
+    """How long a flush takes."""
+
+    flush_ms_min: int = 0
+    flush_ms_max: int = 3
+
+
+class SimulatedDisk:
+    """What one node has on disk; it outlives the node's process."""
+
+    def __init__(self, random: Random, profile: DiskProfile, directory_id: Uuid) -> None:
+        self.directory_id = directory_id
+        self.log = SimulatedLog(self)
+        self.snapshots = SimulatedSnapshots(self, self.log)
+        self.quorum_state = SimulatedQuorumState(self)
+        self.is_failing = False
+        self._random = random
+        self._profile = profile
+
+    def flush_delay_ms(self) -> int:
+        """How long the flush that begins now takes."""
+        return self._random.randint(self._profile.flush_ms_min, self._profile.flush_ms_max)
+
+    def replaced(self) -> "SimulatedDisk":
+        """An empty disk in place of this one, with a directory id of its own."""
+        directory_id = Uuid(self._random.getrandbits(128).to_bytes(16, "big"))
+        return SimulatedDisk(self._random, self._profile, directory_id)
+
+    def write_or_fail(self) -> None:
+        """Comes before every write."""
+        if self.is_failing:
+            raise DiskFailedError("the disk has failed")
+
+    def crash(self) -> None:
+        """The power goes: flushed bytes stay, of the others some may."""
+        unflushed = self.log.unflushed()
+        if self._random.randrange(4) == 0:
+            self.log.crash_before_truncation()
+        else:
+            self.log.crash(unflushed[: self._random.randint(0, len(unflushed))])
+
+
+class SimulatedLog(MemoryLog):
+    """A log on a disk that can fail."""
+
+    def __init__(self, disk: SimulatedDisk) -> None:
+        super().__init__()
+        self._disk = disk
+
+    def append(self, data: bytes) -> None:
+        self._disk.write_or_fail()
+        super().append(data)
+
+
+class SimulatedSnapshots(MemorySnapshots):
+    """Snapshots on a disk that can fail."""
+
+    def __init__(self, disk: SimulatedDisk, log: MemoryLog) -> None:
+        super().__init__(log)
+        self._disk = disk
+
+    def store(self, snapshot_id: OffsetAndEpoch, data: bytes) -> None:
+        self._disk.write_or_fail()
+        super().store(snapshot_id, data)
+
+
+class SimulatedQuorumState(MemoryQuorumState):
+    """quorum-state on a disk that can fail."""
+
+    def __init__(self, disk: SimulatedDisk) -> None:
+        super().__init__()
+        self._disk = disk
+
+    def write(self, text: str) -> None:
+        self._disk.write_or_fail()
+        super().write(text)

@@ -1,0 +1,101 @@
+"""Runs scenarios: chaos first, then everything heals and has to recover, watched all the way."""
+
+import traceback
+from dataclasses import dataclass
+
+from ottla.base.errors import OttlaError
+from ottla.testing.simulation.fault import Chaos
+from ottla.testing.simulation.invariant import InvariantViolation
+from ottla.testing.simulation.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft_invariant import AllReachHighWatermark, ElectionWithinBound
+from ottla.testing.simulation.scenario import Scenario
+from ottla.testing.simulation.workload import Workload
+
+ELECTION_BOUND_MS = 20_000
+"""How long a healed cluster may take to find a leader: ten times the longest election timeout."""
+CATCH_UP_BOUND_MS = 20_000
+_TRACE_LINES = 120
+_BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a broken state machine raises; all of it is reported with the seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run came to; equal for equal scenarios."""
+
+    seed: int
+    simulated_ms: int
+    steps: int
+    committed: int
+    """Records in the committed log."""
+    acknowledged: int
+    epoch: int
+    fingerprint: int
+    """A checksum of the committed log."""
+
+
+class SimulationFailure(OttlaError):  # noqa: N818
+    """A run that broke an invariant, with what is needed to look into it."""
+
+    def __init__(self, cluster: QuorumCluster, cause: BaseException) -> None:
+        seed, chaos_ms = cluster.scenario.seed, cluster.scenario.chaos_ms
+        self.seed = seed
+        self.invariant = cause.invariant if isinstance(cause, InvariantViolation) else type(cause).__name__
+        lines = "\n".join(cluster.trace.lines(last=_TRACE_LINES))
+        where = "" if isinstance(cause, InvariantViolation) else "".join(traceback.format_exception(cause))
+        super().__init__(
+            f"{cause}\n{where}\nseed {seed}: {cluster.scenario}\n{lines}\n\n{cause}\n"
+            f"replay: python -m ottla.testing.simulation --seed {seed} --chaos-ms {chaos_ms}"
+        )
+
+
+def run(scenario: Scenario) -> RunReport:
+    """Carries out a scenario; raises `SimulationFailure` if an invariant does not hold."""
+    return run_cluster(QuorumCluster(scenario))
+
+
+def run_cluster(cluster: QuorumCluster) -> RunReport:
+    """Carries out the scenario of a cluster that has parts and invariants of its own."""
+    try:
+        return _run(cluster)
+    except _BUGS as error:
+        raise SimulationFailure(cluster, error) from error
+
+
+def run_seed(seed: int, chaos_ms: int = 15_000) -> RunReport:
+    """Carries out the scenario of a seed."""
+    return run(Scenario.from_seed(seed, chaos_ms))
+
+
+def _run(cluster: QuorumCluster) -> RunReport:
+    scenario = cluster.scenario
+    workload, chaos = Workload(cluster), Chaos(cluster)
+    cluster.start()
+    workload.start()
+    chaos.start()
+    cluster.run_until(scenario.chaos_ms)
+    workload.stop()
+    chaos.stop()
+    _recover(cluster, workload)
+    cluster.check_healed()
+    last = cluster.ledger.batches.values()
+    return RunReport(
+        seed=scenario.seed,
+        simulated_ms=cluster.queue.now_ms,
+        steps=cluster.steps,
+        committed=cluster.ledger.end_offset,
+        acknowledged=len(cluster.losses.acknowledged),
+        epoch=max((batch.epoch for batch in last), default=0),
+        fingerprint=hash(tuple(last)),
+    )
+
+
+def _recover(cluster: QuorumCluster, workload: Workload) -> None:
+    """Waits for a leader, has it commit a record, and waits for all to have it."""
+    deadline_ms = cluster.queue.now_ms + ELECTION_BOUND_MS
+    if cluster.run_until(deadline_ms, lambda: ElectionWithinBound.holds(cluster)):
+        leaders = cluster.leaders()
+        if leaders:
+            workload.append(leaders[0])
+    deadline_ms = cluster.queue.now_ms + CATCH_UP_BOUND_MS
+    cluster.run_until(deadline_ms, lambda: ElectionWithinBound.holds(cluster) and AllReachHighWatermark.holds(cluster))
