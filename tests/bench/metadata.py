@@ -1,4 +1,4 @@
-"""Metadata: replay into the image, topics created one by one, memory of an image (CPU time)
+"""Metadata: replay into the image, topics created one by one, a broker fenced, memory of an image (CPU time)
 
 Cost per topic must not grow with the image: it is measured on an empty cluster and on one of 200,000 partitions. What
 the controller writes is encoded, as a real quorum would, and kept nowhere. The last line is a size, not a rate.
@@ -16,6 +16,7 @@ from ottla.metadata.controller.controller import Controller
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NOTHING, MetadataImage
 from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
+from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.messages.create_topics import CreateTopicsRequest
 from ottla.protocol.metadata_log.log import VersionedRecord, decode_record, encode_record
 from ottla.protocol.metadata_log.record import MetadataRecord
@@ -38,6 +39,7 @@ def figures(*, seconds: float) -> Iterator[Figure]:
     yield _snapshot(_image_of(records), seconds)
     for partitions in (0, 200_000):
         yield _creation(partitions, topics=1_000 if seconds < 1 else 10_000)
+    yield _fencing(20_000 if seconds < 1 else 200_000)
     yield _memory(_records(topics=5_000))
 
 
@@ -126,7 +128,8 @@ class EncodingQuorum(MemoryQuorum):
         return self._end_offset - 1
 
 
-def _creation(partitions: int, topics: int) -> Figure:
+def _controller(partitions: int) -> Controller:
+    """The controller of a cluster with that many partitions."""
     cluster = Cluster()
     cluster.start(*range(1, BROKERS + 1))
     quorum = EncodingQuorum(cluster.quorum.end_offset())
@@ -140,6 +143,11 @@ def _creation(partitions: int, topics: int) -> Figure:
             for place in range(per_request // PARTITIONS_PER_TOPIC)
         ]
         controller.submit(CreateTopicsRequest(topics=made), 0)
+    return controller
+
+
+def _creation(partitions: int, topics: int) -> Figure:
+    controller = _controller(partitions)
     requests = [
         CreateTopicsRequest(topics=[topic_of(f"new.{number}", num_partitions=1, replication_factor=3)])
         for number in range(topics)
@@ -150,6 +158,25 @@ def _creation(partitions: int, topics: int) -> Figure:
         controller.submit(request, 0)
     elapsed = time.process_time() - start
     return Figure(f"topics created, {partitions:,} partitions there", "topics", topics / elapsed, target="≥ 1 k")
+
+
+def _fencing(partitions: int) -> Figure:
+    """A broker with half of all partitions goes: decided, applied, indexed and encoded, while nobody else is heard."""
+    controller = _controller(partitions)
+    before = controller.image.topics
+    broker = controller.image.cluster.brokers[1]
+    request = BrokerHeartbeatRequest(broker_id=broker.id, broker_epoch=broker.epoch, want_fence=True)
+    gc.collect()
+    start = time.process_time()
+    controller.submit(request, 0)
+    elapsed = time.process_time() - start
+    after = controller.image.topics
+    changed = sum(
+        old is not new
+        for topic_id, topic in before.by_id.items()
+        for old, new in zip(topic.partitions, after.by_id[topic_id].partitions, strict=True)
+    )
+    return Figure(f"partitions of a fenced broker, {changed:,} of them", "partitions", changed / elapsed)
 
 
 def _memory(records: list[MetadataRecord]) -> Figure:

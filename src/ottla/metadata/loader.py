@@ -3,11 +3,16 @@
 Between BeginTransaction and EndTransaction nothing is published: the records are held back, then taken in together, or
 dropped on an abort (KIP-868). [begin, a, b][c, end] gives one image after `end`; a crash of the controller after `b`
 gives [begin, a, b][abort] and no image of its own.
+
+A listener that fails hides nothing from those behind it: all of them hear of the image, all batches are taken in, and
+then `load` and `load_snapshot` raise the `OttlaError`s together, as one `ExceptionGroup`. Any other exception is a
+mistake in the listener and goes straight up: the node cannot go on.
 """
 
 from collections.abc import Iterable
 from typing import Protocol
 
+from ottla.base.errors import OttlaError
 from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.difference import difference
@@ -49,6 +54,7 @@ class MetadataLoader:
         """Whether `image` ends where a batch ends: only then can it be a snapshot, behind which the log goes on."""
         self._transaction: list[MetadataRecord] | None = None
         self._listeners: list[MetadataListener] = []
+        self._failures: list[OttlaError] = []
 
     @property
     def in_transaction(self) -> bool:
@@ -82,6 +88,7 @@ class MetadataLoader:
         if self._transaction is None and self._is_dirty:
             self.is_batch_aligned = True
             self._publish(self._read)
+        self._raise_failures()
 
     def load_snapshot(self, records: Iterable[MetadataRecord], provenance: Provenance) -> None:
         """Replaces the image by a snapshot's; listeners hear of the difference."""
@@ -91,6 +98,7 @@ class MetadataLoader:
         self.is_batch_aligned = True
         self._read = provenance
         self._publish(provenance)
+        self._raise_failures()
 
     def _replay(self, record: MetadataRecord, batch: CommittedBatch, place: int) -> None:
         if isinstance(record, BeginTransactionRecord):
@@ -126,4 +134,12 @@ class MetadataLoader:
         self._delta = MetadataDelta(self.image)
         self._is_dirty = False
         for listener in list(self._listeners):
-            listener.metadata_changed(delta, self.image)
+            try:
+                listener.metadata_changed(delta, self.image)
+            except OttlaError as error:
+                self._failures.append(error)
+
+    def _raise_failures(self) -> None:
+        failures, self._failures = self._failures, []
+        if failures:
+            raise ExceptionGroup("metadata listeners failed", failures)

@@ -15,6 +15,7 @@ from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
 from ottla.metadata.loader import MetadataLoader
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.errors import ApiError
+from ottla.protocol.messages import assign_replicas_to_dirs as settling
 from ottla.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -30,11 +31,12 @@ from ottla.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
-from tests.unit.metadata.cluster import Cluster, topic_of, uuid_of
+from tests.unit.metadata.cluster import Cluster, directory_of, topic_of, uuid_of
 
 BROKERS = st.integers(1, 5)
 TOPICS = st.sampled_from(["a", "b", "c.d", "c_d"])
 PARTITIONS = st.integers(0, 2)
+REPLICAS = st.none() | st.lists(BROKERS, min_size=1, max_size=3, unique=True)
 VERSIONS = st.sampled_from([MetadataVersion(level) for level in (7, 12, 17, 23, 30)])
 
 
@@ -43,7 +45,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @initialize(version=VERSIONS, elr=st.booleans(), seed=st.integers(0, 1_000))
     def begin(self, version: MetadataVersion, elr: bool, seed: int) -> None:
-        self.cluster = Cluster(version, elr=elr, seed=seed)
+        self.cluster = Cluster(version, elr=elr, seed=seed, metadata_max_idle_interval_ms=0)
         self.cluster.start(1, 2, 3)
         self.incarnations = 0
         self.seen: dict[tuple[bytes, int], PartitionRegistration] = {}
@@ -58,16 +60,17 @@ class ClusterMachine(RuleBasedStateMachine):
     def is_registered(self, broker: int) -> bool:
         return broker in self.cluster.image.cluster.brokers
 
-    @rule(broker=BROKERS, clean=st.booleans())
-    def broker_restarts(self, broker: int, clean: bool) -> None:
+    @rule(broker=BROKERS, clean=st.booleans(), directories=st.integers(1, 2))
+    def broker_restarts(self, broker: int, clean: bool, directories: int) -> None:
         known = self.cluster.image.cluster.brokers.get(broker)
         self.incarnations += 1
-        self.cluster.now_ms += 10_000
+        self.cluster.pass_time(10_000)
         self.cluster.register(
             broker,
             incarnation_id=uuid_of(50_000 + self.incarnations),
             previous_broker_epoch=known.epoch if known is not None and clean else -1,
             rack=str(broker % 2),
+            log_dirs=[directory_of(broker, number) for number in range(directories)],
         )
 
     @rule(broker=BROKERS, want_fence=st.booleans(), want_shut_down=st.booleans())
@@ -75,11 +78,27 @@ class ClusterMachine(RuleBasedStateMachine):
         if self.is_registered(broker):
             self.cluster.heartbeat(broker, want_fence=want_fence, want_shut_down=want_shut_down)
 
-    @rule(broker=BROKERS)
-    def directory_is_lost(self, broker: int) -> None:
+    @rule(broker=BROKERS, number=st.integers(0, 1), want_fence=st.booleans())
+    def directory_is_lost(self, broker: int, number: int, want_fence: bool) -> None:
         if self.is_registered(broker):
-            lost = self.cluster.image.cluster.brokers[broker].directories
-            self.cluster.heartbeat(broker, offline_log_dirs=list(lost))
+            lost = [directory_of(broker, number)]
+            self.cluster.heartbeat(broker, want_fence=want_fence, offline_log_dirs=lost)
+
+    @rule(broker=BROKERS, numbers=st.lists(st.integers(0, 1), min_size=1, max_size=2), name=TOPICS, index=PARTITIONS)
+    def replica_settles(self, broker: int, numbers: list[int], name: str, index: int) -> None:
+        topic = self.cluster.image.topics.topic(name)
+        if topic is None or not self.is_registered(broker):
+            return
+        place = settling.RequestTopicData(
+            topic_id=topic.id, partitions=[settling.RequestPartitionData(partition_index=index)]
+        )
+        directories = [
+            settling.RequestDirectoryData(id=directory_of(broker, number), topics=[place]) for number in numbers
+        ]
+        epoch = self.cluster.image.cluster.brokers[broker].epoch
+        self.attempt(
+            settling.AssignReplicasToDirsRequest(broker_id=broker, broker_epoch=epoch, directories=directories)
+        )
 
     @rule(broker=BROKERS)
     def broker_is_unregistered(self, broker: int) -> None:
@@ -87,9 +106,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @rule()
     def time_passes(self) -> None:
-        self.cluster.now_ms += 10_000
-        self.cluster.controller.tick(self.cluster.now_ms)
-        self.cluster.commit()
+        self.cluster.pass_time(10_000)
 
     @rule(name=TOPICS, partitions=st.integers(1, 3), factor=st.integers(1, 3), minimum=st.integers(1, 3))
     def topic_is_created(self, name: str, partitions: int, factor: int, minimum: int) -> None:
@@ -100,11 +117,11 @@ class ClusterMachine(RuleBasedStateMachine):
     @rule(name=TOPICS, count=st.integers(1, 3))
     def topic_grows(self, name: str, count: int) -> None:
         topic = CreatePartitionsTopic(name=name, count=count, assignments=None)
-        self.attempt(CreatePartitionsRequest(topics=[topic]))
+        self.attempt(CreatePartitionsRequest(timeout_ms=1_000, topics=[topic]))
 
     @rule(name=TOPICS)
     def topic_is_deleted(self, name: str) -> None:
-        self.attempt(DeleteTopicsRequest(topic_names=[name]))
+        self.attempt(DeleteTopicsRequest(timeout_ms=1_000, topic_names=[name]))
 
     @rule(name=TOPICS, minimum=st.integers(1, 3))
     def minimum_changes(self, name: str, minimum: int) -> None:
@@ -112,11 +129,13 @@ class ClusterMachine(RuleBasedStateMachine):
         resource = AlterConfigsResource(resource_type=2, resource_name=name, configs=[config])
         self.attempt(IncrementalAlterConfigsRequest(resources=[resource]))
 
-    @rule(name=TOPICS, index=PARTITIONS, replicas=st.none() | st.lists(BROKERS, min_size=1, max_size=3, unique=True))
-    def partition_is_reassigned(self, name: str, index: int, replicas: list[int] | None) -> None:
-        partition = ReassignablePartition(partition_index=index, replicas=replicas)
-        topic = ReassignableTopic(name=name, partitions=[partition])
-        self.attempt(AlterPartitionReassignmentsRequest(topics=[topic]))
+    @rule(moves=st.lists(st.tuples(TOPICS, PARTITIONS, REPLICAS), min_size=1, max_size=3))
+    def partitions_are_reassigned(self, moves: list[tuple[str, int, list[int] | None]]) -> None:
+        topics = [
+            ReassignableTopic(name=name, partitions=[ReassignablePartition(partition_index=index, replicas=replicas)])
+            for name, index, replicas in moves
+        ]
+        self.attempt(AlterPartitionReassignmentsRequest(topics=topics))
 
     @rule(name=TOPICS, index=PARTITIONS, data=st.data())
     def leader_proposes_an_isr(self, name: str, index: int, data: st.DataObject) -> None:
@@ -125,12 +144,13 @@ class ClusterMachine(RuleBasedStateMachine):
             return
         partition = topic.partitions[index]
         others = [replica for replica in partition.replicas if replica != partition.leader]
-        members = data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
-        self.cluster.alter_isr(name, index, [partition.leader, *members])
+        members = st.lists(st.sampled_from(others), unique=True) if others else st.just([])
+        proposals = data.draw(st.lists(members, min_size=1, max_size=2))
+        self.cluster.alter_isrs(name, [(index, [partition.leader, *proposal]) for proposal in proposals])
 
-    @rule(name=TOPICS, index=PARTITIONS, kind=st.integers(0, 1))
-    def leader_is_elected(self, name: str, index: int, kind: int) -> None:
-        wanted = TopicPartitions(topic=name, partitions=[index])
+    @rule(name=TOPICS, indexes=st.lists(PARTITIONS, min_size=1, max_size=3), kind=st.integers(0, 1))
+    def leaders_are_elected(self, name: str, indexes: list[int], kind: int) -> None:
+        wanted = TopicPartitions(topic=name, partitions=indexes)
         self.attempt(ElectLeadersRequest(election_type=kind, topic_partitions=[wanted]))
 
     @rule()
@@ -168,6 +188,9 @@ class ClusterMachine(RuleBasedStateMachine):
         if partition.leader != NO_LEADER:
             assert partition.leader in partition.isr
             assert self.cluster.image.cluster.is_active(partition.leader)
+            directory = partition.directory(partition.leader)
+            assert directory is not None
+            assert self.cluster.image.cluster.brokers[partition.leader].has_online_directory(directory)
         if self.cluster.image.features.elr_enabled:
             assert all(self.cluster.image.cluster.is_active(member) for member in partition.isr)
             assert partition.leader == NO_LEADER or not partition.last_known_elr

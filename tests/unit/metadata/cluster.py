@@ -104,6 +104,9 @@ class TopicSchema:
                 if name not in self.defaults:
                     raise InvalidConfigError(f"Unknown topic config name: {name}")
 
+    def supports(self, resource_type: int, name: str) -> bool:
+        return name in self.defaults
+
     def is_list(self, resource: ConfigResource, name: str) -> bool:
         return name == "cleanup.policy"
 
@@ -149,6 +152,16 @@ class Cluster:
         self.loader.load(self.quorum.batches[self._loaded :])
         self._loaded = len(self.quorum.batches)
         self.controller.committed(self.quorum.end_offset() - 1)
+
+    def pass_time(self, ms: int) -> None:
+        """Lets that much time pass, with every tick when it is due."""
+        end_ms = self.now_ms + ms
+        while (due_ms := self.controller.next_tick_ms) is not None and due_ms <= end_ms:
+            self.now_ms = max(self.now_ms, due_ms)
+            self.controller.tick(self.now_ms)
+            if self.auto_commit:
+                self.commit()
+        self.now_ms = end_ms
 
     def write(self, record: MetadataRecord) -> None:
         """Writes a record in version 0 that no request would make the controller write."""
@@ -201,29 +214,32 @@ class Cluster:
 
     def alter_isr(self, name: str, index: int, isr: Sequence[int], **changes: Any) -> Any:
         """AlterPartition as the partition's leader would send it; `changes` replace single fields."""
+        return self.alter_isrs(name, [(index, isr)], **changes)[0]
+
+    def alter_isrs(self, name: str, isrs: Sequence[tuple[int, Sequence[int]]], **changes: Any) -> list[Any]:
+        """AlterPartition for several partitions that one broker leads, by their indexes."""
         topic = self.image.topics.topic(name)
         assert topic is not None
-        partition = topic.partitions[index]
         brokers = self.image.cluster.brokers
-        leader = changes.pop("broker_id", partition.leader)
-        states = [
-            BrokerState(broker_id=member, broker_epoch=brokers[member].epoch if member in brokers else 0)
-            for member in isr
-        ]
-        data = RequestPartitionData(
-            partition_index=index,
-            leader_epoch=changes.pop("leader_epoch", partition.leader_epoch),
-            new_isr_with_epochs=changes.pop("states", states),
-            leader_recovery_state=changes.pop("leader_recovery_state", 0),
-            partition_epoch=changes.pop("partition_epoch", partition.partition_epoch),
-        )
-        request = AlterPartitionRequest(
-            broker_id=leader,
-            broker_epoch=changes.pop("broker_epoch", brokers[leader].epoch if leader in brokers else 0),
-            topics=[RequestTopicData(topic_id=topic.id, partitions=[data])],
-        )
-        assert not changes, changes
-        return self.ask(request).topics[0].partitions[0]
+        leader = changes.pop("broker_id", topic.partitions[isrs[0][0]].leader)
+        epoch = changes.pop("broker_epoch", brokers[leader].epoch if leader in brokers else 0)
+        data = []
+        for index, isr in isrs:
+            partition = topic.partitions[index]
+            states = [
+                BrokerState(broker_id=member, broker_epoch=brokers[member].epoch if member in brokers else 0)
+                for member in isr
+            ]
+            values = {
+                "leader_epoch": partition.leader_epoch,
+                "new_isr_with_epochs": changes.get("states", states),
+                "partition_epoch": partition.partition_epoch,
+                **{name: value for name, value in changes.items() if name != "states"},
+            }
+            data.append(RequestPartitionData(partition_index=index, **values))
+        topics = [RequestTopicData(topic_id=topic.id, partitions=data)]
+        answer = self.ask(AlterPartitionRequest(broker_id=leader, broker_epoch=epoch, topics=topics))
+        return answer.topics[0].partitions
 
 
 def registration(broker_id: int, **changes: Any) -> BrokerRegistrationRequest:

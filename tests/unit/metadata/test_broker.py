@@ -11,6 +11,12 @@ from ottla.protocol.errors import (
     StaleBrokerEpochError,
     UnsupportedVersionError,
 )
+from ottla.protocol.messages.assign_replicas_to_dirs import (
+    AssignReplicasToDirsRequest,
+    RequestDirectoryData,
+    RequestPartitionData,
+    RequestTopicData,
+)
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.messages.broker_registration import Feature
 from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
@@ -39,17 +45,26 @@ class TestRegistration:
     def test_an_id_whose_owner_lives_is_refused_until_its_session_ends(self) -> None:
         cluster = Cluster()
         cluster.start(1)
-        cluster.now_ms += 9_000
+        cluster.pass_time(9_000)
         with pytest.raises(DuplicateBrokerRegistrationError, match="Another broker is registered with that broker id"):
             cluster.register(1, incarnation_id=uuid_of(7))
-        cluster.now_ms += 1
+        cluster.pass_time(1)
         assert cluster.register(1, incarnation_id=uuid_of(7)) > 0
 
     def test_the_broker_of_the_controllers_own_process_need_not_wait(self) -> None:
-        cluster = Cluster(is_combined=True)
+        cluster = Cluster(broker_incarnation_id=uuid_of(7))
         cluster.start(CONTROLLER_ID)
+        with pytest.raises(DuplicateBrokerRegistrationError):
+            cluster.register(CONTROLLER_ID, incarnation_id=uuid_of(8))
         cluster.register(CONTROLLER_ID, incarnation_id=uuid_of(7))
         assert cluster.image.cluster.brokers[CONTROLLER_ID].incarnation_id == uuid_of(7)
+        cluster.heartbeat(CONTROLLER_ID)
+        with pytest.raises(DuplicateBrokerRegistrationError):
+            cluster.register(CONTROLLER_ID, incarnation_id=uuid_of(8))
+
+    def test_a_negative_id_is_refused(self) -> None:
+        with pytest.raises(InvalidRegistrationError, match="Invalid broker id -1"):
+            Cluster().register(-1)
 
     def test_the_same_incarnation_amends_its_registration(self) -> None:
         cluster = Cluster()
@@ -130,12 +145,12 @@ class TestHeartbeat:
         cluster = Cluster()
         cluster.start(1, 2)
         cluster.create("t", [1, 2])
-        cluster.now_ms = 5_000
+        cluster.pass_time(5_000)
         cluster.heartbeat(2)
-        cluster.controller.tick(9_000)
+        cluster.pass_time(4_000)
         assert not cluster.image.cluster.brokers[1].fenced
-        assert cluster.controller.next_tick_ms is not None
-        cluster.controller.tick(9_001)
+        assert cluster.controller.next_tick_ms == 9_001
+        cluster.pass_time(1)
         assert cluster.image.cluster.brokers[1].fenced
         assert not cluster.image.cluster.brokers[2].fenced
         assert cluster.partition("t").leader == 2
@@ -144,10 +159,11 @@ class TestHeartbeat:
         cluster = Cluster()
         cluster.start(1)
         cluster.controller.renounce()
-        cluster.controller.claim(2, cluster.loader.image, now_ms=100_000)
-        cluster.controller.tick(109_000)
+        cluster.now_ms = 100_000
+        cluster.controller.claim(2, cluster.loader.image, cluster.now_ms)
+        cluster.pass_time(9_000)
         assert not cluster.image.cluster.brokers[1].fenced
-        cluster.controller.tick(109_001)
+        cluster.pass_time(1)
         assert cluster.image.cluster.brokers[1].fenced
 
     def test_what_kafka_writes_when_the_only_broker_stops_and_comes_back(self) -> None:
@@ -171,7 +187,7 @@ class TestHeartbeat:
         assert cluster.quorum.records(start) == [
             BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=epoch, fenced=1)
         ]
-        cluster.now_ms += 60_000
+        cluster.pass_time(60_000)
         cluster.register(1, incarnation_id=uuid_of(7), previous_broker_epoch=epoch)
         start = cluster.quorum.end_offset()
         cluster.heartbeat(1)
@@ -218,6 +234,20 @@ class TestControlledShutdown:
         assert topic is not None
         assert {partition.replicas for partition in topic.partitions} == {(2,)}
 
+    @pytest.mark.parametrize("elr", [False, True])
+    def test_a_broker_in_shutdown_is_not_elected_when_it_is_heard_again(self, elr: bool) -> None:
+        cluster = Cluster(elr=elr)
+        cluster.start(1, 2)
+        cluster.create("t", [1])
+        cluster.create("u", [2])
+        cluster.heartbeat(1, want_shut_down=True)
+        cluster.pass_time(9_001)
+        assert cluster.image.cluster.brokers[1].fenced
+        cluster.heartbeat(1)
+        broker = cluster.image.cluster.brokers[1]
+        assert (broker.fenced, broker.in_controlled_shutdown) == (False, True)
+        assert cluster.partition("t").leader == -1
+
 
 class TestUnregistration:
     def test_removes_the_broker_from_isrs_and_from_the_cluster(self) -> None:
@@ -252,6 +282,26 @@ class TestDirectories:
         cluster.start(1, log_dirs=[directory_of(1), directory_of(1, 1)])
         cluster.heartbeat(1, offline_log_dirs=[directory_of(1, 1)])
         assert cluster.image.cluster.brokers[1].directories == (directory_of(1),)
+
+    def test_a_broker_that_comes_back_without_a_directory_does_not_lead_there(self) -> None:
+        cluster = Cluster()
+        directories = [directory_of(1), directory_of(1, 1)]
+        cluster.start(1, log_dirs=directories)
+        for name, directory in zip("ab", directories, strict=True):
+            cluster.create(name, [1])
+            place = RequestTopicData(
+                topic_id=cluster.image.topics.ids[name], partitions=[RequestPartitionData(partition_index=0)]
+            )
+            cluster.ask(
+                AssignReplicasToDirsRequest(
+                    broker_id=1,
+                    broker_epoch=cluster.image.cluster.brokers[1].epoch,
+                    directories=[RequestDirectoryData(id=directory, topics=[place])],
+                )
+            )
+        cluster.fence(1)
+        assert not cluster.heartbeat(1, offline_log_dirs=directories[:1]).is_fenced
+        assert (cluster.partition("a").leader, cluster.partition("b").leader) == (-1, 1)
 
     def test_cordoned_directories_are_written_down_when_they_change(self) -> None:
         cluster = Cluster()

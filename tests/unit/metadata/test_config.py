@@ -53,6 +53,37 @@ class TestIncremental:
         alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SUBTRACT, "delete")))
         assert cluster.image.configs_of(topic_resource("t"))["cleanup.policy"] == "compact"
 
+    def test_an_empty_part_at_the_end_is_none(self, cluster: Cluster) -> None:
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", APPEND, "compact,"))) == [(0, None)]
+        assert cluster.image.configs_of(topic_resource("t"))["cleanup.policy"] == "delete,compact"
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SUBTRACT, "delete,,"))) == [(0, None)]
+        assert cluster.image.configs_of(topic_resource("t"))["cleanup.policy"] == "compact"
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", APPEND, ","))) == [(0, None)]
+        assert cluster.image.configs_of(topic_resource("t"))["cleanup.policy"] == "compact"
+
+    def test_what_is_subtracted_goes_once(self, cluster: Cluster) -> None:
+        alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SET, "a,b,a,c,a")))
+        alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SUBTRACT, "a,c,a,x")))
+        assert cluster.image.configs_of(topic_resource("t"))["cleanup.policy"] == "b,a"
+
+    def test_a_stored_key_that_is_no_longer_known_does_not_block_the_others(self, cluster: Cluster) -> None:
+        cluster.write(ConfigRecord(resource_type=TOPIC, resource_name="t", name="message.format.version", value="2.8"))
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SET, "compact"))) == [(0, None)]
+        assert alter(cluster, resource(TOPIC, "t", ("message.format.version", SET, "3.0"))) == [
+            (ErrorCode.INVALID_CONFIG, "Unknown topic config name: message.format.version")
+        ]
+        assert alter(cluster, resource(TOPIC, "t", ("message.format.version", DELETE, None))) == [(0, None)]
+        assert dict(cluster.image.configs_of(topic_resource("t"))) == {"cleanup.policy": "compact"}
+
+    def test_very_many_keys_and_parts_take_no_longer_than_their_number(self, cluster: Cluster) -> None:
+        """Were each looked for among all others, this would take minutes."""
+        nulls = resource(TOPIC, "t", *((f"k{number}", SET, None) for number in range(100_000)))
+        assert alter(cluster, nulls)[0][0] == ErrorCode.INVALID_REQUEST
+        alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SET, ",".join(map(str, range(6_000))))))
+        many = ",".join(f"x{number}" for number in range(200_000))
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", APPEND, many)))[0][0] == ErrorCode.INVALID_CONFIG
+        assert alter(cluster, resource(TOPIC, "t", ("cleanup.policy", SUBTRACT, many))) == [(0, None)]
+
     def test_only_lists_can_be_appended_to(self, cluster: Cluster) -> None:
         assert alter(cluster, resource(TOPIC, "t", ("min.insync.replicas", APPEND, "1"))) == [
             (ErrorCode.INVALID_CONFIG, "Can't APPEND to key min.insync.replicas because its type is not LIST.")

@@ -1,16 +1,30 @@
 """The controller itself: when it answers, what it forgets, how it begins and how it writes."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from ottla.metadata.batch import CommittedBatch
+from ottla.metadata.controller.bootstrap import bootstrap_records
+from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.metadata.metadata_version import MetadataVersion
-from ottla.protocol.errors import NotControllerError, TopicAlreadyExistsError
+from ottla.protocol.errors import (
+    BrokerIdNotRegisteredError,
+    ErrorCode,
+    InvalidRegistrationError,
+    NotControllerError,
+    RequestTimedOutError,
+    TopicAlreadyExistsError,
+)
+from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.messages.controller_registration import ControllerRegistrationRequest
 from ottla.protocol.messages.create_topics import CreateTopicsRequest
 from ottla.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
@@ -21,7 +35,7 @@ from ottla.protocol.metadata_log.transaction import (
     BeginTransactionRecord,
     EndTransactionRecord,
 )
-from tests.unit.metadata.cluster import Cluster, topic_of, uuid_of
+from tests.unit.metadata.cluster import Cluster, MemoryQuorum, registration, topic_of, uuid_of
 
 
 def same(one: MetadataImage, other: MetadataImage) -> bool:
@@ -61,6 +75,48 @@ class TestAnswers:
         cluster.auto_commit = False
         assert cluster.ask(ListPartitionReassignmentsRequest(topics=None)).is_done
 
+    def test_nothing_is_told_of_what_a_tick_wrote_before_it_is_committed(self) -> None:
+        cluster = Cluster(metadata_max_idle_interval_ms=0)
+        cluster.start(1, 2)
+        cluster.create("t", [1, 2])
+        cluster.auto_commit = False
+        cluster.pass_time(9_001)
+        broker = cluster.image.cluster.brokers[1]
+        assert broker.fenced
+        answers = [
+            cluster.ask(BrokerHeartbeatRequest(broker_id=1, broker_epoch=broker.epoch, want_fence=True)),
+            cluster.ask(ListPartitionReassignmentsRequest(topics=None)),
+            cluster.ask(CreateTopicsRequest(topics=[topic_of("u", [[1]])], validate_only=True)),
+            cluster.ask(UnregisterBrokerRequest(broker_id=9)),
+        ]
+        assert not any(answer.is_done for answer in answers)
+        cluster.commit()
+        assert answers[0].response.is_fenced
+        assert answers[2].response.topics[0].error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        assert isinstance(answers[3].error, BrokerIdNotRegisteredError)
+
+    def test_nor_of_what_a_new_controller_began_with(self) -> None:
+        cluster = Cluster()
+        cluster.controller.renounce()
+        cluster.controller.claim(2, cluster.loader.image, 0, in_transaction=True)
+        cluster.auto_commit = False
+        answer = cluster.ask(ListPartitionReassignmentsRequest(topics=None))
+        assert not answer.is_done
+        cluster.controller.committed(cluster.quorum.end_offset() - 1)
+        assert answer.is_done
+
+    def test_a_quorum_that_commits_while_it_appends_is_answered_for(self) -> None:
+        class Alone(MemoryQuorum):
+            def append(self, epoch: int, records: Sequence[VersionedRecord]) -> int:
+                offset = super().append(epoch, records)
+                controller.committed(offset)
+                return offset
+
+        cluster = Cluster()
+        controller = Controller(cluster.settings, replace(cluster.ports, quorum=Alone()), bootstrap_records())
+        controller.claim(1, EMPTY_IMAGE, now_ms=0)
+        assert controller.submit(registration(1), 0).is_done
+
     def test_a_lost_leadership_fails_what_was_pending_and_rolls_it_back(self) -> None:
         cluster = Cluster()
         cluster.start(1)
@@ -93,7 +149,50 @@ class TestAnswers:
         cluster.controller.tick(10**9)
 
 
+class TestDeadlines:
+    def test_what_cannot_be_committed_in_time_is_answered_so(self) -> None:
+        cluster = Cluster(metadata_max_idle_interval_ms=0)
+        cluster.start(1)
+        cluster.auto_commit = False
+        slow = cluster.ask(registration(2))
+        quick = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")], timeout_ms=700))
+        cluster.pass_time(699)
+        assert not quick.is_done
+        assert cluster.controller.next_tick_ms == 700
+        cluster.pass_time(1)
+        assert isinstance(quick.error, RequestTimedOutError)
+        assert not slow.is_done
+        cluster.pass_time(60_000)
+        assert isinstance(slow.error, RequestTimedOutError)
+        cluster.commit()
+        assert cluster.loader.image.topics.topic("t") is not None
+
+    def test_no_client_can_have_its_answer_kept_for_weeks(self) -> None:
+        cluster = Cluster(metadata_max_idle_interval_ms=0)
+        cluster.start(1)
+        cluster.auto_commit = False
+        answer = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")], timeout_ms=2**31 - 1))
+        cluster.pass_time(600_000)
+        assert isinstance(answer.error, RequestTimedOutError)
+
+    def test_a_request_without_time_is_not_carried_out(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        with pytest.raises(RequestTimedOutError):
+            cluster.ask(CreateTopicsRequest(topics=[topic_of("t")], timeout_ms=0))
+        assert cluster.image.topics.topic("t") is None
+
+
 class TestActivation:
+    def test_a_claim_that_the_quorum_refuses_leaves_nobody_in_charge(self) -> None:
+        cluster = Cluster()
+        cluster.controller.renounce()
+        cluster.quorum.leads = False
+        with pytest.raises(NotControllerError):
+            cluster.controller.claim(2, cluster.loader.image, 0, in_transaction=True)
+        assert not cluster.controller.is_active
+        assert cluster.controller.next_tick_ms is None
+
     def test_an_empty_log_begins_with_the_bootstrap_records(self) -> None:
         """Offsets 3 to 11 of the log in tests/fixtures/kafka-4.3.1-metadata."""
         records = Cluster().quorum.records()
@@ -143,6 +242,7 @@ class TestActivation:
         cluster.controller.renounce()
         with pytest.raises(MetadataError, match="no bootstrap records"):
             cluster.controller.claim(2, EMPTY_IMAGE, now_ms=0)
+        assert not cluster.controller.is_active
 
 
 class TestWriting:
@@ -200,6 +300,10 @@ class TestWriting:
         cluster = Cluster()
         cluster.ask(ControllerRegistrationRequest(controller_id=3001, incarnation_id=uuid_of(1)))
         assert set(cluster.image.cluster.controllers) == {3001}
+
+    def test_controllers_with_an_impossible_id_do_not(self) -> None:
+        with pytest.raises(InvalidRegistrationError):
+            Cluster().ask(ControllerRegistrationRequest(controller_id=-1, incarnation_id=uuid_of(1)))
 
     def test_the_loader_sees_what_the_controller_sees(self) -> None:
         cluster = Cluster()

@@ -169,6 +169,17 @@ class TestUpdateFeatures:
             f"The update failed for all features since the following feature had an error: {message}"
         )
 
+    def test_one_refusal_refuses_the_quorums_own_too(self) -> None:
+        cluster = Cluster()
+        cluster.quorum.level = 0
+        changes = [("kraft.version", 1, UPGRADE), ("group.version", 9, UPGRADE)]
+        assert update(cluster, *changes).error_code == ErrorCode.INVALID_UPDATE_VERSION
+        assert cluster.quorum.level == 0
+        assert update(cluster, changes[0], validate_only=True).error_code == 0
+        assert cluster.quorum.level == 0
+        assert update(cluster, changes[0]).error_code == 0
+        assert cluster.quorum.level == 1
+
     def test_one_refusal_refuses_all(self) -> None:
         cluster = Cluster()
         assert update(cluster, ("share.version", 0, SAFE_DOWNGRADE), ("nonsense", 1, UPGRADE)).error_code != 0

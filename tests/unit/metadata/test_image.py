@@ -6,11 +6,13 @@ import pytest
 
 from ottla.metadata.directory_id import MIGRATING
 from ottla.metadata.error import MetadataError, UnwritableMetadataError
+from ottla.metadata.image.difference import difference
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NOTHING, MetadataImage
 from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from ottla.protocol.metadata_log.acl import RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.broker import (
     BrokerRegistrationChangeRecord,
@@ -19,6 +21,7 @@ from ottla.protocol.metadata_log.broker import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
+from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import RECORD_TYPES, decode_record, encode_record
 from ottla.protocol.metadata_log.migration import ZkMigrationStateRecord
@@ -98,6 +101,9 @@ class TestContradictions:
             [RemoveAccessControlEntryRecord(id=uuid_of(1))],
             [FeatureLevelRecord(name="metadata.version", feature_level=6)],
             [FeatureLevelRecord(name="metadata.version", feature_level=31)],
+            [FeatureLevelRecord(name="share.version", feature_level=2)],
+            [FeatureLevelRecord(name="share.version", feature_level=-1)],
+            [FeatureLevelRecord(name="feature.of.tomorrow", feature_level=1)],
             [BeginTransactionRecord()],
         ],
     )
@@ -127,6 +133,9 @@ class TestOtherRecords:
 
     def test_a_kraft_version_in_the_log_is_ignored(self) -> None:
         assert image_of(FeatureLevelRecord(name="kraft.version", feature_level=1)).features.levels() == {}
+
+    def test_a_feature_of_tomorrow_may_be_switched_off(self) -> None:
+        assert image_of(FeatureLevelRecord(name="feature.of.tomorrow", feature_level=0)).features.levels() == {}
 
     def test_a_zookeeper_migration_says_nothing(self) -> None:
         assert image_of(ZkMigrationStateRecord(zk_migration_state=2)) == EMPTY_IMAGE
@@ -161,6 +170,15 @@ class TestSnapshot:
         written = [encode_record(record, level) for record, level in snapshot_records(image)]
         assert load_snapshot([decode_record(value).record for value in written], image.provenance) == image
 
+    def test_keeps_eligible_leaders_after_their_feature_was_switched_off(self) -> None:
+        cluster = rich_cluster()
+        assert cluster.partition("t").elr == (2,)
+        off = FeatureUpdateKey(feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2)
+        assert cluster.ask(UpdateFeaturesRequest(feature_updates=[off])).error_code == 0
+        image = cluster.loader.image
+        assert not image.features.elr_enabled
+        assert load_snapshot([record for record, _ in snapshot_records(image)], image.provenance) == image
+
     def test_begins_with_the_features_and_is_always_the_same(self) -> None:
         image = rich_cluster().image
         records = [record for record, _ in snapshot_records(image)]
@@ -187,6 +205,22 @@ class TestSnapshot:
         lost: list[str] = []
         records = list(snapshot_records(image, MetadataVersion(7), lost.append))
         assert "SCRAM credentials" in lost
+        assert "the eligible leader replicas of one or more partitions" in lost
         for record, level in records:
             encode_record(record, level)
         assert load_snapshot([record for record, _ in records], NOTHING).topics.ids == image.topics.ids
+
+
+class TestDifference:
+    def test_is_always_in_the_same_order(self) -> None:
+        """Were it that of a hash table, two runs of one simulation would differ."""
+        cluster = Cluster()
+        names = [f"user-{number}" for number in range(40)]
+        for name in reversed(names):
+            alter(cluster, entry([("user", name)], ("producer_byte_rate", 5.0)))
+            cluster.write(ConfigRecord(resource_type=4, resource_name=name, name="x", value="1"))
+        users = [(("user", name),) for name in sorted(names)]
+        delta = difference(EMPTY_IMAGE, cluster.image)
+        assert list(delta.client_quotas.changes) == users
+        assert [resource.name for resource in delta.configs.changes] == ["", *sorted(names)]
+        assert list(difference(cluster.image, EMPTY_IMAGE).client_quotas.changes) == users

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ottla.base.errors import OttlaError
 from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.local_replica_change import LocalPartition, local_changes
@@ -25,6 +26,10 @@ from tests.unit.metadata.test_partition import reassign
 
 VERSION = FeatureLevelRecord(name="metadata.version", feature_level=30)
 BEGIN, END, ABORT = BeginTransactionRecord(), EndTransactionRecord(), AbortTransactionRecord()
+
+
+class ListenerError(OttlaError):
+    """What a listener may meet."""
 
 
 class Diary:
@@ -82,6 +87,28 @@ class TestBatches:
     def test_nothing_is_published_for_nothing(self, loader: MetadataLoader, diary: Diary) -> None:
         loader.load([])
         assert diary.entries == []
+
+
+class TestFailures:
+    class Failing:
+        def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
+            raise ListenerError(f"at {image.provenance.offset}")
+
+    def test_of_one_listener_hide_nothing_from_the_others(self, loader: MetadataLoader) -> None:
+        with pytest.raises(ListenerError):
+            loader.add_listener(self.Failing())
+        diary = Diary()
+        loader.add_listener(diary)
+        diary.entries.clear()
+        with pytest.raises(ExceptionGroup) as raised:
+            loader.load(batches([topic(1)], [BEGIN, topic(2)], [END], base_offset=1))
+        assert [str(error) for error in raised.value.exceptions] == ["at 1", "at 4"]
+        assert diary.entries == [(1, ["t1"]), (4, ["t1", "t2"])]
+        assert loader.last_offset == 4
+        records = [record for record, _ in snapshot_records(loader.image)]
+        with pytest.raises(ExceptionGroup):
+            loader.load_snapshot(records, Provenance(9, 1, 0))
+        assert diary.entries[2:] == [(9, ["t1", "t2"])]
 
 
 class TestTransactions:
@@ -159,12 +186,12 @@ class TestLocalChanges:
         cluster.create("t", [1, 2])
         place = LocalPartition("t", cluster.image.topics.ids["t"], 0)
         led, followed = (local_changes(diary.deltas[-1].topics, broker_id) for broker_id in (1, 2))
-        assert (set(led.leaders), led.elected, led.directories) == ({place}, {place}, {place: directory_of(1)})
+        assert (set(led.leaders), set(led.elected), led.directories) == ({place}, {place}, {place: directory_of(1)})
         assert (set(followed.followers), followed.leaders) == ({place}, {})
         cluster.alter_isr("t", 0, [1])
         led = local_changes(diary.deltas[-1].topics, 1)
-        assert (set(led.leaders), led.elected, led.directories) == ({place}, set(), {})
-        cluster.ask(DeleteTopicsRequest(topic_names=["t"]))
+        assert (set(led.leaders), led.elected, led.directories) == ({place}, {}, {})
+        cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["t"]))
         assert local_changes(diary.deltas[-1].topics, 2).deleted == [place]
 
     def test_a_replica_that_was_moved_away_is_let_go(self) -> None:

@@ -51,6 +51,12 @@ class TestAlterPartition:
     def test_the_same_isr_again_changes_nothing(self, cluster: Cluster) -> None:
         assert cluster.alter_isr("t", 0, [1, 2, 3]).partition_epoch == 0
 
+    def test_a_partition_named_twice_is_refused(self, cluster: Cluster) -> None:
+        cluster.create("u", [1, 2], [1, 3])
+        results = cluster.alter_isrs("u", [(0, [1]), (1, [1]), (0, [1, 2])])
+        assert [result.error_code for result in results] == [ErrorCode.INVALID_REQUEST, 0, ErrorCode.INVALID_REQUEST]
+        assert (cluster.partition("u").isr, cluster.partition("u", 1).isr) == ((1, 2), (1,))
+
     @pytest.mark.parametrize(
         ("isr", "changes", "code"),
         [
@@ -151,6 +157,8 @@ class TestElectLeaders:
         cluster.heartbeat(1)
         cluster.alter_isr("t", 0, [2, 3, 1])
         assert self.elect(cluster) == [(0, None)]
+        response = cluster.ask(ElectLeadersRequest(election_type=0, topic_partitions=None))
+        assert response.replica_election_results == []
 
     def test_unknown_partitions(self, cluster: Cluster) -> None:
         assert self.elect(cluster, ("nope", 0)) == [(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "No such topic as nope")]
@@ -159,6 +167,18 @@ class TestElectLeaders:
     def test_an_unknown_kind_of_election(self, cluster: Cluster) -> None:
         with pytest.raises(InvalidRequestError, match="Unknown election type 5"):
             self.elect(cluster, ("t", 0), election_type=5)
+
+    def test_a_partition_named_twice_is_refused(self, cluster: Cluster) -> None:
+        cluster.create("u", [1, 2, 3])
+        cluster.fence(1)
+        cluster.heartbeat(1)
+        cluster.alter_isr("t", 0, [2, 3, 1])
+        cluster.alter_isr("u", 0, [2, 3, 1])
+        wanted = [TopicPartitions(topic="t", partitions=[0]), TopicPartitions(topic="u", partitions=[0])]
+        request = ElectLeadersRequest(election_type=0, topic_partitions=[*wanted, wanted[0]])
+        results = [result.partition_result[0] for result in cluster.ask(request).replica_election_results]
+        assert [result.error_code for result in results] == [ErrorCode.INVALID_REQUEST, 0, ErrorCode.INVALID_REQUEST]
+        assert (cluster.partition("t").leader, cluster.partition("u").leader) == (2, 1)
 
 
 class TestAutomaticElections:
@@ -295,6 +315,22 @@ class TestReassignment:
         )
         assert reassign(cluster, "t", [1, 2, 4], change_factor=False) == (0, None)
 
+    def test_an_empty_target_is_no_question_of_the_factor(self, cluster: Cluster) -> None:
+        assert reassign(cluster, "t", [], change_factor=False)[0] == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+    def test_a_partition_named_twice_is_refused(self, cluster: Cluster) -> None:
+        cluster.create("u", [1, 2])
+        before = cluster.partition("t")
+        topics = [
+            ReassignableTopic(name=name, partitions=[ReassignablePartition(partition_index=0, replicas=replicas)])
+            for name, replicas in (("t", [4, 2, 3]), ("u", [1, 3]), ("t", [1, 2]))
+        ]
+        responses = cluster.ask(AlterPartitionReassignmentsRequest(topics=topics)).responses
+        codes = [response.partitions[0].error_code for response in responses]
+        assert codes == [ErrorCode.INVALID_REQUEST, 0, ErrorCode.INVALID_REQUEST]
+        assert cluster.partition("t") == before
+        assert cluster.partition("u").adding_replicas == (3,)
+
 
 class TestAssignReplicasToDirs:
     def assign(self, cluster: Cluster, broker_id: int, directory: Any, *partitions: tuple[Any, int]) -> list[int]:
@@ -329,6 +365,15 @@ class TestAssignReplicasToDirs:
         assert self.assign(cluster, 1, LOST, (cluster.image.topics.ids["t"], 0)) == [0]
         partition = cluster.partition("t")
         assert (partition.leader, partition.isr, partition.directory(1)) == (2, (2, 3), LOST)
+
+    def test_a_replica_lives_in_one_place(self) -> None:
+        cluster = Cluster()
+        cluster.start(1, log_dirs=[directory_of(1), directory_of(1, 1)])
+        cluster.create("t", [1])
+        place = (cluster.image.topics.ids["t"], 0)
+        before = cluster.partition("t")
+        assert self.assign(cluster, 1, directory_of(1), place, place) == [ErrorCode.INVALID_REQUEST] * 2
+        assert cluster.partition("t") == before
 
     def test_then_losing_that_directory_moves_the_leader(self) -> None:
         cluster = Cluster()

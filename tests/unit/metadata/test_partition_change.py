@@ -112,14 +112,14 @@ class TestEligibleLeaderReplicas:
     def test_after_a_crash_a_replica_is_not_eligible(self, cluster: Cluster) -> None:
         cluster.create("t", [1, 2], min_insync_replicas="2")
         cluster.fence(2, 1)
-        cluster.now_ms += 60_000
+        cluster.pass_time(60_000)
         cluster.register(2, incarnation_id=directory_of(2, 50), previous_broker_epoch=-1)
         assert cluster.partition("t").elr == (1,)
 
     def test_after_a_clean_stop_it_stays_eligible(self, cluster: Cluster) -> None:
         cluster.create("t", [1, 2], min_insync_replicas="2")
         cluster.fence(2, 1)
-        cluster.now_ms += 60_000
+        cluster.pass_time(60_000)
         epoch = cluster.image.cluster.brokers[2].epoch
         cluster.register(2, incarnation_id=directory_of(2, 50), previous_broker_epoch=epoch)
         assert cluster.partition("t").elr == (1, 2)
@@ -127,7 +127,7 @@ class TestEligibleLeaderReplicas:
     def test_the_last_known_leader_leads_when_nobody_is_eligible(self, cluster: Cluster) -> None:
         cluster.create("t", [1])
         cluster.fence(1)
-        cluster.now_ms += 60_000
+        cluster.pass_time(60_000)
         cluster.register(1, incarnation_id=directory_of(1, 50))
         assert (cluster.partition("t").elr, cluster.partition("t").last_known_elr) == ((), (1,))
         cluster.heartbeat(1)

@@ -190,6 +190,21 @@ class TestAcls:
         assert {acl.resource_name for acl in result.matching_acls} == deleted
         assert len(cluster.image.acls.by_id) == 3 - len(deleted)
 
+    def test_very_many_exact_filters_take_no_longer_than_their_number(self) -> None:
+        """Were each compared with all entries, this would take minutes."""
+        cluster = Cluster()
+        names = [f"topic-{number}" for number in range(10_000)]
+        cluster.ask(CreateAclsRequest(creations=[creation(resource_name=name) for name in names]))
+        exact = {"resource_type_filter": 2, "pattern_type_filter": 3, "principal_filter": "User:alice"}
+        exact |= {"host_filter": "*", "operation": 3, "permission_type": 3}
+        filters = [acl_filter(**exact, resource_name_filter=name) for name in [*names, "nope"]]
+        results = cluster.ask(DeleteAclsRequest(filters=filters)).filter_results
+        assert [[acl.resource_name for acl in result.matching_acls] for result in results] == [
+            *([n] for n in names),
+            [],
+        ]
+        assert len(cluster.image.acls.by_id) == 0
+
     def test_unknown_filters_are_refused(self) -> None:
         filters = [acl_filter(resource_type_filter=0), acl_filter(operation=0)]
         results = Cluster().ask(DeleteAclsRequest(filters=filters)).filter_results
@@ -244,6 +259,21 @@ class TestDelegationTokens:
         assert cluster.ask(now, ALICE).error_code == 0
         assert len(cluster.image.delegation_tokens) == 0
         assert cluster.ask(now, ALICE).error_code == ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+
+    def test_known_to_the_next_controller(self) -> None:
+        cluster = self.cluster()
+        created = self.create(cluster)
+        cluster.controller.claim(2, cluster.loader.image, cluster.now_ms)
+        request = RenewDelegationTokenRequest(hmac=created.hmac, renew_period_ms=-1)
+        assert cluster.ask(request, ALICE).error_code == 0
+
+    def test_found_without_computing_the_hmac_of_every_other(self) -> None:
+        """Were they computed for every request, this would take minutes."""
+        cluster = self.cluster()
+        created = [self.create(cluster) for _ in range(3_000)]
+        for token in created:
+            request = RenewDelegationTokenRequest(hmac=token.hmac[::-1], renew_period_ms=-1)
+            assert cluster.ask(request, ALICE).error_code == ErrorCode.DELEGATION_TOKEN_NOT_FOUND
 
     def test_swept_away_when_their_time_is_up(self) -> None:
         cluster = self.cluster()

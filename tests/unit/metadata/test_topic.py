@@ -241,6 +241,14 @@ class TestCreateTopics:
         with pytest.raises(PolicyViolationError, match="Excessively large number of partitions per request"):
             create(cluster, topic_of("t", num_partitions=10_001))
 
+    def test_topics_that_are_refused_for_their_name_do_not_count(self, cluster: Cluster) -> None:
+        twice = topic_of("a", num_partitions=6_000, replication_factor=1)
+        results = create(cluster, twice, topic_of("b"), twice)
+        assert [(result.name, result.error_code) for result in results] == [
+            ("b", 0),
+            ("a", ErrorCode.INVALID_REQUEST),
+        ]
+
     def test_the_mutation_quota_can_refuse(self, cluster: Cluster) -> None:
         def spent(partitions: int) -> None:
             raise ThrottlingQuotaExceededError
@@ -254,7 +262,7 @@ class TestCreatePartitions:
     def grow(self, cluster: Cluster, name: str, count: int, *assignments: list[int], **options: Any) -> Any:
         manual = [CreatePartitionsAssignment(broker_ids=brokers) for brokers in assignments] or None
         topic = CreatePartitionsTopic(name=name, count=count, assignments=manual)
-        return cluster.ask(CreatePartitionsRequest(topics=[topic], **options)).results[0]
+        return cluster.ask(CreatePartitionsRequest(timeout_ms=1_000, topics=[topic], **options)).results[0]
 
     def test_new_partitions_have_as_many_replicas_as_the_first(self, cluster: Cluster) -> None:
         cluster.create("t", [1, 2])
@@ -299,13 +307,6 @@ class TestCreatePartitions:
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 "The manual partition assignment includes broker 9, but no such broker is registered.",
             ),
-            (
-                "t",
-                10_000_000,
-                [],
-                ErrorCode.POLICY_VIOLATION,
-                "Excessively large number of partitions per request.",
-            ),
         ],
     )
     def test_refusals(
@@ -315,24 +316,42 @@ class TestCreatePartitions:
         result = self.grow(cluster, name, count, *assignments)
         assert (result.error_code, result.error_message) == (code, message)
 
+    def test_too_many_of_all_topics_together_are_refused_before_any_is_placed(self, cluster: Cluster) -> None:
+        cluster.create("t", [1, 2])
+        cluster.create("u", [1, 2])
+        charged: list[int] = []
+        topics = [CreatePartitionsTopic(name=name, count=5_002, assignments=None) for name in ("t", "u")]
+        request = CreatePartitionsRequest(timeout_ms=1_000, topics=topics)
+        with pytest.raises(PolicyViolationError, match=r"Excessively large number of partitions per request\."):
+            cluster.ask(request, Caller(mutation_quota=charged.append))
+        assert charged == []
+        with pytest.raises(PolicyViolationError):
+            self.grow(cluster, "t", 10_000_000)
+        topics[1].count = 4_999
+        assert [result.error_code for result in cluster.ask(request).results] == [0, 0]
+
 
 class TestDeleteTopics:
     def test_by_name_takes_the_configs_along(self, cluster: Cluster) -> None:
         cluster.create("t", [1], cleanup_policy="compact")
         topic_id = cluster.image.topics.ids["t"]
-        assert cluster.written_by(DeleteTopicsRequest(topic_names=["t"])) == [RemoveTopicRecord(topic_id=topic_id)]
+        assert cluster.written_by(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["t"])) == [
+            RemoveTopicRecord(topic_id=topic_id)
+        ]
         assert cluster.image.topics.topic("t") is None
         assert not any(resource.name == "t" for resource in cluster.image.configs)
 
     def test_by_id(self, cluster: Cluster) -> None:
         cluster.create("t")
         topic_id = cluster.image.topics.ids["t"]
-        [result] = cluster.ask(DeleteTopicsRequest(topics=[DeleteTopicState(topic_id=topic_id)])).responses
+        [result] = cluster.ask(
+            DeleteTopicsRequest(timeout_ms=1_000, topics=[DeleteTopicState(topic_id=topic_id)])
+        ).responses
         assert (result.name, result.error_code) == ("t", 0)
 
     def test_a_name_given_twice_deletes_nothing(self, cluster: Cluster) -> None:
         cluster.create("t")
-        [result] = cluster.ask(DeleteTopicsRequest(topic_names=["t", "t"])).responses
+        [result] = cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["t", "t"])).responses
         assert (result.error_code, result.error_message) == (ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         assert "t" in cluster.image.topics.ids
 
@@ -340,14 +359,14 @@ class TestDeleteTopics:
         cluster.create("t")
         topic_id = cluster.image.topics.ids["t"]
         states = [DeleteTopicState(topic_id=topic_id), DeleteTopicState(name="t")]
-        [result] = cluster.ask(DeleteTopicsRequest(topics=states)).responses
+        [result] = cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topics=states)).responses
         assert result.error_message == "The provided topic name maps to an ID that was already supplied."
         assert "t" in cluster.image.topics.ids
 
     def test_unknown_topics(self, cluster: Cluster) -> None:
         states = [DeleteTopicState(name="nope"), DeleteTopicState(topic_id=uuid_of(5)), DeleteTopicState()]
         states.append(DeleteTopicState(name="both", topic_id=uuid_of(6)))
-        results = cluster.ask(DeleteTopicsRequest(topics=states)).responses
+        results = cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topics=states)).responses
         assert [(result.name, result.error_code) for result in results] == [
             (None, ErrorCode.INVALID_REQUEST),
             ("both", ErrorCode.INVALID_REQUEST),
@@ -358,13 +377,13 @@ class TestDeleteTopics:
     def test_switched_off(self) -> None:
         cluster = Cluster(delete_topic_enable=False)
         with pytest.raises(TopicDeletionDisabledError):
-            cluster.ask(DeleteTopicsRequest(topic_names=["t"]), Caller(api_version=3))
+            cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["t"]), Caller(api_version=3))
         with pytest.raises(InvalidRequestError, match="This version does not support topic deletion"):
-            cluster.ask(DeleteTopicsRequest(topic_names=["t"]), Caller(api_version=2))
+            cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["t"]), Caller(api_version=2))
 
     def test_a_name_can_be_used_again_and_gets_another_id(self, cluster: Cluster) -> None:
         cluster.create("a.b")
         first = cluster.image.topics.ids["a.b"]
-        cluster.ask(DeleteTopicsRequest(topic_names=["a.b"]))
+        cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["a.b"]))
         cluster.create("a_b")
         assert cluster.image.topics.ids["a_b"] != first

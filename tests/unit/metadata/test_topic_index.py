@@ -21,7 +21,7 @@ def test_kept_up_it_is_what_a_new_one_would_be() -> None:
         lambda: reassign(cluster, "a.b", [1, 2]),
         lambda: cluster.heartbeat(3),
         lambda: reassign(cluster, "c", [3, 1]),
-        lambda: cluster.ask(DeleteTopicsRequest(topic_names=["a.b"])),
+        lambda: cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["a.b"])),
     ]
     for step in steps:
         step()
@@ -34,6 +34,22 @@ def test_a_broker_that_left_its_last_partition_is_forgotten() -> None:
     cluster.create("t", [1, 2])
     reassign(cluster, "t", [1])
     assert set(cluster.context().index.by_broker) == {1}
+
+
+def test_how_many_partitions_a_broker_leads() -> None:
+    cluster = Cluster()
+    cluster.start(1, 2)
+    cluster.create("t", [1, 2], [1, 2], [2, 1])
+    cluster.create("u", [2])
+
+    def counts() -> list[int]:
+        return [cluster.context().index.leader_count(broker_id) for broker_id in (1, 2, 9)]
+
+    assert counts() == [2, 2, 0]
+    cluster.fence(1)
+    assert counts() == [0, 4, 0]
+    cluster.ask(DeleteTopicsRequest(timeout_ms=1_000, topic_names=["u"]))
+    assert counts() == [0, 3, 0]
 
 
 def test_partitions_with_a_broker_in_their_isr() -> None:

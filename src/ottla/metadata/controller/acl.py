@@ -1,11 +1,13 @@
 """CreateAcls and DeleteAcls: entries as records. Whether the caller may alter them was decided before."""
 
 from enum import IntEnum
+from functools import cached_property
 from typing import Final
 
+from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
-from ottla.metadata.image.acl import Acl
+from ottla.metadata.image.acl import Acl, AclsImage
 from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.create_acls import (
     AclCreation,
@@ -103,6 +105,7 @@ def create_acls(context: ControllerContext, request: CreateAclsRequest) -> Outco
 def delete_acls(context: ControllerContext, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
     """Deletes every entry that a filter matches."""
     removed: dict[bytes, VersionedRecord] = {}
+    entries = _Entries(context.image.acls)
     response = DeleteAclsResponse()
     for wanted in request.filters:
         result = DeleteAclsFilterResult(error_message=None)
@@ -111,14 +114,52 @@ def delete_acls(context: ControllerContext, request: DeleteAclsRequest) -> Outco
         except ApiError as error:
             result.error_code, result.error_message = error.code, message_of(error)
         else:
-            for acl_id, acl in sorted(context.image.acls.by_id.items()):
-                if matches(wanted, acl):
-                    result.matching_acls.append(DeleteAclsMatchingAcl(error_message=None, **acl._asdict()))
-                    removed[acl_id] = VersionedRecord(RemoveAccessControlEntryRecord(id=acl_id), 0)
+            for acl_id, acl in entries.matching(wanted):
+                result.matching_acls.append(DeleteAclsMatchingAcl(error_message=None, **acl._asdict()))
+                removed[acl_id] = VersionedRecord(RemoveAccessControlEntryRecord(id=acl_id), 0)
         response.filter_results.append(result)
     if len(removed) > RECORDS_PER_BATCH_MAX:
         raise InvalidRequestError(f"Cannot remove more than {RECORDS_PER_BATCH_MAX} acls in a single delete operation.")
     return Outcome(response, list(removed.values()))
+
+
+class _Entries:
+    """The entries, for the filters of one request."""
+
+    def __init__(self, acls: AclsImage) -> None:
+        self._acls = acls
+
+    def matching(self, wanted: DeleteAclsFilter) -> list[tuple[Uuid, Acl]]:
+        """What a filter takes in, in the order of ids. One that leaves nothing open is looked up, not searched for."""
+        only = _only_match(wanted)
+        if only is None:
+            return [(acl_id, acl) for acl_id, acl in self._sorted if matches(wanted, acl)]
+        acl_id = self._acls.ids.get(only)
+        return [] if acl_id is None else [(acl_id, only)]
+
+    @cached_property
+    def _sorted(self) -> list[tuple[Uuid, Acl]]:
+        return sorted(self._acls.by_id.items())
+
+
+def _only_match(wanted: DeleteAclsFilter) -> Acl | None:
+    """The one entry that a filter can match, or None if it could match several."""
+    name, principal, host = wanted.resource_name_filter, wanted.principal_filter, wanted.host_filter
+    if name is None or principal is None or host is None:
+        return None
+    if wanted.pattern_type_filter in (PatternType.ANY, PatternType.MATCH):
+        return None
+    if _ANY in (wanted.resource_type_filter, wanted.operation, wanted.permission_type):
+        return None
+    return Acl(
+        wanted.resource_type_filter,
+        name,
+        wanted.pattern_type_filter,
+        principal,
+        host,
+        wanted.operation,
+        wanted.permission_type,
+    )
 
 
 def matches(wanted: DeleteAclsFilter, acl: Acl) -> bool:

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.leader_update import BrokerMove, leader_and_isr_updates, leaderless_partitions
+from ottla.metadata.controller.leader_update import (
+    NOBODY_LEAVES,
+    BrokerMove,
+    leader_and_isr_updates,
+    leaderless_partitions,
+)
 from ottla.metadata.controller.outcome import Outcome
 from ottla.metadata.controller.topic_index import partitions_with
 from ottla.metadata.image.cluster import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE, BrokerRegistration
@@ -25,8 +30,10 @@ def fence(context: ControllerContext, broker: BrokerRegistration) -> list[Versio
 def unfence(context: ControllerContext, broker: BrokerRegistration) -> list[VersionedRecord]:
     """The broker may lead again; partitions that waited for it get their leader."""
     change = BrokerRegistrationChangeRecord(broker_id=broker.id, broker_epoch=broker.epoch, fenced=UNFENCE)
-    records = leader_and_isr_updates(context, BrokerMove(added=broker.id), leaderless_partitions(context))
-    return [VersionedRecord(change, 0), *records]
+    records = [VersionedRecord(change, 0)]
+    # Decided on the broker as it then is: one that is shutting down, or lost a directory, still may not lead there.
+    unfenced = context.after(records)
+    return [*records, *leader_and_isr_updates(unfenced, NOBODY_LEAVES, leaderless_partitions(unfenced))]
 
 
 def begin_controlled_shutdown(context: ControllerContext, broker: BrokerRegistration) -> list[VersionedRecord]:
@@ -90,7 +97,7 @@ def directories_cordoned(broker: BrokerRegistration, cordoned: Sequence[Uuid] | 
 
 def leads_anything(context: ControllerContext, broker_id: int) -> bool:
     """Whether any partition is led by the broker."""
-    return any(partition.leader == broker_id for topic in _topics(context, broker_id) for partition in topic.partitions)
+    return context.index.leader_count(broker_id) > 0
 
 
 def _topics(context: ControllerContext, broker_id: int) -> list[TopicImage]:

@@ -20,7 +20,6 @@ from ottla.metadata.controller.broker_fencing import (
 from ottla.metadata.controller.broker_session import BrokerSession
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.protocol.errors import StaleBrokerEpochError
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.protocol.metadata_log.log import VersionedRecord
@@ -43,19 +42,18 @@ class BrokerState(Enum):
 def broker_heartbeat(context: ControllerContext, request: BrokerHeartbeatRequest) -> Outcome[BrokerHeartbeatResponse]:
     """One heartbeat: keeps the session, moves the broker's state, takes note of its directories."""
     broker_id = request.broker_id
-    context.sessions.heard(broker_id, request.broker_epoch, context.now_ms)
     if broker_id not in context.sessions:
         raise StaleBrokerEpochError(f"Receive a heartbeat from broker {broker_id} before registration")
-    broker = context.check_broker_epoch(broker_id, request.broker_epoch)
+    context.check_broker_epoch(broker_id, request.broker_epoch)
+    context.sessions.heard(broker_id, request.broker_epoch, context.now_ms)
     session = context.sessions[broker_id]
     current = current_state(session)
     next_state = _next_state(context, request, session)
-    records = [] if next_state is current else _enter(context, broker, next_state)
+    records = _note_directories(context, request)
+    if next_state is not current:
+        # After the directories: a broker that comes back without one must not be elected where it cannot serve.
+        records += _enter(context.after(records) if records else context, broker_id, next_state)
     context.sessions.read_up_to(broker_id, request.current_metadata_offset)
-    if context.version.supports_directory_assignment:
-        records += directories_offline(context, broker, request.offline_log_dirs)
-    if context.version.supports_cordoned_log_dirs:
-        records += directories_cordoned(broker, request.cordoned_log_dirs)
     response = BrokerHeartbeatResponse(
         is_caught_up=request.current_metadata_offset >= session.registration_offset,
         is_fenced=next_state.is_fenced,
@@ -101,7 +99,18 @@ def _next_state(context: ControllerContext, request: BrokerHeartbeatRequest, ses
     return BrokerState.SHUTDOWN_NOW if others_know else BrokerState.CONTROLLED_SHUTDOWN
 
 
-def _enter(context: ControllerContext, broker: BrokerRegistration, state: BrokerState) -> list[VersionedRecord]:
+def _note_directories(context: ControllerContext, request: BrokerHeartbeatRequest) -> list[VersionedRecord]:
+    broker = context.image.cluster.brokers[request.broker_id]
+    records: list[VersionedRecord] = []
+    if context.version.supports_directory_assignment:
+        records += directories_offline(context, broker, request.offline_log_dirs)
+    if context.version.supports_cordoned_log_dirs:
+        records += directories_cordoned(broker, request.cordoned_log_dirs)
+    return records
+
+
+def _enter(context: ControllerContext, broker_id: int, state: BrokerState) -> list[VersionedRecord]:
+    broker = context.image.cluster.brokers[broker_id]
     if state is BrokerState.UNFENCED:
         return unfence(context, broker)
     if state is BrokerState.CONTROLLED_SHUTDOWN:

@@ -40,6 +40,9 @@ def register_broker(
         raise InconsistentClusterIdError(
             f"Expected cluster ID {context.settings.cluster_id}, but got cluster ID {request.cluster_id}"
         )
+    if request.broker_id < 0:
+        # -1 stands for "no leader" in partitions.
+        raise InvalidRegistrationError(f"Invalid broker id {request.broker_id}: it must not be negative.")
     existing = context.image.cluster.brokers.get(request.broker_id)
     _check_incarnation(context, request, existing)
     if request.is_migrating_zk_broker:
@@ -73,7 +76,8 @@ def _check_incarnation(
 ) -> None:
     if existing is None or existing.incarnation_id == request.incarnation_id:
         return
-    if context.settings.is_combined and request.broker_id == context.settings.node_id:
+    own = (context.settings.node_id, context.settings.broker_incarnation_id)
+    if (request.broker_id, request.incarnation_id) == own:
         # It is the broker of this very process: whoever was registered under its id died with the process before.
         return
     if context.sessions.is_alive(existing.id, existing.epoch, context.now_ms):

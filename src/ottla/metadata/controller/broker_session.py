@@ -60,19 +60,25 @@ class BrokerSessions:
 
     def heard(self, broker_id: int, epoch: int, now_ms: int) -> None:
         """A heartbeat came in."""
-        self._contacts[broker_id, epoch] = now_ms
+        self._contacts[broker_id, epoch] = max(now_ms, self._contacts.get((broker_id, epoch), now_ms))
+
+    def postpone(self, late_ms: int, now_ms: int) -> None:
+        """Nobody could be heard for that long: every session lasts so much longer, though none from after `now_ms`."""
+        for key, contact in self._contacts.items():
+            self._contacts[key] = min(contact + late_ms, now_ms)
 
     def is_alive(self, broker_id: int, epoch: int, now_ms: int) -> bool:
         """Whether that incarnation of the broker was heard within the session timeout."""
         contact = self._contacts.get((broker_id, epoch))
         return contact is not None and not self._is_expired(contact, now_ms)
 
-    def take_expired(self, now_ms: int) -> list[tuple[int, int]]:
-        """The brokers and epochs whose sessions have ended; each is returned once."""
-        expired = sorted(key for key, contact in self._contacts.items() if self._is_expired(contact, now_ms))
-        for key in expired:
-            del self._contacts[key]
-        return expired
+    def take_expired(self, now_ms: int) -> tuple[int, int] | None:
+        """The broker and epoch whose session ended longest ago, if any did; it is returned once."""
+        oldest = min(self._contacts.items(), key=lambda item: (item[1], item[0]), default=None)
+        if oldest is None or not self._is_expired(oldest[1], now_ms):
+            return None
+        del self._contacts[oldest[0]]
+        return oldest[0]
 
     def next_expiry_ms(self) -> int:
         """When the first session ends, unless its broker is heard again."""

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -60,9 +61,9 @@ def alter_client_quotas(
 def _entity(parts: list[EntityData]) -> QuotaEntity:
     if not parts:
         raise InvalidRequestError("Invalid empty client quota entity")
-    types = [part.entity_type for part in parts]
+    counts = Counter(part.entity_type for part in parts)
     for part in parts:
-        if types.count(part.entity_type) > 1:
+        if counts[part.entity_type] > 1:
             raise InvalidRequestError(f"Invalid client quota entity, duplicate entity entry {part.entity_type}")
         if part.entity_type not in (USER, CLIENT_ID, IP):
             raise InvalidRequestError(f"Unhandled client quota entity type: {part.entity_type}")
@@ -77,8 +78,7 @@ def _shown(entity: QuotaEntity) -> str:
 
 
 def _alter(context: ControllerContext, entity: QuotaEntity, ops: list[OpData]) -> list[VersionedRecord]:
-    keys = [op.key for op in ops]
-    duplicate = next((key for key in keys if keys.count(key) > 1), None)
+    duplicate = next((key for key, count in Counter(op.key for op in ops).items() if count > 1), None)
     if duplicate is not None:
         raise InvalidRequestError(
             f"Duplicate quota key {duplicate} not updating quota for this entity {_shown(entity)}"

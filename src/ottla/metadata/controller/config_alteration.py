@@ -58,15 +58,27 @@ def alter_configs_of(
     everything = {**altered, **dict.fromkeys(removed)}
     for name, value in everything.items():
         _check_value(context, change, name, value)
-    merged = {**existing, **everything}
+    known = _known(context, change.resource, existing)
+    merged = {**known, **everything}
     context.ports.schema.validate(
-        change.resource, {name: value for name, value in merged.items() if value is not None}, existing
+        change.resource, {name: value for name, value in merged.items() if value is not None}, known
     )
     if not change.is_new:
         check_exists(context, change.resource)
     context.ports.policy.check_configs(change.resource, altered)
     records = [_record(change.resource, name, value) for name, value in everything.items()]
     return [*records, *clear_elr_records(context, records)]
+
+
+def _known(context: ControllerContext, resource: ConfigResource, configs: Configs) -> Mapping[str, str]:
+    """What counts of the stored configs: keys that no release knows any more must not stand in the way of a change.
+
+    Kafka skips their records when it replays the log. The image knows no keys and keeps them until they are removed.
+    """
+    if resource.type == ResourceType.BROKER:
+        return configs
+    supports = context.ports.schema.supports
+    return {name: value for name, value in configs.items() if supports(resource.type, name)}
 
 
 def check_exists(context: ControllerContext, resource: ConfigResource) -> None:

@@ -38,7 +38,7 @@ def incremental_alter_configs(
     records: list[VersionedRecord] = []
 
     def alter(resource: incremental.AlterConfigsResource) -> None:
-        _check_keys(resource, [config.name for config in resource.configs if config.config_operation != DELETE])
+        _check_keys(resource, {config.name for config in resource.configs if config.config_operation != DELETE})
         change = ConfigChange(_resource(resource), through_broker=caller.through_broker)
         values = {config.name: _new_value(context, change.resource, config) for config in resource.configs}
         records.extend(alter_configs_of(context, change, values))
@@ -64,7 +64,7 @@ def alter_configs(
     records: list[VersionedRecord] = []
 
     def alter(resource: legacy.AlterConfigsResource) -> None:
-        _check_keys(resource, [config.name for config in resource.configs])
+        _check_keys(resource, {config.name for config in resource.configs})
         change = ConfigChange(_resource(resource), through_broker=caller.through_broker)
         values = {config.name: config.value for config in resource.configs}
         removed = sorted(context.image.configs_of(change.resource).keys() - values.keys())
@@ -103,7 +103,7 @@ def _altered(resources: list[Res], alter: Callable[[Res], None]) -> Iterator["Re
             yield resource, 0, None
 
 
-def _check_keys(resource: AnyResource, valued: list[str]) -> None:
+def _check_keys(resource: AnyResource, valued: set[str]) -> None:
     """Every key once, and those that are set have a value."""
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise InvalidRequestError("Error due to duplicate config keys")
@@ -130,10 +130,25 @@ def _new_value(context: ControllerContext, resource: ConfigResource, config: inc
         )
     default = context.ports.schema.default(resource, config.name)
     parts = splittable_value(context.image.configs_of(resource), default, config.name)
-    given = (config.value or "").split(",")
+    given = _split(config.value or "")
     if operation == APPEND:
-        return ",".join([*parts, *(value for value in dict.fromkeys(given) if value not in parts)])
-    for value in given:
-        if value in parts:
-            parts.remove(value)
-    return ",".join(parts)
+        present = set(parts)
+        return ",".join([*parts, *(value for value in dict.fromkeys(given) if value not in present)])
+    return ",".join(_without(parts, given))
+
+
+def _split(value: str) -> list[str]:
+    """The parts of a list as Java splits it: empty ones at the end don't count, but nothing at all is one part."""
+    return value.rstrip(",").split(",") if value.strip(",") or not value else []
+
+
+def _without(parts: list[str], given: list[str]) -> list[str]:
+    """`parts` with each of `given` taken away once, from the front."""
+    taken = Counter(given)
+    left = []
+    for part in parts:
+        if taken[part]:
+            taken[part] -= 1
+        else:
+            left.append(part)
+    return left

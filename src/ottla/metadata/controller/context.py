@@ -3,8 +3,8 @@
 An operation reads this and returns an `Outcome`; it changes nothing but the brokers' sessions, which are soft state.
 """
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
@@ -12,14 +12,17 @@ from ottla.metadata.chance import Chance
 from ottla.metadata.controller.broker_session import BrokerSessions
 from ottla.metadata.controller.ports import ConfigSchema, NoPolicy, Policy, Quorum
 from ottla.metadata.controller.setting import ControllerSettings
+from ottla.metadata.controller.token_index import TokenIndex
 from ottla.metadata.controller.topic_index import TopicIndex
 from ottla.metadata.directory_id import MIGRATING, UNASSIGNED, is_reserved
 from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType, topic_resource
+from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.image.topic import TopicImage
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.errors import StaleBrokerEpochError
+from ottla.protocol.metadata_log.log import VersionedRecord
 
 MIN_IN_SYNC_REPLICAS: Final = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE: Final = "unclean.leader.election.enable"
@@ -67,6 +70,7 @@ class ControllerContext:
 
     image: MetadataImage
     index: TopicIndex
+    tokens: TokenIndex
     sessions: BrokerSessions
     settings: ControllerSettings
     ports: ControllerPorts
@@ -77,6 +81,11 @@ class ControllerContext:
     def version(self) -> MetadataVersion:
         """The metadata.version, which decides what may be written."""
         return self.image.features.version
+
+    def after(self, records: Sequence[VersionedRecord]) -> "ControllerContext":
+        """The state once `records` are applied, for a decision that rests on them; the indexes don't know of them."""
+        image, _ = apply_records(self.image, [record for record, _ in records], self.image.provenance)
+        return replace(self, image=image)
 
     def topic_config(self, topic: str, name: str) -> str:
         """The effective value of a key that topics and brokers share: the topic's, this node's, the cluster's."""

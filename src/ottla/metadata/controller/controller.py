@@ -1,13 +1,14 @@
 """The controller of one node: idle until the quorum elects it, then the only one who decides.
 
 While active it works on an image that has everything it wrote, committed or not, so that operations don't wait for
-each other; answers wait until what they say is committed. If the leadership goes, all of that is thrown away: pending
-answers fail with NOT_CONTROLLER and the committed image, which the loader keeps, is what the next one starts from.
+each other; answers, refusals too, wait until all that was written before them is committed. If the leadership goes, all
+of that is thrown away: pending answers fail with NOT_CONTROLLER and the committed image, which the loader keeps, is
+what the next one starts from.
 
-It does no I/O and has no clock: who drives it says what time it is, when records are committed and who leads.
+It does no I/O and has no clock: who drives it says what time it is, when records are committed and who leads. A node
+that stood still heard nobody: that time counts for no broker's session.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,15 +21,17 @@ from ottla.metadata.controller.broker_session import BrokerSessions
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS, Caller, ControllerContext, ControllerPorts
 from ottla.metadata.controller.operation import OPERATIONS
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome
+from ottla.metadata.controller.pending_answer import PendingAnswers
 from ottla.metadata.controller.periodic_task import Schedule, periodic_tasks
 from ottla.metadata.controller.setting import ControllerSettings
+from ottla.metadata.controller.token_index import TokenIndex
 from ottla.metadata.controller.topic_index import TopicIndex
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.config import CLUSTER_DEFAULT
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
 from ottla.protocol.definition import Request
-from ottla.protocol.errors import ApiError, NotControllerError
+from ottla.protocol.errors import ApiError, NotControllerError, RequestTimedOutError
 from ottla.protocol.metadata_log.broker import RegisterBrokerRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
@@ -39,6 +42,12 @@ from ottla.protocol.metadata_log.transaction import (
 )
 
 NOBODY: Final = Caller()
+TICK_INTERVAL_MS_MAX: Final = 500
+"""Ticks are never planned further apart: the lateness of one tells how long the node stood still."""
+ANSWER_TIMEOUT_MS_DEFAULT: Final = 60_000
+"""How long an answer waits for its commit if the request says nothing."""
+ANSWER_TIMEOUT_MS_MAX: Final = 600_000
+"""How long an answer waits for its commit, whatever the request says."""
 _BRACKETS: Final = (BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord)
 
 
@@ -49,8 +58,15 @@ class _Term:
     epoch: int
     image: MetadataImage
     index: TopicIndex
+    tokens: TokenIndex
     sessions: BrokerSessions
     schedule: Schedule
+    last_written: int
+    """The offset of the last record of `image`."""
+    committed: int
+    ticked_ms: int
+    seen_ms: int
+    """When the driver last called."""
 
 
 class Controller:
@@ -63,7 +79,7 @@ class Controller:
         self._ports = ports
         self._bootstrap = bootstrap
         self._term: _Term | None = None
-        self._pending: deque[tuple[int, Answer, Any]] = deque()
+        self._pending = PendingAnswers()
 
     @property
     def is_active(self) -> bool:
@@ -79,41 +95,68 @@ class Controller:
         """This node was elected for `epoch`.
 
         `image` must hold every record before that epoch, all of them committed by now; `in_transaction` says whether
-        they end within a metadata transaction, which is aborted.
+        they end within a metadata transaction, which is aborted. Raises `NotControllerError`, and stays idle, if the
+        quorum has elected somebody else since.
         """
         if self._term is not None:
             self.renounce()
-        sessions = BrokerSessions(self._settings.broker_session_timeout_ms)
-        for broker in image.cluster.brokers.values():
-            # The epoch is the offset that was next when the broker registered: no later than the record itself.
-            sessions.registered(broker, broker.epoch)
-            if not broker.fenced:
-                sessions.heard(broker.id, broker.epoch, now_ms)
-        schedule = Schedule(periodic_tasks(self._settings), now_ms)
-        self._term = _Term(epoch, image, TopicIndex(image.topics), sessions, schedule)
         min_isr = self._ports.schema.default(CLUSTER_DEFAULT, MIN_IN_SYNC_REPLICAS) or "1"
-        self._write(activation_records(image.features, self._bootstrap, min_isr, in_transaction=in_transaction), now_ms)
+        records = activation_records(image.features, self._bootstrap, min_isr, in_transaction=in_transaction)
+        self._term = self._new_term(epoch, image, now_ms)
+        try:
+            self._write(records, now_ms)
+        except NotControllerError:
+            self.renounce()
+            raise
 
     def renounce(self) -> None:
         """This node leads no longer: what was pending fails, and what was not committed never was."""
         self._term = None
-        pending, self._pending = self._pending, deque()
-        for _, answer, _ in pending:
-            answer.refuse(self._not_controller())
+        self._pending.refuse_all(self._not_controller())
 
     def committed(self, offset: int) -> None:
         """Records up to `offset` are committed: answers that waited for them are given."""
-        while self._pending and self._pending[0][0] <= offset:
-            _, answer, response = self._pending.popleft()
-            answer.give(response)
+        if self._term is not None:
+            self._term.committed = max(self._term.committed, offset)
+        self._pending.committed(offset)
 
     def submit(self, request: Request, now_ms: int, caller: Caller = NOBODY) -> Answer:
-        """Carries out a request; a refusal of the whole request is the answer's error."""
+        """Carries out a request; a refusal of the whole request is the answer's error.
+
+        A request whose own `timeout_ms` leaves it no time is not carried out at all.
+        """
+        answer = Answer()
+        deadline_ms = now_ms + _timeout_ms(request)
+        if deadline_ms <= now_ms:
+            answer.refuse(RequestTimedOutError())
+            return answer
         operation = OPERATIONS[type(request)]
-        return self._run(lambda context: operation(context, request, caller), now_ms)
+        try:
+            self._notice(self._active(), now_ms)
+            outcome, offset = self._perform(lambda context: operation(context, request, caller), now_ms)
+        except NotControllerError as error:
+            answer.refuse(error)
+        except ApiError as error:
+            self._settle(self._active().last_written, deadline_ms, answer, partial(answer.refuse, error))
+        else:
+            self._settle(offset, deadline_ms, answer, partial(answer.give, outcome.response))
+        return answer
+
+    def heard(self, broker_id: int, epoch: int, now_ms: int) -> None:
+        """A heartbeat of a broker came in, and will be submitted when its turn comes: its session goes on from now."""
+        term = self._term
+        if term is None:
+            return
+        self._notice(term, now_ms)
+        broker = term.image.cluster.brokers.get(broker_id)
+        if broker is not None and broker.epoch == epoch:
+            term.sessions.heard(broker_id, epoch, now_ms)
 
     def tick(self, now_ms: int) -> None:
-        """Does what is due: fences brokers that fell silent, runs periodic tasks."""
+        """Does what is due: lets answers time out, fences a broker that fell silent, runs periodic tasks.
+
+        Only one broker is fenced at a time, which can take a while: those who were about to be heard are heard first.
+        """
         try:
             self._do_what_is_due(now_ms)
         except NotControllerError:
@@ -122,30 +165,65 @@ class Controller:
 
     @property
     def next_tick_ms(self) -> int | None:
-        """When `tick` has something to do, if nothing happens before; None if not active."""
-        if self._term is None:
-            return None
-        return min(self._term.schedule.next_ms, self._term.sessions.next_expiry_ms())
+        """When `tick` has something to do, if nothing happens before; None if not active.
+
+        A time that is past says that there is more to do at once.
+        """
+        return None if self._term is None else self._next_tick_ms(self._term)
+
+    def _new_term(self, epoch: int, image: MetadataImage, now_ms: int) -> _Term:
+        sessions = BrokerSessions(self._settings.broker_session_timeout_ms)
+        last_offset = image.provenance.offset
+        for broker in image.cluster.brokers.values():
+            # An image does not tell where in the log a broker registered: having read all of it is enough.
+            sessions.registered(broker, last_offset)
+            if not broker.fenced:
+                sessions.heard(broker.id, broker.epoch, now_ms)
+        return _Term(
+            epoch,
+            image,
+            TopicIndex(image.topics),
+            TokenIndex(self._settings.delegation_token_secret_key, image.delegation_tokens),
+            sessions,
+            Schedule(periodic_tasks(self._settings), now_ms),
+            last_written=last_offset,
+            committed=last_offset,
+            ticked_ms=now_ms,
+            seen_ms=now_ms,
+        )
+
+    def _next_tick_ms(self, term: _Term) -> int:
+        return min(
+            term.schedule.next_ms,
+            term.sessions.next_expiry_ms(),
+            self._pending.next_deadline_ms,
+            term.ticked_ms + TICK_INTERVAL_MS_MAX,
+        )
+
+    def _notice(self, term: _Term, now_ms: int) -> None:
+        """Time that went by while a tick was overdue is nobody's silence: this node was not listening.
+
+        Planned for 500, the driver comes at 9,500: a broker last heard at 300 counts as heard at 9,300.
+        """
+        late_ms = now_ms - max(self._next_tick_ms(term), term.seen_ms)
+        if late_ms > 0:
+            term.sessions.postpone(late_ms, now_ms)
+        term.seen_ms = max(term.seen_ms, now_ms)
 
     def _do_what_is_due(self, now_ms: int) -> None:
         if self._term is None:
             return
         term = self._term
-        for broker_id, epoch in term.sessions.take_expired(now_ms):
+        self._notice(term, now_ms)
+        term.ticked_ms = now_ms
+        self._pending.expire(now_ms)
+        expired = term.sessions.take_expired(now_ms)
+        if expired is not None:
+            broker_id, epoch = expired
             self._perform(partial(fence_stale_broker, broker_id=broker_id, epoch=epoch), now_ms)
         for task in term.schedule.due(now_ms):
             outcome, _ = self._perform(task.run, now_ms)
             term.schedule.ran(task, now_ms, more_to_do=outcome.response)
-
-    def _run(self, operation: Callable[[ControllerContext], Outcome[Any]], now_ms: int) -> Answer:
-        answer = Answer()
-        try:
-            outcome, offset = self._perform(operation, now_ms)
-        except ApiError as error:
-            answer.refuse(error)
-        else:
-            self._answer_when_committed(answer, outcome, offset)
-        return answer
 
     def _perform(self, operation: Callable[[ControllerContext], Outcome[Any]], now_ms: int) -> tuple[Outcome[Any], int]:
         """Decides, applies and appends; returns the outcome and the last offset written."""
@@ -160,23 +238,21 @@ class Controller:
             outcome.after_append(offset)
         return outcome, offset
 
-    def _answer_when_committed(self, answer: Answer, outcome: Outcome[Any], offset: int) -> None:
-        if outcome.records:
-            self._pending.append((offset, answer, outcome.response))
-        elif self._pending:
-            # A read of what is not committed yet must not be heard of before it is.
-            self._pending.append((self._pending[-1][0], answer, outcome.response))
+    def _settle(self, offset: int, deadline_ms: int, answer: Answer, settle: Callable[[], None]) -> None:
+        """Settles an answer once `offset`, the last one written before it or by it, is committed."""
+        if offset <= self._active().committed:
+            settle()
         else:
-            answer.give(outcome.response)
+            self._pending.add(offset, deadline_ms, answer, settle)
 
     def _write(self, records: Sequence[VersionedRecord], now_ms: int) -> int:
-        """Applies and appends records in atomic batches and returns the last offset."""
+        """Applies and appends records in atomic batches and returns the last offset written, by them or before."""
         term = self._active()
         if len(records) > RECORDS_PER_BATCH_MAX and term.image.features.version.supports_transactions:
             records = transaction("Large operation", records)
         for start in range(0, len(records), RECORDS_PER_BATCH_MAX):
             self._write_batch(term, records[start : start + RECORDS_PER_BATCH_MAX], now_ms)
-        return self._ports.quorum.end_offset() - 1
+        return term.last_written
 
     def _write_batch(self, term: _Term, batch: Sequence[VersionedRecord], now_ms: int) -> None:
         """Applies before it appends: a record that cannot be applied must never get into the log."""
@@ -189,7 +265,9 @@ class Controller:
             # Broker epochs and what brokers must have read are offsets: a wrong one would fence the wrong broker.
             raise MetadataError(f"the batch was to end at {provenance.offset}, but the log has it end at {last_offset}")
         term.image = image
+        term.last_written = last_offset
         term.index.update(delta.topics)
+        term.tokens.update(delta.delegation_tokens)
         self._brokers_changed(term, delta, [record for record, _ in batch], base_offset)
 
     @staticmethod
@@ -213,7 +291,9 @@ class Controller:
                 term.sessions.changed(broker)
 
     def _context(self, term: _Term, now_ms: int) -> ControllerContext:
-        return ControllerContext(term.image, term.index, term.sessions, self._settings, self._ports, now_ms, term.epoch)
+        return ControllerContext(
+            term.image, term.index, term.tokens, term.sessions, self._settings, self._ports, now_ms, term.epoch
+        )
 
     def _active(self) -> _Term:
         if self._term is None:
@@ -225,3 +305,9 @@ class Controller:
         if leader is None or leader == self._settings.node_id:
             return NotControllerError("No controller appears to be active.")
         return NotControllerError(f"The active controller appears to be node {leader}.")
+
+
+def _timeout_ms(request: Request) -> int:
+    """How long who asked is going to wait."""
+    wanted: int = getattr(request, "timeout_ms", ANSWER_TIMEOUT_MS_DEFAULT)
+    return min(wanted, ANSWER_TIMEOUT_MS_MAX)

@@ -2,7 +2,7 @@
 
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome
-from ottla.protocol.errors import UnsupportedVersionError
+from ottla.protocol.errors import InvalidRegistrationError, UnsupportedVersionError
 from ottla.protocol.messages.controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -17,6 +17,8 @@ def register_controller(
     """Registers a controller; its latest word counts."""
     if not context.version.supports_controller_registration:
         raise UnsupportedVersionError("The current MetadataVersion is too old to support controller registrations.")
+    if request.controller_id < 0:
+        raise InvalidRegistrationError(f"Invalid controller id {request.controller_id}: it must not be negative.")
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,

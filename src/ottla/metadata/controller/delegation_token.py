@@ -1,15 +1,14 @@
 """Delegation tokens: created, renewed, expired, and swept away when their time is up (KIP-48).
 
 A token's password is an HMAC of its id under the cluster's secret, so only the id is in the log, and a request that
-shows the HMAC is matched by computing it for the known ids.
+shows the HMAC is matched by those of the known ids (`token_index`).
 """
 
-import hashlib
-import hmac
 from typing import Final
 
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.token_index import token_hmac
 from ottla.metadata.image.delegation_token import DelegationToken
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_delegation_token import (
@@ -30,11 +29,6 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 EXPIRATIONS_PER_RUN_MAX: Final = 1_000
 _USER_TYPE: Final = "User"
 _TIMESTAMP_MAX: Final = (1 << 63) - 1
-
-
-def token_hmac(secret: bytes, token_id: str) -> bytes:
-    """The password of a token."""
-    return hmac.new(secret, token_id.encode(), hashlib.sha512).digest()
 
 
 def create_delegation_token(
@@ -131,14 +125,15 @@ def _secret(context: ControllerContext) -> tuple[bytes, ErrorCode | None]:
 
 
 def _find(context: ControllerContext, wanted: bytes, caller: Caller) -> tuple[DelegationToken | None, ErrorCode | None]:
-    secret, refusal = _secret(context)
+    _, refusal = _secret(context)
     if refusal is not None:
         return None, refusal
-    for token in context.image.delegation_tokens.values():
-        if hmac.compare_digest(token_hmac(secret, token.token_id), wanted):
-            allowed = caller.principal == token.owner or caller.principal in token.renewers
-            return token, None if allowed else ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
-    return None, ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+    token_id = context.tokens.id_of(wanted)
+    token = None if token_id is None else context.image.delegation_tokens.get(token_id)
+    if token is None:
+        return None, ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+    allowed = caller.principal == token.owner or caller.principal in token.renewers
+    return token, None if allowed else ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
 
 
 def _after(context: ControllerContext, period_ms: int) -> int:

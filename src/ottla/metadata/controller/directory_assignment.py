@@ -1,5 +1,6 @@
 """AssignReplicasToDirs: a broker with several log directories says in which of them a replica lives (KIP-858)."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ottla.base.ids import Uuid
@@ -28,6 +29,12 @@ def assign_replicas_to_dirs(
     broker = context.check_broker_epoch(request.broker_id, request.broker_epoch)
     records: list[VersionedRecord] = []
     offline: dict[Uuid, set[int]] = {}
+    counts = Counter(
+        (topic.topic_id, partition.partition_index)
+        for directory in request.directories
+        for topic in directory.topics
+        for partition in topic.partitions
+    )
     response = AssignReplicasToDirsResponse()
     for directory in request.directories:
         answer = ResponseDirectoryData(id=directory.id)
@@ -35,7 +42,9 @@ def assign_replicas_to_dirs(
             topic = context.image.topics.by_id.get(wanted.topic_id)
             result = ResponseTopicData(topic_id=wanted.topic_id)
             for index in (partition.partition_index for partition in wanted.partitions):
-                error = _why_refused(topic, index, broker.id)
+                # A replica lives in one place: which of two would count is anybody's guess.
+                is_twice = counts[wanted.topic_id, index] > 1
+                error = ErrorCode.INVALID_REQUEST if is_twice else _why_refused(topic, index, broker.id)
                 result.partitions.append(ResponsePartitionData(partition_index=index, error_code=error))
                 if topic is None or error:
                     continue
@@ -44,8 +53,10 @@ def assign_replicas_to_dirs(
                     offline.setdefault(topic.id, set()).add(index)
             answer.topics.append(result)
         response.directories.append(answer)
-    lost = [(context.image.topics.by_id[topic_id], sorted(indexes)) for topic_id, indexes in offline.items()]
-    records += leader_and_isr_updates(context, BrokerMove(removed=broker.id), lost)
+    if offline:
+        assigned = context.after(records)
+        lost = [(assigned.image.topics.by_id[topic_id], sorted(indexes)) for topic_id, indexes in offline.items()]
+        records += leader_and_isr_updates(assigned, BrokerMove(removed=broker.id), lost)
     return Outcome(response, records)
 
 

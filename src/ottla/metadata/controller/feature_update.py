@@ -45,12 +45,15 @@ def update_features(
     updates = {update.feature: update for update in request.feature_updates}
     proposed = {**context.image.features.levels(), **{u.feature: u.max_version_level for u in updates.values()}}
     records: list[VersionedRecord] = []
-    for update in updates.values():
-        try:
-            records += _update(context, update, proposed, request)
-        except ApiError as error:
-            message = f"The update failed for all features since the following feature had an error: {error.message}"
-            return Outcome(UpdateFeaturesResponse(error_code=error.code, error_message=message))
+    try:
+        for update in updates.values():
+            records += _update(context, update, proposed)
+        if KRAFT_VERSION.name in updates and not request.validate_only:
+            # The quorum's own, and not undone by a refusal: only once all the others are found right.
+            _upgrade_kraft_version(context, updates[KRAFT_VERSION.name], validate_only=False)
+    except ApiError as error:
+        message = f"The update failed for all features since the following feature had an error: {error.message}"
+        return Outcome(UpdateFeaturesResponse(error_code=error.code, error_message=message))
     response = UpdateFeaturesResponse(error_message=None)
     if caller.api_version <= _RESULTS_UP_TO:
         response.results = [UpdatableFeatureResult(feature=name, error_message="NONE") for name in updates]
@@ -62,12 +65,8 @@ def update_features(
     return Outcome(response, records)
 
 
-def _update(
-    context: ControllerContext,
-    update: FeatureUpdateKey,
-    proposed: Mapping[str, int],
-    request: UpdateFeaturesRequest,
-) -> list[VersionedRecord]:
+def _update(context: ControllerContext, update: FeatureUpdateKey, proposed: Mapping[str, int]) -> list[VersionedRecord]:
+    """The record of one update, if it may be made."""
     name, level = update.feature, update.max_version_level
     direction = _direction(update)
     if direction not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
@@ -86,7 +85,7 @@ def _update(
     if level > current and direction != UPGRADE:
         raise _refusal(update, "Can't downgrade to a newer version.")
     if is_kraft:
-        return _update_kraft_version(context, update, current, request)
+        return _check_kraft_version(context, update, current)
     if name == FEATURE_NAME:
         _check_metadata_version(context.version, level, direction)
     elif name not in FEATURES:
@@ -137,18 +136,20 @@ def _check_levels(update: FeatureUpdateKey, node: str, levels: VersionRange) -> 
     raise _refusal(update, f"{node} only supports versions {levels}")
 
 
-def _update_kraft_version(
-    context: ControllerContext, update: FeatureUpdateKey, current: int, request: UpdateFeaturesRequest
-) -> list[VersionedRecord]:
+def _check_kraft_version(context: ControllerContext, update: FeatureUpdateKey, current: int) -> list[VersionedRecord]:
     if _direction(update) != UPGRADE:
         if update.max_version_level != current:
             raise _refusal(update, "Can't downgrade the version of this feature.")
         return []
-    context.ports.quorum.upgrade_kraft_version(
-        context.epoch, update.max_version_level, validate_only=request.validate_only
-    )
+    _upgrade_kraft_version(context, update, validate_only=True)
     # The quorum writes the level itself, as a control record; this one is there to be waited for.
     return [VersionedRecord(NoOpRecord(), 0)]
+
+
+def _upgrade_kraft_version(context: ControllerContext, update: FeatureUpdateKey, *, validate_only: bool) -> None:
+    if _direction(update) == UPGRADE:
+        level = update.max_version_level
+        context.ports.quorum.upgrade_kraft_version(context.epoch, level, validate_only=validate_only)
 
 
 def _check_metadata_version(current: MetadataVersion, level: int, direction: int) -> None:

@@ -1,5 +1,6 @@
 """ElectLeaders, and the elections that the controller holds of itself: preferred leaders, and unclean ones."""
 
+from collections import Counter
 from typing import Final
 
 from ottla.base.ids import Uuid
@@ -31,11 +32,12 @@ _BY_TYPE: Final = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
 def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
-    """Elects the preferred leader, or any, for the named partitions, or for all (then silent where not needed)."""
+    """Elects the preferred leader, or any, for the named partitions, or for all that need one."""
     election = _BY_TYPE.get(request.election_type)
     if election is None:
         raise InvalidRequestError(f"Unknown election type {request.election_type}")
-    wanted = _all_partitions(context) if request.topic_partitions is None else request.topic_partitions
+    wanted = _all_needed(context, election) if request.topic_partitions is None else request.topic_partitions
+    counts = Counter((topic.topic, index) for topic in wanted for index in topic.partitions)
     records: list[VersionedRecord] = []
     results = []
     for topic in wanted:
@@ -43,16 +45,15 @@ def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> O
         for index in topic.partitions:
             outcome = PartitionResult(partition_id=index, error_message=None)
             try:
+                if counts[topic.topic, index] > 1:
+                    raise InvalidRequestError("Duplicate partition.")
                 records.append(_elect(context, topic.topic, index, election))
-            except ElectionNotNeededError as error:
-                if request.topic_partitions is None:
-                    continue
-                outcome.error_code, outcome.error_message = error.code, error.message
             except ApiError as error:
                 outcome.error_code, outcome.error_message = error.code, error.message
+            bounded(records)
             result.partition_result.append(outcome)
         results.append(result)
-    return Outcome(ElectLeadersResponse(replica_election_results=results), bounded(records))
+    return Outcome(ElectLeadersResponse(replica_election_results=results), records)
 
 
 def balance_leaders(context: ControllerContext) -> Outcome[bool]:
@@ -78,12 +79,13 @@ def _elect_many(context: ControllerContext, partitions: list[tuple[Uuid, int]], 
     return Outcome(len(records) >= ELECTIONS_PER_RUN_MAX, records)
 
 
-def _all_partitions(context: ControllerContext) -> list[TopicPartitions]:
-    topics = context.image.topics
-    return [
-        TopicPartitions(topic=name, partitions=list(range(len(topics.by_id[topic_id].partitions))))
-        for name, topic_id in sorted(topics.ids.items())
-    ]
+def _all_needed(context: ControllerContext, election: Election) -> list[TopicPartitions]:
+    """The partitions that the election could change, by topic name."""
+    index = context.index
+    by_topic: dict[str, list[int]] = {}
+    for topic_id, partition in index.imbalanced() if election is Election.PREFERRED else index.leaderless():
+        by_topic.setdefault(context.image.topics.by_id[topic_id].name, []).append(partition)
+    return [TopicPartitions(topic=name, partitions=partitions) for name, partitions in sorted(by_topic.items())]
 
 
 def _elect(context: ControllerContext, name: str, index: int, election: Election) -> VersionedRecord:

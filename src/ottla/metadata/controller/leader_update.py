@@ -2,45 +2,45 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder
-from ottla.metadata.image.partition import NO_LEADER
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.metadata_log.log import VersionedRecord
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerMove:
-    """What happens to which broker; `NO_LEADER` for nothing of the kind."""
+    """What happens to which broker; None for nothing of the kind."""
 
-    removed: int = NO_LEADER
+    removed: int | None = None
     """Leaves all ISRs and leads nothing."""
-    added: int = NO_LEADER
-    """May lead, although the image still has it fenced."""
-    unclean: int = NO_LEADER
+    unclean: int | None = None
     """Leaves all ISRs, and eligible leaders too: its logs may lack what it acknowledged."""
+
+
+NOBODY_LEAVES: Final = BrokerMove()
 
 
 def leader_and_isr_updates(
     context: ControllerContext, move: BrokerMove, partitions: Iterable[tuple[TopicImage, list[int]]]
 ) -> list[VersionedRecord]:
-    """The changes of `partitions` that `move` makes necessary."""
+    """The changes of `partitions` that `move` makes necessary.
+
+    Who is alive, and with which directories, is what the context's image says; a broker that comes is there already.
+    """
     gone = (move.removed, move.unclean)
-    is_active = context.image.cluster.is_active
-
-    def is_live(replica: int) -> bool:
-        return replica not in gone and (replica == move.added or is_active(replica))
-
+    live = {broker.id for broker in context.image.cluster.brokers.values() if broker.is_active}.difference(gone)
     records = []
     for topic, indexes in partitions:
         rules = context.rules_of(topic)
         for index in indexes:
             builder = PartitionChangeBuilder(context, topic, index, rules)
-            builder.live_replicas(is_live)
+            builder.live_replicas(live.__contains__)
             builder.allow_unclean()
             builder.isr = tuple(replica for replica in builder.isr if replica not in gone)
-            if move.unclean != NO_LEADER:
+            if move.unclean is not None:
                 builder.unclean_shutdown_replicas = (move.unclean,)
             record = builder.build()
             if record is not None:

@@ -5,6 +5,10 @@ present incarnation. An ISR that completes a reassignment may cost the leader it
 its own request.
 """
 
+from collections import Counter
+from collections.abc import Collection
+
+from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext, TopicRules
 from ottla.metadata.controller.outcome import Outcome
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder, changed
@@ -28,13 +32,20 @@ def alter_partition(context: ControllerContext, request: AlterPartitionRequest) 
     """Changes the ISRs of partitions that one broker leads."""
     context.check_broker_epoch(request.broker_id, request.broker_epoch)
     records: list[VersionedRecord] = []
-    topics = [_alter_topic(context, request.broker_id, topic, records) for topic in request.topics]
+    counts = Counter((topic.topic_id, data.partition_index) for topic in request.topics for data in topic.partitions)
+    twice = {partition for partition, count in counts.items() if count > 1}
+    topics = [_alter_topic(context, request.broker_id, topic, records, twice) for topic in request.topics]
     return Outcome(AlterPartitionResponse(topics=topics), records)
 
 
 def _alter_topic(
-    context: ControllerContext, leader: int, wanted: RequestTopicData, records: list[VersionedRecord]
+    context: ControllerContext,
+    leader: int,
+    wanted: RequestTopicData,
+    records: list[VersionedRecord],
+    twice: Collection[tuple[Uuid, int]],
 ) -> ResponseTopicData:
+    """Alters a topic's partitions, but those that the request names `twice`: both would rest on the same epoch."""
     topic = context.image.topics.by_id.get(wanted.topic_id)
     response = ResponseTopicData(topic_id=wanted.topic_id)
     if topic is None:
@@ -44,7 +55,8 @@ def _alter_topic(
     for data in wanted.partitions:
         # Before version 3 brokers named ids only, without the epochs that tell incarnations apart.
         new_isr = data.new_isr_with_epochs or [BrokerState(broker_id=broker_id) for broker_id in data.new_isr]
-        error = _why_refused(context, leader, topic, data, new_isr)
+        is_twice = (topic.id, data.partition_index) in twice
+        error = ErrorCode.INVALID_REQUEST if is_twice else _why_refused(context, leader, topic, data, new_isr)
         if error is not None:
             response.partitions.append(_refusal(data.partition_index, error))
             continue

@@ -36,6 +36,7 @@ def create_partitions(
 ) -> Outcome[CreatePartitionsResponse]:
     """Adds partitions to topics, each checked by itself."""
     counts = Counter(topic.name for topic in request.topics)
+    _check_total(context, [topic for topic in request.topics if counts[topic.name] == 1])
     records: list[VersionedRecord] = []
     results = [
         CreatePartitionsTopicResult(
@@ -57,6 +58,17 @@ def create_partitions(
     return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
 
 
+def _check_total(context: ControllerContext, topics: list[CreatePartitionsTopic]) -> None:
+    """Kafka places them all before it finds that they are too many: ten million stall its controller."""
+    total = 0
+    for wanted in topics:
+        topic = context.image.topics.topic(wanted.name)
+        if topic is not None:
+            total += max(0, wanted.count - len(topic.partitions))
+    if total > RECORDS_PER_BATCH_MAX:
+        raise PolicyViolationError("Excessively large number of partitions per request.")
+
+
 def _grow(context: ControllerContext, wanted: CreatePartitionsTopic, caller: Caller) -> list[VersionedRecord]:
     topic = context.image.topics.topic(wanted.name)
     if topic is None:
@@ -74,17 +86,13 @@ def _grow(context: ControllerContext, wanted: CreatePartitionsTopic, caller: Cal
             f"Attempted to add {additional} additional partition(s), but only {len(wanted.assignments)} assignment(s) "
             "were specified."
         )
-    if additional > RECORDS_PER_BATCH_MAX:
-        # Kafka places them all before it finds that they are too many: ten million stall its controller.
-        raise PolicyViolationError("Excessively large number of partitions per request.")
     caller.mutation_quota(additional)
     factor = len(topic.partitions[0].replicas)
     if wanted.assignments is None:
         made = new_partitions(context, place_replicas(context, additional, factor))
     else:
         made = _manual(context, topic, wanted.assignments)
-    elr_enabled = context.image.features.elr_enabled
-    return list(partition_records(topic.id, enumerate(made, current), context.version, elr_enabled=elr_enabled))
+    return list(partition_records(topic.id, enumerate(made, current), context.version))
 
 
 def _manual(

@@ -14,6 +14,9 @@ class ConfigSchema(Protocol):
     def validate(self, resource: ConfigResource, configs: Mapping[str, str], existing: Mapping[str, str]) -> None:
         """Raises an `ApiError` (mostly `InvalidConfigError`) if `configs` may not replace `existing`."""
 
+    def supports(self, resource_type: int, name: str) -> bool:
+        """Whether a key is declared for that type of resource. Brokers take any key, declared or not."""
+
     def is_list(self, resource: ConfigResource, name: str) -> bool:
         """Whether a key holds a list, so that values can be appended and subtracted."""
 

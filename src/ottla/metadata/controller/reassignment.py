@@ -4,6 +4,9 @@ A reassignment only declares its goal. The leader brings the new replicas into t
 change that has all of them completes it (`reassignment_replica`, `partition_change`).
 """
 
+from collections import Counter
+from collections.abc import Callable, Sequence
+
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder
@@ -15,6 +18,7 @@ from ottla.protocol.errors import (
     ApiError,
     InvalidReplicaAssignmentError,
     InvalidReplicationFactorError,
+    InvalidRequestError,
     NoReassignmentInProgressError,
     UnknownTopicOrPartitionError,
 )
@@ -33,6 +37,8 @@ from ottla.protocol.messages.list_partition_reassignments import (
 )
 from ottla.protocol.metadata_log.log import VersionedRecord
 
+FactorRule = Callable[[PartitionRegistration, Sequence[int]], None]
+
 
 def alter_partition_reassignments(
     context: ControllerContext, request: AlterPartitionReassignmentsRequest
@@ -42,24 +48,27 @@ def alter_partition_reassignments(
     response = AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
     )
+    check_factor = _any_factor if request.allow_replication_factor_change else _check_factor
+    counts = Counter((topic.name, wanted.partition_index) for topic in request.topics for wanted in topic.partitions)
     for topic in request.topics:
         results = ReassignableTopicResponse(name=topic.name)
         for wanted in topic.partitions:
             result = ReassignablePartitionResponse(partition_index=wanted.partition_index, error_message=None)
             try:
+                if counts[topic.name, wanted.partition_index] > 1:
+                    raise InvalidRequestError("Duplicate partition.")
                 found = _find(context, topic.name, wanted.partition_index)
                 if wanted.replicas is None:
                     record = _cancel(context, found, wanted.partition_index)
                 else:
-                    if not request.allow_replication_factor_change:
-                        _check_factor(found.partitions[wanted.partition_index], wanted.replicas)
-                    record = _reassign(context, found, wanted)
+                    record = _reassign(context, found, wanted, check_factor)
                 records += [] if record is None else [record]
             except ApiError as error:
                 result.error_code, result.error_message = error.code, message_of(error)
+            bounded(records)
             results.partitions.append(result)
         response.responses.append(results)
-    return Outcome(response, bounded(records))
+    return Outcome(response, records)
 
 
 def list_partition_reassignments(
@@ -104,10 +113,13 @@ def _find(context: ControllerContext, name: str, index: int) -> TopicImage:
     return topic
 
 
-def _reassign(context: ControllerContext, topic: TopicImage, wanted: ReassignablePartition) -> VersionedRecord | None:
+def _reassign(
+    context: ControllerContext, topic: TopicImage, wanted: ReassignablePartition, factor_rule: FactorRule
+) -> VersionedRecord | None:
     index, target = wanted.partition_index, tuple(wanted.replicas or ())
     check_manual_assignment(context, target, None)
     partition = topic.partitions[index]
+    factor_rule(partition, target)
     move = ReassignmentReplicas.of(partition).redirected(target)
     builder = PartitionChangeBuilder(context, topic, index, context.rules_of(topic))
     builder.replicas, builder.adding, builder.removing = move
@@ -138,7 +150,11 @@ def _cancel(context: ControllerContext, topic: TopicImage, index: int) -> Versio
     return builder.build()
 
 
-def _check_factor(partition: PartitionRegistration, target: list[int]) -> None:
+def _any_factor(partition: PartitionRegistration, target: Sequence[int]) -> None:
+    """Allows the replication factor to change."""
+
+
+def _check_factor(partition: PartitionRegistration, target: Sequence[int]) -> None:
     """Without leave to change it, the replication factor stays what it is, or what the last reassignment made it."""
     current = {*partition.replicas, *partition.adding_replicas} - {*partition.removing_replicas}
     size = len(current) if partition.is_reassigning else len(partition.replicas)

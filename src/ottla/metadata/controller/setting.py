@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ottla.base.ids import Uuid
+
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
@@ -9,8 +11,8 @@ class ControllerSettings:
 
     node_id: int
     cluster_id: str
-    is_combined: bool = False
-    """Whether this process is also broker `node_id`."""
+    broker_incarnation_id: Uuid | None = None
+    """The incarnation id of broker `node_id`, if that is this very process; None if it is a controller only."""
     num_partitions: int = 1
     default_replication_factor: int = 1
     delete_topic_enable: bool = True

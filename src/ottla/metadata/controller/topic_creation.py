@@ -49,8 +49,8 @@ def create_topics(
     context: ControllerContext, request: CreateTopicsRequest, caller: Caller
 ) -> Outcome[CreateTopicsResponse]:
     """Creates the topics that can be created, and says of each why not, if not."""
-    _check_partition_count(context, request)
     counts = Counter(topic.name for topic in request.topics)
+    _check_partition_count(context, [topic for topic in request.topics if counts[topic.name] == 1])
     duplicates = sorted(name for name, count in counts.items() if count > 1)
     records: list[VersionedRecord] = []
     results = []
@@ -72,9 +72,9 @@ def _refusal(name: str, code: int, message: str | None) -> CreatableTopicResult:
     return CreatableTopicResult(name=name, error_code=code, error_message=message)
 
 
-def _check_partition_count(context: ControllerContext, request: CreateTopicsRequest) -> None:
+def _check_partition_count(context: ControllerContext, topics: list[CreatableTopic]) -> None:
     total = 0
-    for topic in request.topics:
+    for topic in topics:
         if topic.assignments:
             total += len(topic.assignments)
         else:
@@ -91,11 +91,10 @@ def _create(
     partitions = _manual_partitions(context, topic) if topic.assignments else _placed_partitions(context, topic)
     caller.mutation_quota(len(partitions))
     made = TopicImage(topic.name, context.new_id(), tuple(partitions))
-    elr_enabled = context.image.features.elr_enabled
     records = [
         VersionedRecord(TopicRecord(name=made.name, topic_id=made.id), 0),
         *config_records,
-        *partition_records(made.id, enumerate(partitions), context.version, elr_enabled=elr_enabled),
+        *partition_records(made.id, enumerate(partitions), context.version),
     ]
     return records, _result(context, topic, caller, made)
 

@@ -26,6 +26,11 @@ def entity_data(entity: QuotaEntity) -> list[EntityData]:
     return [EntityData(entity_type=type_, entity_name=name) for type_, name in entity]
 
 
+def entity_order(entity: QuotaEntity) -> list[tuple[str, str]]:
+    """What to sort entities by: a default comes before the names of its type."""
+    return [(type_, name or "") for type_, name in entity]
+
+
 class ClientQuotasDelta(MapDelta[QuotaEntity, Quotas]):
     """Changes to quotas; an entity without quotas is no longer in the map."""
 

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 from immutables import Map
 
 from ottla.metadata.error import MetadataError
-from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, KRAFT_VERSION
-from ottla.metadata.metadata_version import FEATURE_NAME, LATEST, MINIMUM, MetadataVersion
+from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, KRAFT_VERSION, NOT_SUPPORTED, supported_features
+from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 
 
@@ -54,9 +54,12 @@ class FeaturesDelta:
         if record.name == KRAFT_VERSION.name:
             # Kafka 4.0 wrote it by mistake (KAFKA-18979); the quorum's control records are what counts.
             return
-        if record.name == FEATURE_NAME and not MINIMUM <= record.feature_level <= LATEST:
+        levels = supported_features().get(record.name, NOT_SUPPORTED)
+        if not levels.includes(record.feature_level):
+            # What the level means for the records that follow, this node cannot know.
             raise MetadataError(
-                f"metadata.version {record.feature_level}, but this node supports versions {MINIMUM:d} to {LATEST:d}"
+                f"{record.name} {record.feature_level}, but this node supports versions {levels.lowest} to "
+                f"{levels.highest}"
             )
         self.changes[record.name] = record.feature_level
 

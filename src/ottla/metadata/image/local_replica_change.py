@@ -22,7 +22,7 @@ class LocalReplicaChanges(NamedTuple):
     """No longer on this broker: the topic is gone, or its replica was moved away."""
     leaders: dict[LocalPartition, PartitionRegistration]
     """Led by this broker, with any change; `elected` of them in a new leader epoch."""
-    elected: set[LocalPartition]
+    elected: dict[LocalPartition, PartitionRegistration]
     followers: dict[LocalPartition, PartitionRegistration]
     directories: dict[LocalPartition, Uuid]
     """Where a replica is now said to live, if that is new."""
@@ -30,7 +30,7 @@ class LocalReplicaChanges(NamedTuple):
 
 def local_changes(delta: TopicsDelta, broker_id: int) -> LocalReplicaChanges:
     """The part of `delta` that concerns the broker."""
-    changes = LocalReplicaChanges([], {}, set(), {}, {})
+    changes = LocalReplicaChanges([], {}, {}, {}, {})
     for topic in sorted(delta.deleted.values(), key=lambda topic: topic.name):
         changes.deleted.extend(
             LocalPartition(topic.name, topic.id, index)
@@ -60,4 +60,4 @@ def _partition_changed(changes: LocalReplicaChanges, topic: TopicDelta, index: i
         return
     changes.leaders[partition] = after
     if before is None or before.leader_epoch != after.leader_epoch:
-        changes.elected.add(partition)
+        changes.elected[partition] = after

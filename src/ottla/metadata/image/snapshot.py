@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import MIGRATING
 from ottla.metadata.error import UnwritableMetadataError
-from ottla.metadata.image.client_quota import QuotaEntity, entity_data
+from ottla.metadata.image.client_quota import entity_data, entity_order
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NO_PRODUCER_ID, MetadataImage, Provenance
 from ottla.metadata.image.partition import PartitionRegistration
@@ -57,18 +57,14 @@ def snapshot_records(
 
 
 def partition_records(
-    topic_id: Uuid,
-    partitions: Iterable[tuple[int, PartitionRegistration]],
-    version: MetadataVersion,
-    *,
-    elr_enabled: bool,
+    topic_id: Uuid, partitions: Iterable[tuple[int, PartitionRegistration]], version: MetadataVersion
 ) -> Iterator[VersionedRecord]:
     """Partitions of a topic, with their indexes, as records of `version`."""
     for index, partition in partitions:
         record = partition.to_record(topic_id, index)
         if not version.supports_directory_assignment:
             record.directories = []
-        if not elr_enabled or not version.supports_elr:
+        if not version.supports_elr:
             record.eligible_leader_replicas = None
             record.last_known_elr = None
         yield VersionedRecord(record, version.partition_record_version)
@@ -105,12 +101,14 @@ class _SnapshotWriter:
             yield VersionedRecord(controller.to_record(), 0)
 
     def topics(self) -> Iterator[VersionedRecord]:
-        elr_enabled = self._image.features.elr_enabled
         for topic_id, topic in sorted(self._image.topics.by_id.items()):
             yield VersionedRecord(TopicRecord(name=topic.name, topic_id=topic_id), 0)
             if not self._version.supports_directory_assignment and _has_directories(topic):
                 self._on_loss("the directory assignment state of one or more replicas")
-            yield from partition_records(topic_id, enumerate(topic.partitions), self._version, elr_enabled=elr_enabled)
+            # Whether the feature is on does not matter: a partition keeps its eligible leaders until it changes.
+            if not self._version.supports_elr and _has_elr(topic):
+                self._on_loss("the eligible leader replicas of one or more partitions")
+            yield from partition_records(topic_id, enumerate(topic.partitions), self._version)
 
     def configs(self) -> Iterator[VersionedRecord]:
         for (type_, resource), configs in sorted(self._image.configs.items(), key=lambda item: item[0]):
@@ -119,7 +117,7 @@ class _SnapshotWriter:
                 yield VersionedRecord(record, 0)
 
     def client_quotas(self) -> Iterator[VersionedRecord]:
-        for entity, quotas in sorted(self._image.client_quotas.items(), key=lambda item: _entity_order(item[0])):
+        for entity, quotas in sorted(self._image.client_quotas.items(), key=lambda item: entity_order(item[0])):
             for key, value in sorted(quotas.items()):
                 yield VersionedRecord(ClientQuotaRecord(entity=entity_data(entity), key=key, value=value), 0)
 
@@ -152,5 +150,5 @@ def _has_directories(topic: TopicImage) -> bool:
     return any(directory != MIGRATING for partition in topic.partitions for directory in partition.directories)
 
 
-def _entity_order(entity: QuotaEntity) -> list[tuple[str, str]]:
-    return [(type_, name or "") for type_, name in entity]
+def _has_elr(topic: TopicImage) -> bool:
+    return any(partition.elr or partition.last_known_elr for partition in topic.partitions)
