@@ -31,5 +31,9 @@ def read_whole(disk: Disk, path: str) -> bytes | None:
 
 
 def directory_of(path: str) -> str:
-    """The directory that holds the path."""
-    return path.rpartition("/")[0] or "."
+    """The directory that holds the path.
+
+    >>> directory_of("/data/logs"), directory_of("/data"), directory_of("data")
+    ('/data', '/', '.')
+    """
+    return path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")

@@ -20,6 +20,7 @@ from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendRules
+from ottla.storage.disk.atomic import directory_of
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
 from ottla.storage.index.transaction_index import AbortedTransaction
@@ -308,7 +309,7 @@ class Log:
                 segment.release()
         self.snapshots.flush(begin, end)
         if self._has_new_directory:
-            self.disk.flush_directory(self.directory.rpartition("/")[0] or ".")
+            self.disk.flush_directory(directory_of(self.directory))
         if self._has_new_directory or any(segment.base_offset >= begin for segment in written):
             self.disk.flush_directory(self.directory)
         self._has_new_directory = False
