@@ -91,8 +91,10 @@ class RaftCore:
             context.snapshots.restart_log_at(latest)
         context.voters.update()
         context.quorum.start(context.log_end, now_ms)
-        context.listener.tell_leader(context.quorum.leader)
-        if context.quorum.is_only_voter and not isinstance(context.quorum.role, Candidate):
+        # Who led before the restart leads no more: the listener must not take the old epoch for its own.
+        resigned = isinstance(context.quorum.role, Resigned)
+        context.listener.tell_leader(LeaderAndEpoch(None, self.leader.epoch) if resigned else self.leader)
+        if context.quorum.is_only_voter:
             self._leadership.to_prospective(now_ms)
         return self._settle(now_ms)
 
