@@ -29,7 +29,10 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         "ours": lambda: frames.scan(section, COUNT, NOW),
         "ours, plain": lambda: frames_plain.scan(section, COUNT, NOW),
     }
-    yield compare("scan and validate", "records", scans, COUNT, seconds=seconds, target="≥ 40 M")
+    yield compare("scan a record section", "records", scans, COUNT, seconds=seconds, target="≥ 40 M")
+    whole = Batch(write_batch(RECORDS))
+    validation: Contenders = {"ours": lambda: validate(whole, RULES, NOW)}
+    yield compare("validate a batch, CRC included", "records", validation, COUNT, seconds=seconds)
     for codec in CODECS:
         decoding = compare(f"decode to tuples, {codec.config_name}", "records", _readers(codec), COUNT, seconds=seconds)
         decoding.target = "≥ 3 M" if codec is CompressionType.NONE else ""

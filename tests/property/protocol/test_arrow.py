@@ -16,6 +16,7 @@ from ottla.protocol.records import arrow, columns_plain, columns_writer_plain
 from ottla.protocol.records.arrow import HEADERS, Projection, decode, encode, encode_batches
 from ottla.protocol.records.reader import ReadOptions, read_tuples
 from ottla.protocol.records.writer import BatchOptions, write_batch
+from tests.fuzz.arrow import fuzz_one
 
 _columns = pytest.importorskip("ottla.protocol.records._columns")
 _columns_writer = pytest.importorskip("ottla.protocol.records._columns_writer")
@@ -130,3 +131,9 @@ def test_twins_agree_on_bytes_that_somebody_changed(rows: list[tuple[Any, ...]],
     options = ReadOptions(check_crcs=False)
     found = on_both(lambda: tuples(changed, options))
     assert found == outcome(lambda: read_tuples(changed, options))
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.lists(st.integers(0, 255), max_size=120))
+def test_twins_agree_on_arrays_of_any_raw_buffers(data: list[int]) -> None:
+    fuzz_one(bytes((2, *data)))

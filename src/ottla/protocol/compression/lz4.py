@@ -1,7 +1,9 @@
 """lz4 frames as Kafka's Java client writes them: independent blocks of 64 KiB, no checksums but the header's.
 
-Clients for magic 0 computed the header checksum over too many bytes; `repaired` puts the right one in its place.
-Kafka reads one frame and ignores what follows it; so do we.
+What Kafka's reader refuses is refused, as no Java consumer could get past it: blocks that depend on earlier ones,
+dictionaries, reserved bits, a missing end mark. Like it we check block checksums, but neither the content's size nor
+its checksum, take a block of nothing for the end, and ignore what follows the frame. Clients for magic 0 computed the
+header checksum over too many bytes; `repaired` puts the right one in its place.
 """
 
 import struct
@@ -17,23 +19,28 @@ _BLOCK_BYTES = 64 * 1024
 # Version 1, independent blocks; blocks of 64 KiB; then the header checksum of exactly these two bytes.
 _HEADER = _MAGIC + b"\x60\x40\x82"
 _END_MARK = bytes(4)
+# The flags in the first byte of the descriptor; of the second only bits 4 to 6 are in use.
+_VERSION, _VERSION_MASK = 0x40, 0xC0
+_INDEPENDENT, _BLOCK_CHECKSUMS, _CONTENT_SIZE, _CONTENT_CHECKSUM, _RESERVED = 0x20, 0x10, 0x08, 0x04, 0x03
+_BLOCK_SIZE_CODE_MIN, _RESERVED_SIZE_BITS = 4, 0x8F
 _STORED = 0x80000000
 _LENGTH = struct.Struct("<I")
 _EXPANSION_MAX = 255
+# A block whose first byte is below this starts with no literals; with nothing behind it, it is a block of nothing.
+_LITERAL = 0x10
 # lz4-java's default level means its fast compressor; every other level means the high compressor of that level.
 _FAST_LEVEL = 9
 _HIGH_LEVEL_MIN, _HIGH_LEVEL_MAX = 3, 12
 
 
 class _Frame(NamedTuple):
-    """A frame's shape: its blocks as (start, size, stored), and the most that it makes."""
+    """A frame's shape: its blocks as (start, size, stored), where they all end, and the most that they make."""
 
     block_bytes_max: int
-    independent: bool
     block_checksums: bool
     blocks: list[tuple[int, int, bool]]
+    blocks_end: int
     size_max: int
-    end: int
 
 
 def compress(data: Buffer, level: int) -> bytes:
@@ -57,10 +64,10 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
     frame = _parse(data)
     out = bytearray(min(frame.size_max, max_bytes))
     try:
-        if frame.independent and not frame.block_checksums:
-            size = _decompress_blocks(data, frame, out)
+        if frame.block_checksums:
+            size = cramjam.lz4.decompress_into(_blocks_alone(data, frame), out) if frame.blocks else 0
         else:
-            size = cramjam.lz4.decompress_into(data[: frame.end], out)
+            size = _decompress_blocks(data, frame, out)
     except cramjam.DecompressionError as error:
         if frame.size_max > max_bytes:
             raise too_large(max_bytes) from None
@@ -82,9 +89,20 @@ def _fast_block(chunk: memoryview) -> bytes:
 
 def _high_block(chunk: memoryview, level: int) -> memoryview:
     """The only block of a frame that cramjam writes: its block functions know no levels."""
-    frame = memoryview(cramjam.lz4.compress(chunk, level=max(_HIGH_LEVEL_MIN, min(level, _HIGH_LEVEL_MAX))))
+    level = max(_HIGH_LEVEL_MIN, min(level, _HIGH_LEVEL_MAX))
+    compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
+    compressor.compress(bytes(chunk))
+    frame = memoryview(compressor.finish())
     start, size, stored = _parse(frame).blocks[0]
     return chunk if stored else frame[start : start + size]
+
+
+def _blocks_alone(data: memoryview, frame: _Frame) -> bytes:
+    """A frame of the same blocks and their checksums, without the size and checksum of all, which Kafka ignores."""
+    descriptor = bytes((_VERSION | _INDEPENDENT | _BLOCK_CHECKSUMS, data[5]))
+    checksum = bytes((_header_checksum(memoryview(descriptor)),))
+    blocks = data[frame.blocks[0][0] - _LENGTH.size : frame.blocks_end]
+    return b"".join((_MAGIC, descriptor, checksum, blocks, _END_MARK))
 
 
 def _decompress_blocks(data: memoryview, frame: _Frame, out: bytearray) -> int:
@@ -107,8 +125,16 @@ def _descriptor_end(data: memoryview) -> int:
     """Where the header checksum lies."""
     if len(data) < len(_HEADER) or data[:4] != _MAGIC:
         raise corrupt("lz4", "no frame starts here", 0)
-    flags = data[4]
-    end = 6 + (8 if flags & 0x08 else 0) + (4 if flags & 0x01 else 0)
+    flags, sizes = data[4], data[5]
+    if flags & _VERSION_MASK != _VERSION:
+        raise corrupt("lz4", "unknown version", 4)
+    if not flags & _INDEPENDENT:
+        raise corrupt("lz4", "its blocks depend on each other", 4)
+    if flags & _RESERVED:
+        raise corrupt("lz4", "it has a dictionary or a reserved flag", 4)
+    if sizes & _RESERVED_SIZE_BITS or sizes >> 4 < _BLOCK_SIZE_CODE_MIN:
+        raise corrupt("lz4", "unknown block size", 5)
+    end = 6 + (8 if flags & _CONTENT_SIZE else 0)
     if end >= len(data):
         raise corrupt("lz4", "it ends inside the header", len(data))
     return end
@@ -116,31 +142,31 @@ def _descriptor_end(data: memoryview) -> int:
 
 def _parse(data: memoryview) -> _Frame:
     end = _descriptor_end(data)
-    flags, block_size_code = data[4], data[5] >> 4 & 7
-    if flags >> 6 != 1 or block_size_code < 4:
-        raise corrupt("lz4", "unknown version or block size", 4)
+    flags = data[4]
     if _header_checksum(data[4:end]) != data[end]:
         raise corrupt("lz4", "the header's checksum is wrong", end)
-    block_bytes_max = 1 << 2 * block_size_code + 8
-    checksum_bytes = 4 if flags & 0x10 else 0
-    blocks, position = [], end + 1
-    size_max = 0
+    block_bytes_max = 1 << 2 * (data[5] >> 4) + 8
+    checksum_bytes = 4 if flags & _BLOCK_CHECKSUMS else 0
+    blocks: list[tuple[int, int, bool]] = []
+    position, size_max = end + 1, 0
     while True:
-        if position + 4 > len(data):
+        if position + _LENGTH.size > len(data):
             raise corrupt("lz4", "it ends before its end mark", position)
         length = _LENGTH.unpack_from(data, position)[0]
-        position += 4
-        size = length & ~_STORED
+        start = position + _LENGTH.size
+        size, stored = length & ~_STORED, bool(length & _STORED)
         if size == 0:
             break
-        if size > block_bytes_max or size + checksum_bytes > len(data) - position:
-            raise corrupt("lz4", f"a block of {size} bytes", position)
-        stored = bool(length & _STORED)
-        blocks.append((position, size, stored))
+        if size > block_bytes_max or size + checksum_bytes > len(data) - start:
+            raise corrupt("lz4", f"a block of {size} bytes", start)
+        if size == 1 and not stored and data[start] < _LITERAL:
+            return _Frame(block_bytes_max, bool(checksum_bytes), blocks, position, size_max)
+        blocks.append((start, size, stored))
         size_max += size if stored else min(block_bytes_max, _EXPANSION_MAX * size)
-        position += size + checksum_bytes
-    position += 4 if flags & 0x04 else 0
-    return _Frame(block_bytes_max, bool(flags & 0x20), bool(checksum_bytes), blocks, size_max, position)
+        position = start + size + checksum_bytes
+    if flags & _CONTENT_CHECKSUM and start + 4 > len(data):
+        raise corrupt("lz4", "it ends before its checksum", start)
+    return _Frame(block_bytes_max, bool(checksum_bytes), blocks, position, size_max)
 
 
 def _header_checksum(descriptor: memoryview) -> int:

@@ -1,6 +1,8 @@
 """snappy in the block framing of xerial's Java library, which Kafka clients write; a bare snappy block is read too.
 
 Frame: `82 "SNAPPY" 00`, version int32, compatible version int32, then blocks of int32 length and raw snappy data.
+Between blocks there may be more headers, as when streams were joined. As in that library only theirs have to have a
+version that it knows, and are known by their first four bytes; one to three bytes at the end are ignored.
 """
 
 import struct
@@ -14,6 +16,8 @@ _MAGIC = b"\x82SNAPPY\x00"
 _HEADER = _MAGIC + struct.pack(">ii", 1, 1)
 _BLOCK_BYTES = 32 * 1024
 _LENGTH = struct.Struct(">i")
+_MAGIC_START = _LENGTH.unpack_from(_MAGIC)[0]
+_VERSION_MIN = 1
 # The densest snappy element makes 64 bytes of 3: whoever claims more than this lies, and gets no memory for it.
 _EXPANSION_MAX = 32
 
@@ -49,22 +53,31 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
 
 def _blocks(data: memoryview) -> list[memoryview]:
     blocks = []
-    position = 0
-    while position < len(data):
-        if data[position : position + len(_MAGIC)] == _MAGIC:
-            position += len(_HEADER)
-            if position > len(data):
-                raise corrupt("snappy", "it ends inside the header", len(data))
-            continue
+    position = len(_HEADER)
+    while position + _LENGTH.size <= len(data):
         start = position + _LENGTH.size
-        if start > len(data):
-            raise corrupt("snappy", "it ends inside a block's length", position)
         size = _LENGTH.unpack_from(data, position)[0]
+        if size == _MAGIC_START:
+            position = _header_end(data, position)
+            continue
         if not 0 <= size <= len(data) - start:
             raise corrupt("snappy", f"a block of {size} bytes, {len(data) - start} left", position)
         position = start + size
         blocks.append(data[start:position])
+    if position > len(data):
+        raise corrupt("snappy", "it ends inside the header", len(data))
     return blocks
+
+
+def _header_end(data: memoryview, position: int) -> int:
+    """Where a header between blocks ends."""
+    end = position + len(_HEADER)
+    if end > len(data):
+        raise corrupt("snappy", "it ends inside the header", len(data))
+    version = _LENGTH.unpack_from(data, position + len(_MAGIC))[0]
+    if version < _VERSION_MIN:
+        raise corrupt("snappy", f"version {version}", position + len(_MAGIC))
+    return end
 
 
 def _sizes(blocks: list[memoryview], max_bytes: int) -> list[int]:

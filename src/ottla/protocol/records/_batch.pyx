@@ -8,7 +8,7 @@ from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory, PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
-from ottla.protocol.records._memory cimport contiguous
+from ottla.protocol.records._memory cimport is_contiguous
 from ottla.protocol.records._varint cimport (
     load_int16,
     load_int32,
@@ -22,6 +22,7 @@ from crc32c import crc32c
 
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.records import batch_plain
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.timestamp import TimestampType
 
 cdef enum:
@@ -61,7 +62,9 @@ cdef class Batch:
     def __cinit__(self, buffer, Py_ssize_t position=0):
         cdef Py_buffer* view
         self.memory = PyMemoryView_FromObject(buffer)
-        view = contiguous(self.memory)
+        if not is_contiguous(self.memory):
+            self.memory = contiguous(self.memory)
+        view = PyMemoryView_GET_BUFFER(self.memory)
         self.position = position
         if 0 <= position <= view.len:
             self.at = <uint8_t*>view.buf + position
@@ -221,6 +224,8 @@ cdef class Batches:
 
     def __init__(self, buffer, Py_ssize_t position=0):
         self.memory = PyMemoryView_FromObject(buffer)
+        if not is_contiguous(self.memory):
+            self.memory = contiguous(self.memory)
         self.position = position
 
     def __iter__(self):
@@ -228,7 +233,7 @@ cdef class Batches:
 
     def __next__(self):
         cdef Batch batch
-        cdef Py_buffer* view = contiguous(self.memory)
+        cdef Py_buffer* view = PyMemoryView_GET_BUFFER(self.memory)
         cdef Py_ssize_t size = 0
         if 0 <= self.position <= view.len:
             size = whole_size(<const uint8_t*>view.buf + self.position, view.len - self.position)

@@ -1,7 +1,9 @@
 """The compiled loop from Arrow buffers to record sections; `columns_writer_plain` is the twin to read first.
 
 A record is measured, then written. The room that the records need at most follows from the offsets of the arrays, so
-a section is allocated once. Offsets are checked against the data before they are followed. No loop holds the GIL.
+a section is allocated once. That holds only while offsets rise, so they are checked for every row, null or not, and
+before they are followed; and nothing is written that the section has no room for, should the arrays change meanwhile.
+No loop holds the GIL.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -38,7 +40,7 @@ cdef class Held:
     cdef Py_buffer view
     cdef bint held
 
-    def __cinit__(self, buffer, Py_ssize_t bytes_min):
+    def __cinit__(self, buffer, bytes_min):
         PyObject_GetBuffer(buffer, &self.view, PyBUF_SIMPLE)
         self.held = True
         if self.view.len < bytes_min:
@@ -62,6 +64,17 @@ cdef struct Strings:
 cdef struct Span:
     const uint8_t* data
     int64_t length  # or why there is none: NULL_ROW, ROW
+
+
+cdef struct Progress:
+    Py_ssize_t start  # the section's first row
+    Py_ssize_t row  # the next to write
+    int64_t base_timestamp
+    int64_t max_timestamp
+    int64_t reason  # why the row cannot be written, if it cannot
+    Py_ssize_t used  # bytes written
+    Py_ssize_t full  # bytes that a section of more than one record may have
+    Py_ssize_t capacity  # bytes that there is memory for
 
 
 cdef inline uint64_t zigzag(int64_t number) noexcept nogil:
@@ -103,13 +116,16 @@ cdef inline Span span_of(const Strings* strings, Py_ssize_t row) noexcept nogil:
     cdef int64_t start, stop
     cdef Py_ssize_t element = strings.first + row
     span.data = NULL
-    if strings.data == NULL or is_null(strings.validity, element):
+    if strings.data == NULL:
         span.length = NULL_ROW
         return span
     start = offset_of(strings, element)
     stop = offset_of(strings, element + 1)
     if start < 0 or stop < start or stop > strings.end - strings.data:
         span.length = ROW
+        return span
+    if is_null(strings.validity, element):
+        span.length = NULL_ROW
         return span
     span.data = strings.data + start
     span.length = stop - start
@@ -121,7 +137,10 @@ cdef inline Py_ssize_t bytes_between(const Strings* strings, Py_ssize_t start, P
     cdef int64_t bytes
     if strings.data == NULL:
         return 0
-    bytes = offset_of(strings, strings.first + stop) - offset_of(strings, strings.first + start)
+    # As unsigned numbers: the offsets of a broken array may be as far apart as int64 allows.
+    bytes = <int64_t>(
+        <uint64_t>offset_of(strings, strings.first + stop) - <uint64_t>offset_of(strings, strings.first + start)
+    )
     return max(0, min(bytes, strings.end - strings.data))
 
 
@@ -172,19 +191,22 @@ cdef class ColumnWriter:
             self.timestamp_first = source.timestamp.first
             self.timestamp_validity = self._hold_validity(source.timestamp, self.rows)
             self.timestamps = <const int64_t*>self._hold(
-                source.timestamp.values, (self.timestamp_first + self.rows) * 8
+                source.timestamp.values, (source.timestamp.first + <object>self.rows) * 8
             )
         self._find_overheads()
 
-    cdef const void* _hold(self, buffer, Py_ssize_t bytes_min) except? NULL:
+    cdef const void* _hold(self, buffer, bytes_min) except? NULL:
+        # The bytes are counted in Python's integers: a first row far out would overflow C's.
         cdef Held held = Held(buffer, bytes_min)
         self.held.append(held)
         return held.view.buf
 
     cdef const uint8_t* _hold_validity(self, source, Py_ssize_t rows) except? NULL:
+        if source.first < 0:
+            raise EncodeError(layout.SHORT_BUFFER)
         if source.validity is None:
             return NULL
-        return <const uint8_t*>self._hold(source.validity, (source.first + rows + 7) // 8)
+        return <const uint8_t*>self._hold(source.validity, (source.first + <object>rows + 7) // 8)
 
     cdef int _hold_strings(self, Strings* strings, source, Py_ssize_t rows) except -1:
         cdef Held data
@@ -193,7 +215,7 @@ cdef class ColumnWriter:
             return 0
         strings.first = source.first
         strings.validity = self._hold_validity(source, rows)
-        offsets = self._hold(source.offsets, (strings.first + rows + 1) * <Py_ssize_t>source.width)
+        offsets = self._hold(source.offsets, (source.first + <object>rows + 1) * source.width)
         if source.width == 4:
             strings.offsets = <const int32_t*>offsets
         else:
@@ -211,7 +233,7 @@ cdef class ColumnWriter:
         self.header_validity = self._hold_validity(source, self.rows)
         if self.rows:
             self.header_offsets = <const int32_t*>self._hold(
-                source.offsets, (self.header_first + self.rows + 1) * 4
+                source.offsets, (source.first + <object>self.rows + 1) * 4
             )
         self._hold_strings(&self.header_keys, source.keys, self.pairs)
         self._hold_strings(&self.header_values, source.values, self.pairs)
@@ -244,27 +266,33 @@ cdef class ColumnWriter:
 
     def section(self, Py_ssize_t start, Py_ssize_t room, Py_ssize_t bytes_max):
         """The records from row `start` on, as many as fit into `bytes_max` together with `room`, one at least."""
-        cdef Py_ssize_t capacity, stop
-        cdef bytearray section
+        cdef Py_ssize_t bytes, allowed = max(0, bytes_max - room)
+        cdef bytearray section = bytearray()
         cdef uint8_t* base
-        cdef int64_t base_timestamp, max_timestamp = 0, reason = 0
+        cdef Progress progress
         if not 0 <= start < self.rows:
             raise ValueError("the section starts at a row that is not there")
-        base_timestamp = self._timestamp(start)
-        capacity = min(self._bytes_max(start, self.rows), bytes_max - room)
-        capacity = room + max(capacity, self._bytes_max(start, start + 1))
-        section = PyByteArray_FromStringAndSize(NULL, capacity + COPY_STEP)
-        base = <uint8_t*>PyByteArray_AS_STRING(section)
-        stop = start
-        with nogil:
-            room += self._write(&stop, base + room, base + min(capacity, bytes_max), &max_timestamp, &reason)
-        if reason:
-            raise EncodeError(REASONS[reason], path=f"records[{stop}]")
-        PyByteArray_Resize(section, room)
-        return layout.Written(section, stop, base_timestamp, max_timestamp)
+        progress.start = progress.row = start
+        progress.base_timestamp = progress.max_timestamp = self._timestamp(start)
+        progress.reason = progress.used = progress.full = 0
+        bytes = self._bytes_max(start, self.rows)
+        # Once round, unless offsets fall further on and made the rows up to there look smaller than they are.
+        while progress.row == start or (progress.row < self.rows and progress.full < allowed):
+            bytes = max(min(bytes, allowed), progress.used + self._bytes_max(progress.row, progress.row + 1))
+            PyByteArray_Resize(section, room + bytes + COPY_STEP)
+            progress.capacity = bytes
+            progress.full = min(bytes, allowed)
+            base = <uint8_t*>PyByteArray_AS_STRING(section) + room
+            with nogil:
+                self._write(base, &progress)
+            if progress.reason:
+                raise EncodeError(REASONS[progress.reason], path=f"records[{progress.row}]")
+            bytes *= 2
+        PyByteArray_Resize(section, room + progress.used)
+        return layout.Written(section, progress.row, progress.base_timestamp, progress.max_timestamp)
 
     cdef Py_ssize_t _bytes_max(self, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-        """The most bytes that the records from row `start` to `stop` can take."""
+        """The most bytes that the records from row `start` to `stop` can take, if the offsets are sound."""
         cdef Py_ssize_t first, last
         cdef Py_ssize_t bytes = (stop - start) * self.record_overhead
         bytes += bytes_between(&self.key, start, stop) + bytes_between(&self.value, start, stop)
@@ -277,16 +305,17 @@ cdef class ColumnWriter:
                 bytes += bytes_between(&self.header_values, first, last)
         return bytes
 
-    cdef Py_ssize_t _write(
-        self, Py_ssize_t* place, uint8_t* base, const uint8_t* end, int64_t* max_timestamp, int64_t* reason
-    ) noexcept nogil:
-        """Writes records from row `place` on until the next one has no room, or has an error; the bytes written."""
+    cdef void _write(self, uint8_t* base, Progress* progress) noexcept nogil:
+        """Writes records until the next one has no room, or has an error."""
         cdef Strings keys = self.key, values = self.value
         cdef Span key, value
-        cdef uint8_t* at = base
-        cdef Py_ssize_t start = place[0], row = start
-        cdef int64_t base_timestamp = self._timestamp(start), highest = base_timestamp
-        cdef int64_t timestamp, size
+        cdef uint8_t* at = base + progress.used
+        cdef const uint8_t* stop
+        cdef const uint8_t* full = base + progress.full
+        cdef const uint8_t* end = base + progress.capacity
+        cdef Py_ssize_t start = progress.start, row = progress.row
+        cdef int64_t base_timestamp = progress.base_timestamp, highest = progress.max_timestamp
+        cdef int64_t timestamp, size, size_all
         cdef uint64_t delta, offset_delta
         cdef bint headers = self.header_offsets != NULL
         while row < self.rows:
@@ -297,13 +326,18 @@ cdef class ColumnWriter:
             value = span_of(&values, row)
             size = 1 + size_of(delta) + size_of(offset_delta) + sized(key) + sized(value)
             if key.length == ROW or value.length == ROW:
-                reason[0] = ROW
+                progress.reason = ROW
                 break
-            size += self._headers_size(row, reason) if headers else 1
+            size += self._headers_size(row, &progress.reason) if headers else 1
             if size > INT32_MAX:
-                reason[0] = TOO_LARGE
-            if reason[0] or (size + size_of(<uint64_t>size << 1) > end - at and row > start):
+                progress.reason = TOO_LARGE
+            size_all = size + size_of(<uint64_t>size << 1)
+            if progress.reason or (size_all > full - at and row > start):
                 break
+            if size_all > end - at:
+                progress.reason = ROW
+                break
+            stop = at + size_all
             at = put(at, <uint64_t>size << 1)
             at[0] = 0
             at = put(at + 1, delta)
@@ -311,43 +345,54 @@ cdef class ColumnWriter:
             at = put_bytes(at, key, keys.end)
             at = put_bytes(at, value, values.end)
             if headers:
-                at = self._put_headers(at, row)
+                at = self._put_headers(at, stop, row)
+                if at != stop:
+                    progress.reason = ROW
+                    break
             else:
                 at[0] = 0
                 at += 1
             highest = max(highest, timestamp)
             row += 1
-        place[0] = row
-        max_timestamp[0] = highest
-        return at - base
+        progress.row = row
+        progress.max_timestamp = highest
+        progress.used = at - base
 
     cdef int64_t _headers_size(self, Py_ssize_t row, int64_t* reason) noexcept nogil:
         cdef Py_ssize_t element = self.header_first + row, pair
         cdef Py_ssize_t first = self.header_offsets[element], last = self.header_offsets[element + 1]
         cdef int64_t size = size_of(<uint64_t>(last - first) << 1)
+        cdef bint absent = is_null(self.header_validity, element)
         cdef Span key, value
-        if is_null(self.header_validity, element):
-            return 1
         if not 0 <= first <= last <= self.pairs:
             reason[0] = ROW
             return 1
         for pair in range(first, last):
             key = span_of(&self.header_keys, pair)
             value = span_of(&self.header_values, pair)
-            if key.length == ROW or value.length == ROW or key.length == NULL_ROW:
-                reason[0] = NULL_HEADER_KEY if value.length != ROW and key.length == NULL_ROW else ROW
-                return 1
+            if key.length < 0 or value.length == ROW:
+                if key.length == ROW or value.length == ROW or not absent:
+                    reason[0] = ROW if key.length == ROW or value.length == ROW else NULL_HEADER_KEY
+                    return 1
             size += sized(key) + sized(value)
-        return size
+        return 1 if absent else size
 
-    cdef uint8_t* _put_headers(self, uint8_t* at, Py_ssize_t row) noexcept nogil:
-        """Writes the headers, which `_headers_size` found sound."""
+    cdef uint8_t* _put_headers(self, uint8_t* at, const uint8_t* stop, Py_ssize_t row) noexcept nogil:
+        """Writes the headers that `_headers_size` measured; NULL if they no longer fit before `stop`."""
         cdef Py_ssize_t element = self.header_first + row, pair
+        cdef Py_ssize_t first = self.header_offsets[element], last = self.header_offsets[element + 1]
+        cdef Span key, value
         if is_null(self.header_validity, element):
             at[0] = 0
             return at + 1
-        at = put(at, <uint64_t>(self.header_offsets[element + 1] - self.header_offsets[element]) << 1)
-        for pair in range(self.header_offsets[element], self.header_offsets[element + 1]):
-            at = put_bytes(at, span_of(&self.header_keys, pair), self.header_keys.end)
-            at = put_bytes(at, span_of(&self.header_values, pair), self.header_values.end)
+        if not 0 <= first <= last <= self.pairs or size_of(<uint64_t>(last - first) << 1) > stop - at:
+            return NULL
+        at = put(at, <uint64_t>(last - first) << 1)
+        for pair in range(first, last):
+            key = span_of(&self.header_keys, pair)
+            value = span_of(&self.header_values, pair)
+            if sized(key) + sized(value) > stop - at:
+                return NULL
+            at = put_bytes(at, key, self.header_keys.end)
+            at = put_bytes(at, value, self.header_values.end)
         return at

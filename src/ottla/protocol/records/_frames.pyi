@@ -2,10 +2,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ottla.base.buffer import Buffer
-from ottla.protocol.records.frames_plain import Facts
+from ottla.protocol.records.frames_plain import Demands, Facts, Invalid
 from ottla.protocol.records.record import RecordTuple
 
 def scan(data: Buffer, count: int, base_timestamp: int) -> Facts: ...
+def find_invalid(data: Buffer, count: int, base_timestamp: int, demands: Demands, found_max: int) -> list[Invalid]: ...
 def decode(
     data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> list[RecordTuple]: ...

@@ -10,7 +10,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndS
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_Check, PyLong_FromLongLong
-from cpython.memoryview cimport PyMemoryView_FromObject
+from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport (
     PyTuple_Check,
@@ -24,11 +24,11 @@ from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ottla.protocol.records._memory cimport contiguous
+from ottla.protocol.records._frame cimport Frame, add, parse
+from ottla.protocol.records._memory cimport is_contiguous
 from ottla.protocol.records._varint cimport (
     OTTLA_LIKELY,
     read_varint,
-    read_varlong,
     varint_size,
     varlong_size,
     write_varint,
@@ -36,6 +36,7 @@ from ottla.protocol.records._varint cimport (
 )
 
 from ottla.protocol.records import frames_plain
+from ottla.protocol.records.memory import contiguous
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(void*)
@@ -45,75 +46,6 @@ cdef extern from "Python.h":
 # A record's smallest frame: seven fields of a byte each.
 cdef Py_ssize_t FRAME_BYTES_MIN = 7
 cdef tuple NO_HEADERS = ()
-
-
-cdef struct Frame:
-    int64_t timestamp_delta
-    int32_t offset_delta
-    int32_t key_size
-    int32_t value_size
-    int32_t header_count
-    const uint8_t* key
-    const uint8_t* value
-    const uint8_t* headers
-
-
-cdef inline const uint8_t* skip_headers(const uint8_t* at, const uint8_t* end, int32_t count) noexcept nogil:
-    cdef int32_t size
-    while count > 0:
-        at = read_varint(at, end, &size)
-        if at == NULL or size < 0 or size > end - at:
-            return NULL
-        at += size
-        at = read_varint(at, end, &size)
-        if at == NULL or size > end - at:
-            return NULL
-        if size > 0:
-            at += size
-        count -= 1
-    return at
-
-
-cdef inline const uint8_t* parse(const uint8_t* at, const uint8_t* end, Frame* frame) noexcept nogil:
-    """Reads the frame at `at`; the byte after it, or NULL if it is malformed."""
-    cdef int32_t size
-    at = read_varint(at, end, &size)
-    if at == NULL or size < 1 or size > end - at:
-        return NULL
-    end = at + size
-    at = read_varlong(at + 1, end, &frame.timestamp_delta)
-    if at == NULL:
-        return NULL
-    at = read_varint(at, end, &frame.offset_delta)
-    if at == NULL:
-        return NULL
-    at = read_varint(at, end, &size)
-    if at == NULL or size > end - at:
-        return NULL
-    frame.key_size = size
-    frame.key = at
-    if size > 0:
-        at += size
-    at = read_varint(at, end, &size)
-    if at == NULL or size > end - at:
-        return NULL
-    frame.value_size = size
-    frame.value = at
-    if size > 0:
-        at += size
-    at = read_varint(at, end, &size)
-    if at == NULL or size < 0 or size > end - at:
-        return NULL
-    frame.header_count = size
-    frame.headers = at
-    if size > 0:
-        at = skip_headers(at, end, size)
-    return at if at == end else NULL
-
-
-cdef inline int64_t add(int64_t base, int64_t delta) noexcept nogil:
-    """Wraps as Java's longs do."""
-    return <int64_t>(<uint64_t>base + <uint64_t>delta)
 
 
 cdef struct Facts:
@@ -180,6 +112,45 @@ def scan(data, int64_t count, int64_t base_timestamp):
     return facts.timestamp_min, facts.timestamp_max, facts.null_keys, facts.consecutive
 
 
+def find_invalid(data, int64_t count, int64_t base_timestamp, demands, Py_ssize_t found_max):
+    """See `frames_plain.find_invalid`."""
+    cdef Py_buffer view
+    cdef const uint8_t* start
+    cdef const uint8_t* at
+    cdef const uint8_t* end
+    cdef int64_t timestamp, earliest = demands.earliest, latest = demands.latest
+    cdef bint needs_key = demands.key
+    cdef int32_t index = 0
+    cdef Frame frame
+    cdef list found = []
+    frames_plain.check_count(count)
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    try:
+        start = at = <const uint8_t*>view.buf
+        end = start + view.len
+        with nogil:
+            while index < count:
+                at = parse(at, end, &frame)
+                if at == NULL:
+                    break
+                timestamp = add(base_timestamp, frame.timestamp_delta)
+                if (
+                    frame.offset_delta != index or (needs_key and frame.key_size < 0)
+                    or (timestamp != -1 and not earliest <= timestamp <= latest)
+                ):
+                    with gil:
+                        found.append((index, frame.offset_delta, timestamp, frame.key_size >= 0))
+                        if len(found) == found_max:
+                            return found
+                index += 1
+    finally:
+        PyBuffer_Release(&view)
+    if index != count or at != end:
+        # Malformed after all: the scan says how.
+        scan(data, count, base_timestamp)
+    return found
+
+
 cdef inline object bytes_or_none(const uint8_t* at, int32_t size):
     return None if size < 0 else PyBytes_FromStringAndSize(<const char*>at, size)
 
@@ -243,7 +214,9 @@ cdef class RecordIterator:
         cdef Py_buffer* view
         frames_plain.check_count(count)
         self.memory = PyMemoryView_FromObject(data)
-        view = contiguous(self.memory)
+        if not is_contiguous(self.memory):
+            self.memory = contiguous(self.memory)
+        view = PyMemoryView_GET_BUFFER(self.memory)
         self.start = self.at = <const uint8_t*>view.buf
         self.end = self.start + view.len
         self.count = <int32_t>count

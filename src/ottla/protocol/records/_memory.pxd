@@ -7,9 +7,9 @@ as a use of it, and a collector that clears a cycle with such a view in it would
 from cpython.memoryview cimport PyMemoryView_GET_BUFFER
 
 
-cdef inline Py_buffer* contiguous(object memory) except NULL:
-    """The buffer of a memoryview that holds plain bytes, one after another."""
+cdef inline bint is_contiguous(object memory) noexcept:
+    """Whether a memoryview holds plain bytes, one after another; if not, `memory.contiguous` makes or refuses one."""
     cdef Py_buffer* view = PyMemoryView_GET_BUFFER(memory)
-    if view.ndim != 1 or view.itemsize != 1 or (view.strides != NULL and view.strides[0] != 1 and view.len > 1):
-        raise BufferError("not contiguous bytes")
-    return view
+    return view.ndim == 1 and view.itemsize == 1 and view.strides[0] == 1 and (
+        view.format == NULL or (view.format[0] == c"B" and view.format[1] == 0)
+    )

@@ -25,6 +25,7 @@ from ottla.protocol.records.arrow_source import HEADER, HEADERS, source_of
 from ottla.protocol.records.batch import HEADER_BYTES, LOG_OVERHEAD, MAGIC, Batch, batches, frame_at
 from ottla.protocol.records.columns import ColumnReader, ColumnWriter
 from ottla.protocol.records.columns_layout import NO_START, BinaryColumn, Columns, HeaderColumn, Wanted
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.reader import ReadOptions
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.protocol.records.writer import BatchOptions
@@ -34,6 +35,7 @@ COLUMNS = ("key", "value", "headers", "offset", "timestamp", "timestamp_type")
 
 _MAGIC_AT = 16
 _INT32_MAX = 2**31 - 1
+_BATCH_BYTES_MAX = _INT32_MAX + LOG_OVERHEAD
 _MILLISECONDS = pa.timestamp("ms", "UTC")
 _BINARY = pa.binary()
 _STRING = pa.string()
@@ -90,7 +92,7 @@ def decode(buffer: Buffer, projection: Projection = EVERYTHING, options: ReadOpt
     or the broker's, as `timestamp_type` tells (0 CreateTime, 1 LogAppendTime). Raises `DecodeError` for malformed
     bytes and for a column of more than 2 GiB, and CORRUPT_MESSAGE where a CRC does not match.
     """
-    view = memoryview(buffer).cast("B")
+    view = contiguous(buffer)
     first = NO_START if options.from_offset is None else options.from_offset
     columns = ColumnReader(projection.wanted, first, len(view))
     _append_batches(columns, view, options)
@@ -106,7 +108,12 @@ def _append_batches(columns: ColumnReader, view: memoryview, options: ReadOption
             if frame is None:
                 return
             message = view[start : start + frame.size]
-            converted = legacy.convert(message, options.decompressed_bytes_max, check_crcs=options.check_crcs)
+            converted = legacy.convert(
+                message,
+                options.decompressed_bytes_max,
+                check_crcs=options.check_crcs,
+                compression=CompressionType.NONE,
+            )
             _append_batches(columns, memoryview(converted), options)
             walk = batches(view, start + frame.size)
             continue
@@ -180,7 +187,7 @@ def _header_keys(column: BinaryColumn) -> Any:
 def encode(
     records: Any, options: BatchOptions = writer.DEFAULT_OPTIONS, *, default_timestamp: int = NO_TIMESTAMP
 ) -> bytearray:
-    """The rows of a `pyarrow.RecordBatch` as one batch.
+    """The rows of a `pyarrow.RecordBatch` as one batch; a table's batches come from `Table.to_batches`.
 
     Its columns are `value`, and if there `key`, `headers` and `timestamp` (int64 milliseconds or any timestamp type);
     others are not looked at. Where a timestamp is missing or null, `default_timestamp` is written.
@@ -188,7 +195,7 @@ def encode(
     columns = _columns(records, options, default_timestamp)
     if records.num_rows == 0:
         return writer.write_batch((), options)
-    batch, stop = _write(columns, 0, options, _INT32_MAX + LOG_OVERHEAD)
+    batch, stop = _write(columns, 0, options, _BATCH_BYTES_MAX)
     if stop < records.num_rows:
         raise EncodeError("the records need more than the 2 GiB that a batch can have", path=f"records[{stop}]")
     return batch
@@ -210,6 +217,7 @@ def encode_batches(
     [175, 175, 118]
     """
     columns = _columns(records, options, default_timestamp)
+    batch_bytes_max = max(0, min(batch_bytes_max, _BATCH_BYTES_MAX))
     start = 0
     while start < records.num_rows:
         batch, stop = _write(columns, start, options, batch_bytes_max)

@@ -14,6 +14,7 @@ import crc32c
 from ottla.base.buffer import Buffer
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import DecodeError
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.timestamp import TimestampType
 
 HEADER_BYTES = 61
@@ -76,7 +77,7 @@ class Batch:
     __slots__ = ("_view", "position", "size")
 
     def __init__(self, buffer: Buffer, position: int = 0) -> None:
-        view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
+        view = contiguous(buffer)
         if position < 0:
             raise refuse_cut_short(position)
         frame = frame_at(view, position)
@@ -265,7 +266,7 @@ class Batches:
     __slots__ = ("_view", "position")
 
     def __init__(self, buffer: Buffer, position: int = 0) -> None:
-        self._view = memoryview(buffer)
+        self._view = contiguous(buffer)
         self.position = position
 
     def __iter__(self) -> Iterator[Batch]:

@@ -1,9 +1,8 @@
-"""The loop from Arrow buffers to record sections in plain Python, on top of the frames that `frames_plain` writes.
+"""The loop from Arrow buffers to record sections in plain Python; `_columns_writer` does the same, compiled.
 
-`_columns_writer` does the same, compiled.
+Offsets are checked for every row, null or not: the compiled loop counts on them to rise. A header's key is written as
+it is in the array, which pyarrow does not hold to UTF-8 unless asked to.
 """
-
-from collections.abc import Iterator
 
 from ottla.protocol.errors import EncodeError
 from ottla.protocol.records import frames_plain
@@ -11,18 +10,24 @@ from ottla.protocol.records.columns_layout import (
     NULL_HEADER_KEY,
     ROW,
     SHORT_BUFFER,
+    TOO_LARGE,
     BinarySource,
     HeaderSource,
     LongSource,
     Source,
     Written,
 )
+from ottla.protocol.records.memory import contiguous
+
+_INT32_MAX = 2**31 - 1
 
 
 class _Validity:
     """Says of which elements there is a value."""
 
     def __init__(self, source: BinarySource | HeaderSource | LongSource, rows: int) -> None:
+        if source.first < 0:
+            raise EncodeError(SHORT_BUFFER)
         self._first = source.first
         self._bits = None
         if source.validity is not None:
@@ -41,15 +46,13 @@ class _Strings:
         self._validity = _Validity(source, rows)
         offsets = _held(source.offsets, (source.first + rows + 1) * source.width if rows else 0)
         self._offsets = offsets.cast("i" if source.width == 4 else "q")
-        self._data = memoryview(source.data).cast("B")
+        self._data = _held(source.data)
 
     def get(self, row: int) -> bytes | None:
-        if self._validity.is_null(row):
-            return None
         start, stop = self._offsets[self._first + row], self._offsets[self._first + row + 1]
         if not 0 <= start <= stop <= len(self._data):
             raise _RowError(ROW)
-        return self._data[start:stop].tobytes()
+        return None if self._validity.is_null(row) else self._data[start:stop].tobytes()
 
 
 class _Headers:
@@ -63,17 +66,19 @@ class _Headers:
         self._keys = _Strings(source.keys, source.pairs)
         self._values = _Strings(source.values, source.pairs)
 
-    def get(self, row: int) -> Iterator[frames_plain.Header]:
-        if self._validity.is_null(row):
-            return
+    def get(self, row: int) -> list[tuple[bytes, bytes | None]]:
         start, stop = self._offsets[self._first + row], self._offsets[self._first + row + 1]
         if not 0 <= start <= stop <= self._pairs:
             raise _RowError(ROW)
+        absent = self._validity.is_null(row)
+        headers = []
         for pair in range(start, stop):
             key, value = self._keys.get(pair), self._values.get(pair)
-            if key is None:
+            if key is not None:
+                headers.append((key, value))
+            elif not absent:
                 raise _RowError(NULL_HEADER_KEY)
-            yield key.decode(), value
+        return [] if absent else headers
 
 
 class _RowError(Exception):
@@ -93,7 +98,8 @@ class ColumnWriter:
         if source.timestamp is not None:
             first = source.timestamp.first
             self._timestamp_validity = _Validity(source.timestamp, source.rows)
-            self._timestamps = _held(source.timestamp.values, (first + source.rows) * 8).cast("q")[first:]
+            values = _held(source.timestamp.values, (first + source.rows) * 8)
+            self._timestamps = values.cast("q")[first:]
 
     def section(self, start: int, room: int, bytes_max: int) -> Written:
         """The records from row `start` on, as many as fit into `bytes_max` together with `room`, one at least."""
@@ -103,13 +109,16 @@ class ColumnWriter:
         base_timestamp = max_timestamp = self._timestamp(start)
         row = start
         while row < self._rows:
-            record = self._record(row, start)
+            timestamp = self._timestamp(row)
             before = len(out)
-            frames_plain.encode_record(out, record, row, 0, base_timestamp)
+            try:
+                self._append(out, row, (frames_plain.wrap(timestamp - base_timestamp), row - start))
+            except _RowError as error:
+                raise EncodeError(str(error), path=f"records[{row}]") from None
             if len(out) > bytes_max and row > start:
                 del out[before:]
                 break
-            max_timestamp = max(max_timestamp, record[1])
+            max_timestamp = max(max_timestamp, timestamp)
             row += 1
         return Written(out, row, base_timestamp, max_timestamp)
 
@@ -119,18 +128,34 @@ class ColumnWriter:
         timestamp: int = self._timestamps[row]
         return timestamp
 
-    def _record(self, row: int, start: int) -> frames_plain.RecordTuple:
-        try:
-            key = self._key.get(row) if self._key is not None else None
-            value = self._value.get(row)
-            headers = tuple(self._headers.get(row)) if self._headers is not None else ()
-        except _RowError as error:
-            raise EncodeError(str(error), path=f"records[{row}]") from None
-        return (row - start, self._timestamp(row), key, value, headers)
+    def _append(self, out: bytearray, row: int, deltas: tuple[int, int]) -> None:
+        """Appends the row's frame."""
+        body = bytearray(1)
+        for delta in deltas:
+            frames_plain.put_varlong(body, delta)
+        _put_bytes(body, self._key.get(row) if self._key is not None else None)
+        _put_bytes(body, self._value.get(row))
+        headers = self._headers.get(row) if self._headers is not None else []
+        frames_plain.put_varlong(body, len(headers))
+        for header in headers:
+            for field in header:
+                _put_bytes(body, field)
+        if len(body) > _INT32_MAX:
+            raise _RowError(TOO_LARGE)
+        frames_plain.put_varlong(out, len(body))
+        out += body
 
 
-def _held(buffer: object, bytes_min: int) -> memoryview:
-    view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-    if len(view) < bytes_min:
+def _put_bytes(out: bytearray, value: bytes | None) -> None:
+    frames_plain.put_varlong(out, -1 if value is None else len(value))
+    out += value or b""
+
+
+def _held(buffer: object, bytes_needed: int | None = None) -> memoryview:
+    """As many bytes as are needed, or all."""
+    view = contiguous(buffer)  # type: ignore[arg-type]
+    if bytes_needed is None:
+        return view
+    if len(view) < bytes_needed:
         raise EncodeError(SHORT_BUFFER)
-    return view
+    return view[:bytes_needed]

@@ -1,20 +1,25 @@
 """Control records: what kind one is, and the two that end a transaction.
 
-The key is version int16 and type int16. An end marker's value is version int16 and coordinator epoch int32; the
-values of the quorum's control records are messages, defined with the others. Newer versions only append fields, so
-a higher version reads like 0.
+Keys and end markers are a version int16 and then a message of `ottla.protocol.control_record`: ControlRecordTypeSchema
+or EndTxnMarker. Newer versions only append fields, so a higher version reads like 0. The values of the quorum's control
+records are messages without that prefix.
 """
 
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
+from ottla.protocol.control_record import ControlRecordTypeSchema, EndTxnMarker
+from ottla.protocol.definition import Message
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.writer import BatchOptions, write_batch
 
-_KEY = struct.Struct(">hh")
-_END_VALUE = struct.Struct(">hi")
+_VERSION = struct.Struct(">h")
+_LATEST = 0
+
+_Versioned = TypeVar("_Versioned", bound=Message)
 
 
 class ControlRecordType(IntEnum):
@@ -31,16 +36,12 @@ class ControlRecordType(IntEnum):
 
 def write_key(control_type: ControlRecordType) -> bytes:
     """A control record's key."""
-    return _KEY.pack(0, control_type)
+    return _write_versioned(ControlRecordTypeSchema(type=control_type))
 
 
 def read_key(key: bytes | None) -> ControlRecordType | None:
     """The type that a control record's key names; None for one from the future, which is to be ignored."""
-    if key is None or len(key) < _KEY.size:
-        raise DecodeError("a control record's key needs 4 bytes", path="key")
-    version, number = _KEY.unpack_from(key)
-    if version < 0:
-        raise DecodeError(f"version {version}", path="key.version", position=0)
+    number = _read_versioned(key, ControlRecordTypeSchema, "key").type
     return ControlRecordType(number) if 0 <= number <= max(ControlRecordType) else None
 
 
@@ -53,7 +54,7 @@ class EndTransactionMarker:
 
     def value(self) -> bytes:
         """The control record's value."""
-        return _END_VALUE.pack(0, self.coordinator_epoch)
+        return _write_versioned(EndTxnMarker(coordinator_epoch=self.coordinator_epoch))
 
 
 def read_end_marker(record: RecordTuple) -> EndTransactionMarker | None:
@@ -62,12 +63,7 @@ def read_end_marker(record: RecordTuple) -> EndTransactionMarker | None:
     control_type = read_key(key)
     if control_type not in (ControlRecordType.ABORT, ControlRecordType.COMMIT):
         return None
-    if value is None or len(value) < _END_VALUE.size:
-        raise DecodeError("an end marker's value needs 6 bytes", path="value")
-    version, coordinator_epoch = _END_VALUE.unpack_from(value)
-    if version < 0:
-        raise DecodeError(f"version {version}", path="value.version", position=0)
-    return EndTransactionMarker(control_type, coordinator_epoch)
+    return EndTransactionMarker(control_type, _read_versioned(value, EndTxnMarker, "value").coordinator_epoch)
 
 
 def write_end_marker(
@@ -86,3 +82,20 @@ def write_end_marker(
         producer_id=producer_id, producer_epoch=producer_epoch, is_transactional=True, is_control=True
     )
     return write_batch([(0, timestamp, write_key(marker.control_type), marker.value(), ())], options)
+
+
+def _write_versioned(message: Message) -> bytes:
+    return _VERSION.pack(_LATEST) + message.encode(_LATEST)
+
+
+def _read_versioned(data: bytes | None, kind: type[_Versioned], path: str) -> _Versioned:
+    """The message behind its version; what a newer version appended is not looked at."""
+    if data is None or len(data) < _VERSION.size:
+        raise DecodeError("no room for a version", path=path)
+    version = _VERSION.unpack_from(data)[0]
+    if version < 0:
+        raise DecodeError(f"version {version}", path=f"{path}.version", position=0)
+    try:
+        return kind.decode_from(data, _VERSION.size, min(version, _LATEST))[0]
+    except DecodeError as error:
+        raise error.inside(f"{path}.") from None

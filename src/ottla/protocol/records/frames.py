@@ -13,6 +13,7 @@ else:
     _twin = load("ottla.protocol.records._frames", "ottla.protocol.records.frames_plain")
 
 scan = _twin.scan
+find_invalid = _twin.find_invalid
 decode = _twin.decode
 iterate = _twin.iterate
 encode = _twin.encode

@@ -9,16 +9,34 @@ is not UTF-8 reads with replacement characters.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.errors import DecodeError, EncodeError
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.record import Header, RecordTuple
+from ottla.protocol.records.timestamp import NO_TIMESTAMP
 
-__all__ = ["Facts", "Header", "RecordTuple", "decode", "encode", "encode_record", "iterate", "record_size", "scan"]
+__all__ = [
+    "Demands",
+    "Facts",
+    "Header",
+    "Invalid",
+    "RecordTuple",
+    "decode",
+    "encode",
+    "encode_record",
+    "find_invalid",
+    "iterate",
+    "record_size",
+    "scan",
+]
 
 Facts: TypeAlias = tuple[int, int, int, bool]
 """Lowest timestamp other than -1, highest timestamp, records without key, whether offset deltas are 0, 1, 2, …"""
+
+Invalid: TypeAlias = tuple[int, int, int, bool]
+"""A record that does not meet the demands: index, offset delta, timestamp, whether it has a key."""
 
 _INT32_MAX = 2**31 - 1
 _INT64_MIN = -(2**63)
@@ -27,19 +45,47 @@ _VARINT_BYTES_MAX = 5
 _VARLONG_BYTES_MAX = 10
 
 
+class Demands(NamedTuple):
+    """What each record of a section has to be like, besides having its index as offset delta."""
+
+    key: bool
+    """Whether it needs a key."""
+    earliest: int = _INT64_MIN
+    latest: int = _INT64_MAX
+    """Between which timestamps its own lies, if it has one."""
+
+    def are_met(self, index: int, offset_delta: int, timestamp: int, *, has_key: bool) -> bool:
+        """Whether the record at `index` is as demanded."""
+        in_time = timestamp == NO_TIMESTAMP or self.earliest <= timestamp <= self.latest
+        return in_time and offset_delta == index and (has_key or not self.key)
+
+
 def scan(data: Buffer, count: int, base_timestamp: int) -> Facts:
     """Checks every frame of a record section and says what the validator needs to know of them."""
     lowest, highest = _INT64_MAX, _INT64_MIN
     null_keys = 0
     consecutive = True
     for index, (timestamp_delta, offset_delta, key, _, _) in enumerate(_frames(data, count)):
-        timestamp = _wrap(base_timestamp + timestamp_delta)
+        timestamp = wrap(base_timestamp + timestamp_delta)
         highest = max(highest, timestamp)
         if timestamp != -1:
             lowest = min(lowest, timestamp)
         null_keys += key is None
         consecutive &= offset_delta == index
     return lowest if lowest != _INT64_MAX else -1, highest if count else -1, null_keys, consecutive
+
+
+def find_invalid(data: Buffer, count: int, base_timestamp: int, demands: Demands, found_max: int) -> list[Invalid]:
+    """The first records that do not meet the demands, `found_max` at most; nothing is made of the others."""
+    found: list[Invalid] = []
+    for index, (timestamp_delta, offset_delta, key, _, _) in enumerate(_frames(data, count)):
+        timestamp = wrap(base_timestamp + timestamp_delta)
+        if demands.are_met(index, offset_delta, timestamp, has_key=key is not None):
+            continue
+        found.append((index, offset_delta, timestamp, key is not None))
+        if len(found) == found_max:
+            break
+    return found
 
 
 def decode(
@@ -56,8 +102,8 @@ def iterate(
     check_count(count)
     return (
         (
-            _wrap(base_offset + offset_delta),
-            _wrap(base_timestamp + timestamp_delta) if log_append_time is None else log_append_time,
+            wrap(base_offset + offset_delta),
+            wrap(base_timestamp + timestamp_delta) if log_append_time is None else log_append_time,
             key,
             value,
             headers,
@@ -89,7 +135,7 @@ def record_size(record: Any, index: int, base_offset: int, base_timestamp: int) 
 
 def _frames(data: Buffer, count: int) -> Iterator[tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]]:
     check_count(count)
-    raw = data if type(data) is bytes else bytes(data)
+    raw = data if type(data) is bytes else bytes(contiguous(data))
     position = 0
     for index in range(count):
         try:
@@ -189,8 +235,8 @@ def _uvarint(raw: bytes | memoryview, at: int, bytes_max: int) -> tuple[int, int
     raise IndexError
 
 
-def _wrap(value: int) -> int:
-    """To 64 bits, as Java's longs wrap."""
+def wrap(value: int) -> int:
+    """The number in 64 bits, as Java's longs wrap."""
     if _INT64_MIN <= value <= _INT64_MAX:
         return value
     return (value - _INT64_MIN) % 2**64 + _INT64_MIN
@@ -282,21 +328,21 @@ def encode_record(out: bytearray, record: Any, index: int, base_offset: int, bas
         raise EncodeError("not a tuple of offset, timestamp, key, value and headers", path=path)
     offset, timestamp, key, value, headers = record
     body = bytearray(1)
-    _put_varlong(body, _timestamp_delta(timestamp, base_timestamp, path))
-    _put_varlong(body, _offset_delta(offset, base_offset, path))
+    put_varlong(body, _timestamp_delta(timestamp, base_timestamp, path))
+    put_varlong(body, _offset_delta(offset, base_offset, path))
     _put_bytes(body, key, f"{path}.key")
     _put_bytes(body, value, f"{path}.value")
     _put_headers(body, headers, path)
     if len(body) > _INT32_MAX:
         raise EncodeError(f"{len(body)} bytes in one record", path=path)
-    _put_varlong(out, len(body))
+    put_varlong(out, len(body))
     out += body
 
 
 def _timestamp_delta(timestamp: Any, base_timestamp: int, path: str) -> int:
     if not isinstance(timestamp, int) or not _INT64_MIN <= timestamp <= _INT64_MAX:
         raise EncodeError(f"{timestamp!r} is not a 64-bit integer", path=f"{path}.timestamp")
-    return _wrap(timestamp - base_timestamp)
+    return wrap(timestamp - base_timestamp)
 
 
 def _offset_delta(offset: Any, base_offset: int, path: str) -> int:
@@ -310,7 +356,7 @@ def _offset_delta(offset: Any, base_offset: int, path: str) -> int:
 def _put_headers(out: bytearray, headers: Any, path: str) -> None:
     if not isinstance(headers, tuple | list):
         raise EncodeError(f"{type(headers).__name__} is not a sequence of headers", path=f"{path}.headers")
-    _put_varlong(out, len(headers))
+    put_varlong(out, len(headers))
     for index, header in enumerate(headers):
         here = f"{path}.headers[{index}]"
         if not isinstance(header, tuple) or len(header) != 2 or not isinstance(header[0], str):
@@ -333,11 +379,12 @@ def _put_bytes(out: bytearray, value: Any, path: str) -> None:
         raise EncodeError(f"{type(value).__name__} is not bytes", path=path) from None
     if len(raw) > _INT32_MAX:
         raise EncodeError(f"{len(raw)} bytes", path=path)
-    _put_varlong(out, len(raw))
+    put_varlong(out, len(raw))
     out += raw
 
 
-def _put_varlong(out: bytearray, value: int) -> None:
+def put_varlong(out: bytearray, value: int) -> None:
+    """Appends a zig-zag number of at most 64 bits."""
     raw = (value << 1) ^ (value >> 63)
     while raw >= 0x80:
         out.append(raw & 0x7F | 0x80)

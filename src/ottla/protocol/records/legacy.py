@@ -3,7 +3,8 @@
 Message: offset int64, size int32, CRC-32 of what follows it, magic int8, attributes int8, in magic 1 a timestamp
 int64, then key and value with int32 lengths. A message with a codec wraps a message set in its value: its own offset
 is the last inner one; inner offsets are absolute in magic 0 and count from the set's first in magic 1, for example
-wrapper 12, inner 0 1 2 → 10 11 12. Clients of magic 0 wrote a wrong checksum into lz4 headers.
+wrapper 12, inner 0 1 2 → 10 11 12; as in Apache Kafka sums wrap at 64 bits. Clients of magic 0 wrote a wrong checksum
+into lz4 headers.
 """
 
 import struct
@@ -15,6 +16,8 @@ from ottla.base.buffer import Buffer
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, decompress, lz4
 from ottla.protocol.errors import CorruptMessageError, DecodeError
 from ottla.protocol.records.batch import LOG_OVERHEAD, frame_at
+from ottla.protocol.records.frames_plain import wrap
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.protocol.records.writer import BatchOptions, write_batch
@@ -55,17 +58,27 @@ def read_message(
     data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX, *, check_crcs: bool = True
 ) -> list[RecordTuple]:
     """The records of one message: itself, or those that it wraps."""
-    return _records(_parse(memoryview(data), check_crcs=check_crcs), max_bytes, check_crcs=check_crcs)
+    return _records(_parse(contiguous(data), check_crcs=check_crcs), max_bytes, check_crcs=check_crcs)
 
 
-def convert(data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX, *, check_crcs: bool = True) -> bytearray:
-    """The messages as v2 batches of the same codec; a batch per wrapper, one per run of plain messages."""
+def convert(
+    data: Buffer,
+    max_bytes: int = DECOMPRESSED_BYTES_MAX,
+    *,
+    check_crcs: bool = True,
+    compression: CompressionType | None = None,
+) -> bytearray:
+    """The messages as v2 batches; a batch per wrapper, one per run of plain messages.
+
+    Each batch has the codec of its messages, or `compression` if that is given.
+    """
     converted = bytearray()
     run: list[RecordTuple] = []
     run_options = BatchOptions()
-    for message in _messages(memoryview(data), check_crcs=check_crcs):
+    for message in _messages(contiguous(data), check_crcs=check_crcs):
+        codec = CompressionType.from_id(message.codec_id)
         options = BatchOptions(
-            compression=CompressionType.from_id(message.codec_id), log_append_time=message.log_append_time
+            compression=codec if compression is None else compression, log_append_time=message.log_append_time
         )
         for record in _records(message, max_bytes, check_crcs=check_crcs):
             if run and not (options == run_options and run[-1][0] < record[0] <= run[0][0] + _INT32_MAX):
@@ -136,10 +149,10 @@ def _records(message: _Message, max_bytes: int, *, check_crcs: bool) -> list[Rec
     first = 0
     # Some versions of librdkafka left a wrapper's offset at 0.
     if message.magic == 1 and message.offset != 0:
-        first = message.offset - inner[-1].offset
+        first = wrap(message.offset - inner[-1].offset)
         if first < 0:
             raise DecodeError(f"offset {message.offset} before the last inner one", path="message.offset", position=0)
-    return [each.record(first + each.offset, message.log_append_time) for each in inner]
+    return [each.record(wrap(first + each.offset), message.log_append_time) for each in inner]
 
 
 def _unwrapped(message: _Message, max_bytes: int) -> memoryview:

@@ -13,6 +13,7 @@ from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, decompress
 from ottla.protocol.errors import CorruptMessageError
 from ottla.protocol.records import frames, legacy
 from ottla.protocol.records.batch import MAGIC, Batch, frame_at
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.record import Record, RecordTuple
 
 
@@ -90,7 +91,7 @@ def iterate_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> Iter
 
 def _batches(data: Buffer, options: ReadOptions) -> Iterator[Batch | memoryview]:
     """The batches whose records are wanted; an old message, which may wrap others, as its bytes."""
-    view = memoryview(data)
+    view = contiguous(data)
     position = 0
     while (frame := frame_at(view, position)) is not None:
         start, position = position, position + frame.size

@@ -6,9 +6,11 @@ that does not decompress, and codec ids that mean nothing, with UNKNOWN_SERVER_E
 decompresses to more than the limit is MESSAGE_TOO_LARGE.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple, NoReturn
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType
@@ -24,6 +26,8 @@ from ottla.protocol.errors import (
 )
 from ottla.protocol.records import frames
 from ottla.protocol.records.batch import MAGIC, Batch, frame_at
+from ottla.protocol.records.frames_plain import Demands, Invalid
+from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.reader import record_section
 from ottla.protocol.records.timestamp import NO_TIMESTAMP, TimestampType
 
@@ -71,6 +75,9 @@ class InvalidRecordsError(InvalidRecordError):
         super().__init__(message)
         self.record_errors = record_errors
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.record_errors)
+
 
 class InvalidTimestampsError(InvalidTimestampError):
     """INVALID_TIMESTAMP, with the records that are to blame."""
@@ -78,6 +85,9 @@ class InvalidTimestampsError(InvalidTimestampError):
     def __init__(self, message: str, record_errors: list[RecordError]) -> None:
         super().__init__(message)
         self.record_errors = record_errors
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.record_errors)
 
 
 class Validated(NamedTuple):
@@ -97,9 +107,9 @@ def single_batch(data: Buffer, produce_version: int) -> Batch:
     """The one v2 batch that a Produce request may carry for a partition; bytes that begin another are ignored."""
     try:
         batch = Batch(data)
-        following = None if batch.size == len(data) else frame_at(data, batch.size)
+        following = None if batch.size == len(data) else frame_at(contiguous(data), batch.size)
     except DecodeError as error:
-        raise _refusal(data, error) from None
+        raise _refusal(contiguous(data), error) from None
     if produce_version < _ZSTD_SINCE_PRODUCE_VERSION and batch.codec_id == CompressionType.ZSTD:
         raise UnsupportedCompressionTypeError(f"Produce version {produce_version} cannot carry zstd")
     if following is not None:
@@ -107,7 +117,7 @@ def single_batch(data: Buffer, produce_version: int) -> Batch:
     return batch
 
 
-def _refusal(data: Buffer, error: DecodeError) -> ApiError:
+def _refusal(data: memoryview, error: DecodeError) -> ApiError:
     """What Kafka calls bytes that do not start with a v2 batch, or where what follows it is none."""
     try:
         frame = frame_at(data)
@@ -191,17 +201,31 @@ def _reject_records(batch: Batch, section: memoryview, rules: AppendRules, now_m
     """Walks the records once more to say which of them are wrong, and raises."""
     errors: list[RecordError] = []
     untimely = False
-    records = frames.iterate(section, batch.records_count, 0, batch.base_timestamp, batch.log_append_time)
-    for index, (offset, timestamp, key, _, _) in enumerate(records):
-        if rules.compacted and key is None:
+    for index, offset_delta, timestamp, has_key in _invalid(batch, section, rules, now_ms):
+        if rules.compacted and not has_key:
             errors.append(RecordError(index, "A compacted topic needs a key in every record"))
         elif (message := _timestamp_error(timestamp, batch, rules, now_ms)) is not None:
             untimely = True
             errors.append(RecordError(index, message))
-        elif offset != index:
-            errors.append(RecordError(index, f"An offset delta of {offset} in record {index} of the batch"))
-        if len(errors) == RECORD_ERRORS_MAX:
-            break
+        else:
+            errors.append(RecordError(index, f"An offset delta of {offset_delta} in record {index} of the batch"))
     if untimely:
         raise InvalidTimestampsError("One or more records have timestamps that may not be appended", errors)
     raise InvalidRecordsError(f"One or more records are invalid: {errors[0].message}", errors)
+
+
+def _invalid(batch: Batch, section: memoryview, rules: AppendRules, now_ms: int) -> Iterable[Invalid]:
+    """The records that are wrong, as many as are listed; the others are not even made into objects."""
+    count, claimed = batch.records_count, batch.log_append_time
+    if claimed is not None and _timestamp_error(claimed, batch, rules, now_ms) is not None:
+        records = frames.iterate(section, count, 0, batch.base_timestamp, claimed)
+        return (
+            (index, offset, claimed, key is not None)
+            for index, (offset, _, key, _, _) in enumerate(islice(records, RECORD_ERRORS_MAX))
+        )
+    demands = Demands(key=rules.compacted)
+    if claimed is None and rules.timestamp_type is _CREATE_TIME:
+        earliest = max(now_ms - rules.timestamp_before_max_ms, -_INT64_MAX - 1)
+        demands = Demands(rules.compacted, earliest, min(now_ms + rules.timestamp_after_max_ms, _INT64_MAX))
+    found = frames.find_invalid(section, count, batch.base_timestamp, demands, RECORD_ERRORS_MAX)
+    return found if claimed is None else ((index, delta, claimed, has_key) for index, delta, _, has_key in found)

@@ -72,6 +72,10 @@ def write_batch(records: Sequence[RecordTuple], options: BatchOptions = DEFAULT_
     base_offset, base_timestamp = _bases(records, options)
     batch, last_delta, max_timestamp = frames.encode(records, base_offset, base_timestamp, HEADER_BYTES)
     if options.last_offset is not None:
+        if options.last_offset < base_offset + max(last_delta, 0):
+            raise EncodeError(
+                f"a last offset of {options.last_offset} before {base_offset + max(last_delta, 0)}", path="last_offset"
+            )
         last_delta = options.last_offset - base_offset
     if options.log_append_time is not None:
         max_timestamp = options.log_append_time

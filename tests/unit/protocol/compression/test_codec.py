@@ -103,6 +103,32 @@ def test_snappy_without_a_frame_and_in_two() -> None:
     assert decompress(CompressionType.SNAPPY, compress(CompressionType.SNAPPY, b"a") * 2) == b"aa"
 
 
+def test_snappy_ends_where_no_block_can_follow() -> None:
+    packed = compress(CompressionType.SNAPPY, b"a")
+    for tail in (b"\0", b"\0\0", b"\xff\xff\xff"):
+        assert decompress(CompressionType.SNAPPY, packed + tail) == b"a"
+
+
+@pytest.mark.parametrize(("version", "known"), [(1, True), (2, True), (0, False), (-1, False)])
+def test_snappy_headers_between_blocks_need_a_known_version(version: int, known: bool) -> None:
+    first = compress(CompressionType.SNAPPY, b"a")
+    changed = first[:8] + struct.pack(">i", version) + first[12:]
+    assert decompress(CompressionType.SNAPPY, changed + first) == b"aa"
+    if known:
+        assert decompress(CompressionType.SNAPPY, first + changed) == b"aa"
+    else:
+        with pytest.raises(DecodeError, match="version"):
+            decompress(CompressionType.SNAPPY, first + changed)
+
+
+def test_snappy_headers_between_blocks_are_known_by_four_bytes() -> None:
+    first = compress(CompressionType.SNAPPY, b"a")
+    assert decompress(CompressionType.SNAPPY, first + first[:4] + b"xxxx" + first[8:]) == b"aa"
+    for cut in (5, 15):
+        with pytest.raises(DecodeError, match="inside the header"):
+            decompress(CompressionType.SNAPPY, first + first[:cut])
+
+
 def test_snappy_that_promises_gigabytes_gets_none() -> None:
     block = b"\xff\xff\xff\xff\x0f" + b"\0" * 20
     for data in (block, compress(CompressionType.SNAPPY, b"") + struct.pack(">i", len(block)) + block):
@@ -126,18 +152,6 @@ def test_lz4_stores_what_does_not_shrink() -> None:
     packed = compress(CompressionType.LZ4, NOISE[:1000])
     assert packed[7:11] == struct.pack("<I", 1000 | 0x80000000)
     assert packed[11:1011] == NOISE[:1000]
-
-
-def test_lz4_frames_of_others() -> None:
-    linked_with_checksums = bytes(cramjam.lz4.compress(TEXT))
-    assert decompress(CompressionType.LZ4, linked_with_checksums) == TEXT
-    assert decompress(CompressionType.LZ4, linked_with_checksums + b"ignored") == TEXT
-    with pytest.raises(MessageTooLargeError):
-        decompress(CompressionType.LZ4, linked_with_checksums, len(TEXT) - 1)
-    spoiled = bytearray(linked_with_checksums)
-    spoiled[100] ^= 1
-    with pytest.raises(DecodeError):
-        decompress(CompressionType.LZ4, spoiled)
 
 
 def test_gzip_members_in_a_row_and_garbage_behind_them() -> None:

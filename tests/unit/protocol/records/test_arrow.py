@@ -11,8 +11,8 @@ import pytest
 
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import CorruptMessageError, DecodeError, EncodeError, MessageTooLargeError
-from ottla.protocol.records import arrow, columns_plain, columns_writer_plain
-from ottla.protocol.records.arrow import HEADERS, Projection, decode, encode, encode_batches
+from ottla.protocol.records import writer
+from ottla.protocol.records.arrow import EVERYTHING, HEADERS, Projection, decode, encode, encode_batches
 from ottla.protocol.records.batch import HEADER_BYTES, batches
 from ottla.protocol.records.columns_layout import BinarySource, Columns, Source, Wanted, Written
 from ottla.protocol.records.reader import ReadOptions, read_tuples
@@ -31,21 +31,10 @@ VECTORS = [
 ]
 
 
-def _twins() -> Iterator[Any]:
-    yield pytest.param((columns_plain.ColumnReader, columns_writer_plain.ColumnWriter), id="plain")
-    try:
-        from ottla.protocol.records import _columns, _columns_writer
-    except ImportError:
-        return
-    yield pytest.param((_columns.ColumnReader, _columns_writer.ColumnWriter), id="compiled")
-
-
-@pytest.fixture(params=_twins(), autouse=True)
-def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The loops in use for one test."""
-    monkeypatch.setattr(arrow, "ColumnReader", request.param[0])
-    monkeypatch.setattr(arrow, "ColumnWriter", request.param[1])
-    return request.param
+@pytest.fixture(autouse=True)
+def twin(column_twin: Any) -> Any:
+    """Every test runs on both twins."""
+    return column_twin
 
 
 def tuples(records: Any) -> list[tuple[Any, ...]]:
@@ -74,7 +63,7 @@ class TestDecode:
 
     def test_the_schema_is_sparks(self) -> None:
         schema = decode(b"").schema
-        assert schema == arrow.EVERYTHING.schema
+        assert schema == EVERYTHING.schema
         assert schema.field("headers").type == pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
         assert schema.field("timestamp").type == pa.timestamp("ms", "UTC")
 
@@ -170,6 +159,13 @@ class TestDecode:
 
 
 class TestMalformed:
+    def test_old_messages_are_not_compressed_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        vector = next(vector for vector in VECTORS if vector["magic"] == 1 and vector["codec"] == "gzip")
+        message = bytes.fromhex(vector["hex"])
+        expected = read_tuples(message)
+        monkeypatch.setattr(writer, "compress", None)
+        assert tuples(decode(message, Projection(timestamps=pa.int64()))) == expected
+
     def test_a_wrong_crc(self) -> None:
         data = write_batch(RECORDS)
         data[-1] ^= 1

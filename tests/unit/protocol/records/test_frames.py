@@ -5,6 +5,7 @@ from types import ModuleType
 import pytest
 
 from ottla.protocol.errors import DecodeError, EncodeError
+from ottla.protocol.records.frames_plain import Demands
 
 RECORDS = [
     (10, 1000, b"key", b"value", ()),
@@ -33,6 +34,26 @@ def test_scan_tells_what_the_validator_needs(twin: ModuleType) -> None:
     assert twin.scan(section, 4, 1000) == (999, 2**62, 1, False)
     section = twin.encode([(0, -1, b"k", None, ()), (1, -1, b"k", None, ())], 0, -1, 0)[0]
     assert twin.scan(section, 2, -1) == (-1, -1, 0, True)
+
+
+def test_the_records_that_do_not_meet_a_demand(twin: ModuleType) -> None:
+    records = [(0, 5, b"k", b"", ()), (1, -1, None, b"", ()), (2, 6, b"", None, ()), (4, 5, b"k", b"", ())]
+    section = twin.encode(records, 0, 5, 0)[0]
+    anything = Demands(key=False)
+    assert twin.find_invalid(section, 4, 5, anything, 9) == [(3, 4, 5, True)]
+    assert twin.find_invalid(section, 4, 5, Demands(key=True), 9) == [(1, 1, -1, False), (3, 4, 5, True)]
+    assert twin.find_invalid(section, 4, 5, Demands(False, 6, 6), 9) == [(0, 0, 5, True), (3, 4, 5, True)]
+    assert twin.find_invalid(section, 4, 5, Demands(True, 0, 5), 2) == [(1, 1, -1, False), (2, 2, 6, True)]
+    assert twin.find_invalid(b"", 0, 5, Demands(key=True), 9) == []
+
+
+def test_malformed_records_do_not_meet_demands(twin: ModuleType) -> None:
+    for section, count in ((PLAIN_FRAME[:-1], 1), (PLAIN_FRAME, 2), (PLAIN_FRAME * 2, 1), (b"", -1)):
+        with pytest.raises(DecodeError) as scanned:
+            twin.scan(section, count, 0)
+        with pytest.raises(DecodeError) as caught:
+            twin.find_invalid(section, count, 0, Demands(key=False), 9)
+        assert str(caught.value) == str(scanned.value)
 
 
 def test_log_append_time_replaces_every_timestamp(twin: ModuleType) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from ottla.protocol.compression import CompressionType, compress
 from ottla.protocol.errors import CorruptMessageError, DecodeError, MessageTooLargeError
+from ottla.protocol.records.batch import batches
 from ottla.protocol.records.legacy import convert, read_message
 from ottla.protocol.records.reader import ReadOptions, read_tuples
 
@@ -120,3 +121,25 @@ def test_messages_that_end_too_early(size: int) -> None:
     short = message[:8] + struct.pack(">i", max(size - 12, 0)) + message[12:size]
     with pytest.raises(DecodeError):
         read_message(short, check_crcs=False)
+
+
+def test_converted_to_another_codec() -> None:
+    inner = b"".join(_message(index, 1, b"%d" % index, timestamp=50 + index) for index in range(3))
+    data = _message(12, 1, compress(CompressionType.GZIP, inner), attributes=1) + _message(13, 1, b"p")
+    own = [batch.compression for batch in batches(convert(data))]
+    assert own == [CompressionType.GZIP, CompressionType.NONE]
+    for codec in (CompressionType.NONE, CompressionType.ZSTD):
+        converted = convert(data, compression=codec)
+        assert {batch.compression for batch in batches(converted)} == {codec}
+        assert read_tuples(converted) == read_tuples(data)
+
+
+def test_offsets_wrap_at_64_bits_as_in_java() -> None:
+    inner = _message(3, 1, b"a") + _message(-(2**63), 1, b"b")
+    wrapper = _message(5, 1, compress(CompressionType.GZIP, inner), attributes=1)
+    with pytest.raises(DecodeError, match="before the last inner one"):
+        read_tuples(wrapper)
+    inner = _message(2**63 - 1, 1, b"a") + _message(3, 1, b"b")
+    wrapper = _message(5, 1, compress(CompressionType.GZIP, inner), attributes=1)
+    assert [offset for offset, _, _ in _values(wrapper)] == [-(2**63) + 1, 5]
+    assert _values(bytes(convert(wrapper))) == _values(wrapper)

@@ -1,14 +1,18 @@
 """What a leader refuses, with the codes that Apache Kafka answers."""
 
+import pickle
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest import mock
 
+import cramjam
 import crc32c
 import pytest
 
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import ApiError, ErrorCode
+from ottla.protocol.records import frames
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
 from ottla.protocol.records.reader import read_tuples
@@ -42,6 +46,14 @@ def _changed(records: list[tuple], *, at: int, to: bytes, codec: CompressionType
     data = write_batch(records, BatchOptions(compression=codec))
     data[at : at + len(to)] = to
     return _sealed(data)
+
+
+@contextmanager
+def no_iteration() -> Iterator[None]:
+    """Fails whoever makes tuples of the records."""
+    made = AssertionError("records were made into tuples")
+    with mock.patch.object(frames, "iterate", side_effect=made), mock.patch.object(frames, "decode", side_effect=made):
+        yield
 
 
 @contextmanager
@@ -166,8 +178,9 @@ def test_count_and_last_offset_delta(codec: CompressionType, count: int, last_de
 @CODECS
 def test_offset_deltas(codec: CompressionType) -> None:
     records = [(0, NOW, b"k", b"v", ()), (2, NOW, b"k", b"v", ()), (3, NOW, b"k", b"v", ())]
-    data = write_batch(records, BatchOptions(compression=codec, last_offset=2))
-    assert _code(data) == (ErrorCode.INVALID_RECORD, [1, 2])
+    data = write_batch(records, BatchOptions(compression=codec))
+    struct.pack_into(">i", data, 23, 2)
+    assert _code(_sealed(data)) == (ErrorCode.INVALID_RECORD, [1, 2])
 
 
 def test_malformed_records() -> None:
@@ -230,6 +243,53 @@ def test_producers_may_not_claim_log_append_time() -> None:
     _check(stamped).assign(0, 0)
     assert Batch(stamped).timestamp_type is TimestampType.CREATE_TIME
     assert Batch(stamped).max_timestamp == NOW - 5
+
+
+def test_lz4_that_no_java_consumer_could_read() -> None:
+    section = bytes(write_batch(RECORDS)[61:])
+    for linked, code in ((False, None), (True, ErrorCode.UNKNOWN_SERVER_ERROR)):
+        compressor = cramjam.lz4.Compressor(block_linked=linked)
+        compressor.compress(section)
+        data = write_batch(RECORDS, BatchOptions(compression=CompressionType.LZ4))[:61] + bytes(compressor.finish())
+        struct.pack_into(">i", data, 8, len(data) - 12)
+        if code is None:
+            _check(_sealed(data))
+        else:
+            assert _code(_sealed(data)) == (code, [])
+
+
+def test_a_claim_of_log_append_time_stands_for_every_timestamp() -> None:
+    records = [(0, NOW * 2, b"k", b"v", ()), (1, NOW * 2, None, b"v", ())]
+    claimed = write_batch(records, BatchOptions(log_append_time=NOW))
+    assert _code(claimed, AppendRules(compacted=True)) == (ErrorCode.INVALID_RECORD, [1])
+    beyond = write_batch(records, BatchOptions(log_append_time=NOW * 2))
+    assert _code(beyond, AppendRules(compacted=True)) == (ErrorCode.INVALID_TIMESTAMP, [0, 1])
+
+
+def test_bounds_of_timestamps_that_int64_cannot_hold() -> None:
+    rules = AppendRules(timestamp_before_max_ms=2**63 - 1, timestamp_after_max_ms=2**63 - 1, compacted=True)
+    data = write_batch([(0, -(2**63), b"k", b"v", ()), (1, 2**63 - 1, None, b"v", ())])
+    assert _code(data, rules) == (ErrorCode.INVALID_TIMESTAMP, [0, 1])
+
+
+def test_one_bad_record_at_the_end_of_many_costs_no_object_for_the_others() -> None:
+    count = 20_000
+    data = write_batch(
+        [(offset, NOW, b"k", b"v" * 50, ()) for offset in range(count - 1)] + [(count - 1, NOW, None, b"", ())]
+    )
+    rules = AppendRules(compacted=True, max_message_bytes=1 << 24)
+    with no_iteration():
+        assert _code(data, rules) == (ErrorCode.INVALID_RECORD, [count - 1])
+
+
+@pytest.mark.parametrize("rules", [AppendRules(compacted=True), AppendRules(timestamp_after_max_ms=0)])
+def test_refusals_survive_a_trip_to_another_process(rules: AppendRules) -> None:
+    with pytest.raises(ApiError) as caught:
+        _check(write_batch([(0, NOW + 1, None, b"v", ())]), rules)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert (again.code, str(again)) == (caught.value.code, str(caught.value))
+    assert again.record_errors == caught.value.record_errors != []
 
 
 def test_the_list_of_record_errors_has_an_end() -> None:

@@ -52,12 +52,24 @@ def test_no_records_make_an_empty_batch() -> None:
         ([(4, 0, None, None, ()), (4, 0, None, None, ())], BatchOptions(), "records[1].offset"),
         ([(0, 0, None, None, ())], BatchOptions(producer_epoch=2**15), "batch"),
         ([(0, 0, None, None, ())], BatchOptions(last_offset=2**40), "batch"),
+        ([(5, 0, None, None, ())], BatchOptions(last_offset=3), "last_offset"),
+        ([(5, 0, None, None, ()), (6, 0, None, None, ())], BatchOptions(last_offset=5), "last_offset"),
+        ([], BatchOptions(base_offset=9, last_offset=8), "last_offset"),
     ],
 )
 def test_what_no_batch_can_hold(records: list[tuple], options: BatchOptions, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         write_batch(records, options)
     assert caught.value.path == path
+
+
+def test_a_batch_may_end_with_its_last_record_or_later() -> None:
+    for last_offset in (6, 7):
+        batch = Batch(
+            write_batch([(5, 0, None, None, ()), (6, 0, None, None, ())], BatchOptions(last_offset=last_offset))
+        )
+        assert (batch.base_offset, batch.last_offset) == (5, last_offset)
+    assert Batch(write_batch([], BatchOptions(base_offset=9, last_offset=9))).last_offset == 9
 
 
 def test_a_builder_knows_its_size_to_the_byte() -> None:

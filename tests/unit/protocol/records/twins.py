@@ -1,9 +1,10 @@
-"""The twins that every test of frames and batches runs on: plain always, compiled where it was built."""
+"""The twins that every test of frames, batches and columns runs on: plain always, compiled where it was built."""
 
 import importlib
 from types import ModuleType
+from typing import Any
 
-from ottla.protocol.records import batch_plain, frames_plain
+from ottla.protocol.records import batch_plain, columns_plain, columns_writer_plain, frames_plain
 
 
 def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
@@ -15,9 +16,15 @@ def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
 
 FRAMES = _with_compiled(frames_plain, "ottla.protocol.records._frames")
 BATCHES = _with_compiled(batch_plain, "ottla.protocol.records._batch")
-FRAME_FUNCTIONS = ("scan", "decode", "iterate", "encode", "record_size")
+COLUMN_READERS = _with_compiled(columns_plain, "ottla.protocol.records._columns")
+COLUMN_WRITERS = _with_compiled(columns_writer_plain, "ottla.protocol.records._columns_writer")
+COLUMNS: list[tuple[Any, Any]] = [
+    (reader.ColumnReader, writer.ColumnWriter) for reader, writer in zip(COLUMN_READERS, COLUMN_WRITERS, strict=True)
+]
+FRAME_FUNCTIONS = ("scan", "find_invalid", "decode", "iterate", "encode", "record_size")
 
 
-def name(twin: ModuleType) -> str:
+def name(twin: ModuleType | tuple[Any, Any]) -> str:
     """For test ids."""
-    return "compiled" if twin.__name__.rpartition(".")[2].startswith("_") else "plain"
+    module = twin.__name__ if isinstance(twin, ModuleType) else twin[0].__module__
+    return "compiled" if module.rpartition(".")[2].startswith("_") else "plain"
