@@ -56,7 +56,8 @@ fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 simulate: $(VENV)/.built  ## clusters under crashes, partitions and lost writes, SEEDS=10000 of them
-	$(BIN)/python -m ottla.testing.simulation --seeds $(SEEDS)
+	$(BIN)/python -m ottla.testing.simulation --world quorum --seeds $(SEEDS)
+	$(BIN)/python -m ottla.testing.simulation --world metadata --seeds $(SEEDS)
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors

@@ -4,12 +4,16 @@ import argparse
 import sys
 import time
 
-from ottla.testing.simulation.runner import SimulationFailure, run_seed
+from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.runner import QUORUM, SimulationFailure, run_seed
+
+_WORLDS = {world.name: world for world in (QUORUM, METADATA)}
 
 
 def main() -> int:
     """Runs the seeds that the command line asks for; 1 if any fails."""
     parser = argparse.ArgumentParser(prog="python -m ottla.testing.simulation", description=__doc__)
+    parser.add_argument("--world", choices=_WORLDS, default=QUORUM.name, help="what to simulate (default %(default)s)")
     parser.add_argument("--seed", type=int, help="run this one seed")
     parser.add_argument("--seeds", type=int, default=200, help="run this many seeds (default %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="the first of them (default %(default)s)")
@@ -21,7 +25,7 @@ def main() -> int:
     simulated_ms = committed = 0
     for seed in seeds:
         try:
-            report = run_seed(seed, options.chaos_ms)
+            report = run_seed(seed, options.chaos_ms, _WORLDS[options.world])
         except SimulationFailure as failure:
             failed.append(seed)
             print(failure, file=sys.stderr)

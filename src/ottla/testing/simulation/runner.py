@@ -1,22 +1,63 @@
 """Runs scenarios: chaos first, then everything heals and has to recover, watched all the way."""
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.testing.simulation.fault import Chaos
 from ottla.testing.simulation.invariant import InvariantViolation
 from ottla.testing.simulation.quorum_cluster import QuorumCluster
 from ottla.testing.simulation.raft_invariant import AllReachHighWatermark, ElectionWithinBound
+from ottla.testing.simulation.raft_part import RaftPart
 from ottla.testing.simulation.scenario import Scenario
 from ottla.testing.simulation.workload import Workload
 
 ELECTION_BOUND_MS = 20_000
 """How long a healed cluster may take to find a leader: ten times the longest election timeout."""
 CATCH_UP_BOUND_MS = 20_000
+"""How long no log may grow while nodes still differ."""
 _TRACE_LINES = 120
 _BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a broken state machine raises; all of it is reported with the seed."""
+
+
+class ClusterWorkload(Protocol):
+    """Clients of a cluster."""
+
+    def start(self) -> None:
+        """Begins to ask for things."""
+        ...
+
+    def stop(self) -> None:
+        """Asks for nothing more."""
+        ...
+
+    def append(self, raft: RaftPart) -> None:
+        """Has the leader of a healed cluster commit something, unless it does so of itself."""
+        ...
+
+
+def _nothing_more(cluster: QuorumCluster) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is simulated: which scenario a seed stands for, which cluster carries it out, who works with it."""
+
+    name: str
+    scenario: Callable[[int, int], Scenario]
+    """By seed and length of the chaos in milliseconds."""
+    cluster: Callable[[Scenario], QuorumCluster]
+    workload: Callable[[QuorumCluster], ClusterWorkload]
+    has_recovered: Callable[[QuorumCluster], bool] = _nothing_more
+    """What a healed cluster comes to, besides its quorum's recovery."""
+
+
+QUORUM: Final = World("quorum", Scenario.from_seed, QuorumCluster, Workload)
+"""The quorum alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +78,47 @@ class RunReport:
 class SimulationFailure(OttlaError):  # noqa: N818
     """A run that broke an invariant, with what is needed to look into it."""
 
-    def __init__(self, cluster: QuorumCluster, cause: BaseException) -> None:
+    def __init__(self, world: World, cluster: QuorumCluster, cause: BaseException) -> None:
         seed, chaos_ms = cluster.scenario.seed, cluster.scenario.chaos_ms
         self.seed = seed
         self.invariant = cause.invariant if isinstance(cause, InvariantViolation) else type(cause).__name__
         lines = "\n".join(cluster.trace.lines(last=_TRACE_LINES))
         where = "" if isinstance(cause, InvariantViolation) else "".join(traceback.format_exception(cause))
+        options = "" if world is QUORUM else f"--world {world.name} "
         super().__init__(
             f"{cause}\n{where}\nseed {seed}: {cluster.scenario}\n{lines}\n\n{cause}\n"
-            f"replay: python -m ottla.testing.simulation --seed {seed} --chaos-ms {chaos_ms}"
+            f"replay: python -m ottla.testing.simulation {options}--seed {seed} --chaos-ms {chaos_ms}"
         )
 
 
-def run(scenario: Scenario) -> RunReport:
+def run(scenario: Scenario, world: World = QUORUM) -> RunReport:
     """Carries out a scenario; raises `SimulationFailure` if an invariant does not hold."""
-    return run_cluster(QuorumCluster(scenario))
+    return run_cluster(world.cluster(scenario), world)
 
 
-def run_cluster(cluster: QuorumCluster) -> RunReport:
+def run_cluster(cluster: QuorumCluster, world: World = QUORUM) -> RunReport:
     """Carries out the scenario of a cluster that has parts and invariants of its own."""
     try:
-        return _run(cluster)
+        return _run(cluster, world)
     except _BUGS as error:
-        raise SimulationFailure(cluster, error) from error
+        raise SimulationFailure(world, cluster, error) from error
 
 
-def run_seed(seed: int, chaos_ms: int = 15_000) -> RunReport:
+def run_seed(seed: int, chaos_ms: int = 15_000, world: World = QUORUM) -> RunReport:
     """Carries out the scenario of a seed."""
-    return run(Scenario.from_seed(seed, chaos_ms))
+    return run(world.scenario(seed, chaos_ms), world)
 
 
-def _run(cluster: QuorumCluster) -> RunReport:
+def _run(cluster: QuorumCluster, world: World) -> RunReport:
     scenario = cluster.scenario
-    workload, chaos = Workload(cluster), Chaos(cluster)
+    workload, chaos = world.workload(cluster), Chaos(cluster)
     cluster.start()
     workload.start()
     chaos.start()
     cluster.run_until(scenario.chaos_ms)
     workload.stop()
     chaos.stop()
-    _recover(cluster, workload)
+    _recover(cluster, world, workload)
     cluster.check_healed()
     last = cluster.ledger.batches.values()
     return RunReport(
@@ -90,12 +132,20 @@ def _run(cluster: QuorumCluster) -> RunReport:
     )
 
 
-def _recover(cluster: QuorumCluster, workload: Workload) -> None:
+def _recover(cluster: QuorumCluster, world: World, workload: ClusterWorkload) -> None:
     """Waits for a leader, has it commit a record, and waits for all to have it."""
     deadline_ms = cluster.queue.now_ms + ELECTION_BOUND_MS
     if cluster.run_until(deadline_ms, lambda: ElectionWithinBound.holds(cluster)):
         leaders = cluster.leaders()
         if leaders:
             workload.append(leaders[0])
-    deadline_ms = cluster.queue.now_ms + CATCH_UP_BOUND_MS
-    cluster.run_until(deadline_ms, lambda: ElectionWithinBound.holds(cluster) and AllReachHighWatermark.holds(cluster))
+    # A node with small fetches behind a slow network may take long to catch up, but it may not stand still.
+    before: list[int] | None = None
+    while (now := [node.disk.log.end_offset for node in cluster.nodes.values()]) != before:
+        before = now
+        if cluster.run_until(cluster.queue.now_ms + CATCH_UP_BOUND_MS, lambda: _has_recovered(cluster, world)):
+            return
+
+
+def _has_recovered(cluster: QuorumCluster, world: World) -> bool:
+    return ElectionWithinBound.holds(cluster) and AllReachHighWatermark.holds(cluster) and world.has_recovered(cluster)
