@@ -23,6 +23,8 @@ cdef enum:
     TOO_LARGE = -3
     NULL_HEADER_KEY = -4
     PAIR_OVERHEAD = 5 + 5
+    # Behind a section's last byte: a copy in steps may go beyond it, and so may a pair of headers that changed.
+    SLACK = 2 * COPY_STEP
 
 cdef dict REASONS = {
     ROW: layout.ROW,
@@ -279,7 +281,7 @@ cdef class ColumnWriter:
         # Once round, unless offsets fall further on and made the rows up to there look smaller than they are.
         while progress.row == start or (progress.row < self.rows and progress.full < allowed):
             bytes = max(min(bytes, allowed), progress.used + self._bytes_max(progress.row, progress.row + 1))
-            PyByteArray_Resize(section, room + bytes + COPY_STEP)
+            PyByteArray_Resize(section, room + bytes + SLACK)
             progress.capacity = bytes
             progress.full = min(bytes, allowed)
             base = <uint8_t*>PyByteArray_AS_STRING(section) + room
@@ -371,8 +373,11 @@ cdef class ColumnWriter:
             key = span_of(&self.header_keys, pair)
             value = span_of(&self.header_values, pair)
             if key.length < 0 or value.length == ROW:
-                if key.length == ROW or value.length == ROW or not absent:
-                    reason[0] = ROW if key.length == ROW or value.length == ROW else NULL_HEADER_KEY
+                if key.length == ROW or value.length == ROW:
+                    reason[0] = ROW
+                    return 1
+                if not absent:
+                    reason[0] = NULL_HEADER_KEY
                     return 1
             size += sized(key) + sized(value)
         return 1 if absent else size
@@ -391,7 +396,8 @@ cdef class ColumnWriter:
         for pair in range(first, last):
             key = span_of(&self.header_keys, pair)
             value = span_of(&self.header_values, pair)
-            if sized(key) + sized(value) > stop - at:
+            # What the two lengths take is not counted, for speed: 20 bytes at most, which the slack has room for.
+            if key.length + value.length > stop - at:
                 return NULL
             at = put_bytes(at, key, self.header_keys.end)
             at = put_bytes(at, value, self.header_values.end)

@@ -65,10 +65,11 @@ class Follower(Role):
         self.update_voter_deadline_ms = now_ms + self._fetch_timeout_ms
 
     def advance_high_watermark(self, offset: int) -> bool:
-        """Takes the leader's high watermark; whether it is news. It never falls: what is committed stays so."""
+        """Takes the leader's high watermark; whether it is news.
+
+        It never falls, because what is committed stays so: an answer that says less was given earlier and came late.
+        """
         if self.high_watermark is not None and offset <= self.high_watermark:
-            if offset < self.high_watermark:
-                raise RaftInvariantError(f"high watermark fell from {self.high_watermark} to {offset}")
             return False
         self.high_watermark = offset
         return True

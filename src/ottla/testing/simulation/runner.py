@@ -16,8 +16,8 @@ from ottla.testing.simulation.workload import Workload
 
 ELECTION_BOUND_MS = 20_000
 """How long a healed cluster may take to find a leader: ten times the longest election timeout."""
-CATCH_UP_BOUND_MS = 20_000
-"""How long no log may grow while nodes still differ."""
+CATCH_UP_BOUND_MS = 40_000
+"""How long it may then take to catch up: nodes with small fetches behind a slow network need some of it."""
 _TRACE_LINES = 120
 _BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a broken state machine raises; all of it is reported with the seed."""
@@ -139,12 +139,7 @@ def _recover(cluster: QuorumCluster, world: World, workload: ClusterWorkload) ->
         leaders = cluster.leaders()
         if leaders:
             workload.append(leaders[0])
-    # A node with small fetches behind a slow network may take long to catch up, but it may not stand still.
-    before: list[int] | None = None
-    while (now := [node.disk.log.end_offset for node in cluster.nodes.values()]) != before:
-        before = now
-        if cluster.run_until(cluster.queue.now_ms + CATCH_UP_BOUND_MS, lambda: _has_recovered(cluster, world)):
-            return
+    cluster.run_until(cluster.queue.now_ms + CATCH_UP_BOUND_MS, lambda: _has_recovered(cluster, world))
 
 
 def _has_recovered(cluster: QuorumCluster, world: World) -> bool:
