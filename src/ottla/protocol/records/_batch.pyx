@@ -8,6 +8,7 @@ from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory, PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
+from ottla.protocol.records._frame cimport Frame, add, parse
 from ottla.protocol.records._memory cimport is_contiguous
 from ottla.protocol.records._varint cimport (
     load_int16,
@@ -184,6 +185,37 @@ cdef class Batch:
         cdef uint32_t claimed = <uint32_t>load_int32(self.at + CRC_AT)
         cdef uint32_t computed = self.compute_crc()
         return claimed == computed
+
+    def is_in_order(self, Py_ssize_t size_max, int64_t earliest, int64_t latest, *, bint needs_keys):
+        cdef int32_t count = load_int32(self.at + COUNT_AT)
+        cdef int32_t last_delta = load_int32(self.at + LAST_DELTA_AT)
+        if (
+            self.size > size_max or load_int64(self.at) != 0 or load_int16(self.at + ATTRIBUTES_AT) & ~0x10
+            or count <= 0 or last_delta != count - 1
+            or (load_int64(self.at + PRODUCER_AT) >= 0 and load_int32(self.at + PRODUCER_AT + 10) < 0)
+            or not self.crc_matches()
+        ):
+            return False
+        return self.records_in_order(count, needs_keys, earliest, latest)
+
+    cdef bint records_in_order(self, int32_t count, bint needs_keys, int64_t earliest, int64_t latest) noexcept nogil:
+        cdef const uint8_t* at = self.at + HEADER_BYTES
+        cdef const uint8_t* end = self.at + self.size
+        cdef int64_t base_timestamp = load_int64(self.at + BASE_TIMESTAMP_AT)
+        cdef int64_t timestamp, highest = -1
+        cdef int32_t index = 0
+        cdef Frame frame
+        while index < count:
+            at = parse(at, end, &frame)
+            if at == NULL or frame.offset_delta != index or (needs_keys and frame.key_size < 0):
+                return False
+            timestamp = add(base_timestamp, frame.timestamp_delta)
+            if not earliest <= timestamp <= latest or timestamp < 0:
+                return False
+            if timestamp > highest:
+                highest = timestamp
+            index += 1
+        return at == end and highest == load_int64(self.at + MAX_TIMESTAMP_AT)
 
     def assign(self, int64_t base_offset, int32_t partition_leader_epoch):
         self.need_writable()

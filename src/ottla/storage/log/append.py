@@ -30,6 +30,11 @@ from ottla.storage.segment.segment import Segment
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
+_TIMESTAMP_MAX = 2**63 - 1
+# An enum's member is found by a search each time; these are looked at by every append.
+_CLIENT = AppendOrigin.CLIENT
+_CREATE_TIME = TimestampType.CREATE_TIME
+
 
 def append_as_leader(
     log: "Log", records: bytearray | memoryview, leader_epoch: int, now_ms: int, options: AppendOptions
@@ -47,13 +52,26 @@ def append_as_leader(
         batch, size = Batch(records), len(records)
     first_offset = log.tail[0]
     last_offset = first_offset + batch.last_offset_delta
-    validate(batch, log.rules, now_ms, options.origin).assign(first_offset, leader_epoch)
+    rules = log.rules
+    if (
+        options.origin is _CLIENT
+        and rules.timestamp_type is _CREATE_TIME
+        and batch.is_in_order(
+            rules.max_message_bytes,
+            now_ms - rules.timestamp_before_max_ms,
+            min(now_ms + rules.timestamp_after_max_ms, _TIMESTAMP_MAX),
+            needs_keys=rules.compacted,
+        )
+    ):
+        batch.assign(first_offset, leader_epoch)
+    else:
+        validate(batch, rules, now_ms, options.origin).assign(first_offset, leader_epoch)
     if size > log.config.segment_bytes:
         raise _refuse_size(log, size)
     max_timestamp = batch.max_timestamp
     check: ProducerCheck | ProducerEntry | None = None
     if batch.producer_id >= 0:
-        check = log.producers.in_sequence(batch) if options.origin is AppendOrigin.CLIENT else None
+        check = log.producers.in_sequence(batch) if options.origin is _CLIENT else None
         if check is None:
             outcome = _check_producer(log, batch, options)
             if isinstance(outcome, BatchMetadata):
@@ -68,7 +86,7 @@ def append_as_leader(
         if isinstance(check, ProducerCheck):
             log.producers.update((check,))
     log.advance(last_offset + 1, segment)
-    append_time = NO_LOG_APPEND_TIME if log.rules.timestamp_type is TimestampType.CREATE_TIME else now_ms
+    append_time = NO_LOG_APPEND_TIME if rules.timestamp_type is _CREATE_TIME else now_ms
     # Twice as fast as AppendInfo(…), and this is the one place where it counts.
     facts = (first_offset, last_offset, max_timestamp, append_time, log.log_start_offset, size)
     return tuple.__new__(AppendInfo, facts)
