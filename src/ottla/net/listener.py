@@ -1,0 +1,223 @@
+"""Accepts clients on one address and hands their frames to a handler.
+
+Owns the listening socket and the connections made on it. When descriptors run out it pauses and says so once; at a
+limit of connections it leaves clients in the backlog, as Kafka does (KIP-402).
+"""
+
+import errno
+import itertools
+import logging
+import select
+import socket
+from collections.abc import Callable
+from typing import Final
+
+from ottla.net.connection import Connection
+from ottla.net.errors import ListenError
+from ottla.net.handler import FrameHandler
+from ottla.net.idle_watch import IdleWatch
+from ottla.net.limits import ListenerLimits
+from ottla.net.poller import Poller
+
+_log = logging.getLogger(__name__)
+
+_ACCEPTS_MAX: Final = 64
+"""Clients accepted in one turn."""
+_EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_EXHAUSTED_PAUSE_S: Final = 1.0
+_NUMBERS = itertools.count()
+
+
+class Listener:
+    """A listening socket with its connections.
+
+    A host of "" listens on all interfaces, a port of 0 takes a free one.
+    """
+
+    def __init__(
+        self, name: str, host: str, port: int, handler: FrameHandler, poller: Poller, limits: ListenerLimits
+    ) -> None:
+        self.name: Final = name
+        self.handler: Final = handler
+        self.poller: Final = poller
+        self._host: Final = host
+        self._port: Final = port
+        self._limits = limits
+        self._sock: socket.socket | None = None
+        self._connections: Final[dict[Connection, None]] = {}
+        self._idle: Final = IdleWatch[Connection](poller.loop, limits.idle_ms_max, self._expire)
+        self._is_waiting = False
+        self._is_exhausted = False
+
+    @property
+    def limits(self) -> ListenerLimits:
+        """May be replaced at any time; all but idle time and number apply to connections accepted from then on."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: ListenerLimits) -> None:
+        self._limits = limits
+        self._idle.change_limit(limits.idle_ms_max)
+        self._resume()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        if self._sock is None:
+            return self._host, self._port
+        return _plain(self._sock.getsockname())
+
+    @property
+    def connection_count(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    def start(self) -> None:
+        """Binds and listens. `ListenError` if it can't."""
+        try:
+            self._sock = _listen(self._host, self._port, self._limits)
+        except OSError as error:
+            raise ListenError(self._host, self._port, error.strerror or str(error)) from error
+        if not self._limits.is_inter_broker:
+            self.poller.admission.offer(self._longest_idle)
+        self.poller.register(self._sock.fileno(), select.EPOLLIN, self._accept)
+
+    def stop_accepting(self) -> None:
+        """Frees the address; the connections live on."""
+        if self._sock is not None:
+            self.poller.unregister(self._sock.fileno())
+            self._sock.close()
+            self._sock = None
+
+    def close(self) -> None:
+        """Stops accepting and closes all connections."""
+        self.stop_accepting()
+        for connection in list(self._connections):
+            connection.end("the listener is closed", logging.DEBUG)
+        self._idle.close()
+        self.poller.admission.withdraw(self._longest_idle)
+
+    def next_number(self) -> int:
+        """A number for a connection, given once."""
+        return next(_NUMBERS)
+
+    def note(self, connection: Connection) -> float:
+        """A connection is active; until the time that is returned nobody needs to know that again."""
+        now = self.poller.now
+        self._idle.note(connection, now)
+        return now + self._idle.step_s
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is closed."""
+        del self._connections[connection]
+        self._idle.forget(connection)
+        self.poller.admission.leave(connection.peer[0])
+        self._resume()
+        self.handler.disconnected(connection)
+
+    def _accept(self, _mask: int) -> None:
+        for _ in range(_ACCEPTS_MAX):
+            if self._sock is None or not self._has_room():
+                return
+            try:
+                sock, address = self._sock.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _EXHAUSTED:
+                    self._wait_for_descriptors(error)
+                    return
+                continue  # this client was gone before it was accepted
+            self._is_exhausted = False
+            self._admit(sock, _plain(address))
+
+    def _admit(self, sock: socket.socket, peer: tuple[str, int]) -> None:
+        admission = self.poller.admission
+        limit = admission.address_limit(peer[0])
+        if limit is not None:
+            _log.info("[%s] rejected %s: the address has the maximum of %d connections", self.name, peer[0], limit)
+            sock.close()
+            return
+        sock.setblocking(False)
+        connection = Connection(self, sock, _plain(sock.getsockname()), peer)
+        self._connections[connection] = None
+        admission.enter(peer[0])
+        connection.begin()
+
+    def _has_room(self) -> bool:
+        admission = self.poller.admission
+        if len(self._connections) >= self._limits.connections_max:
+            self._wait()
+            return False
+        if admission.is_full:
+            if not self._limits.is_inter_broker:
+                self._wait()
+                admission.wait(self._resume)
+                return False
+            admission.displace()
+        return True
+
+    def _wait_for_descriptors(self, error: OSError) -> None:
+        if not self._is_exhausted:
+            self._is_exhausted = True
+            _log.error("[%s] can accept no clients for now: %s", self.name, error.strerror)
+        self._wait()
+        self.poller.loop.call_later(_EXHAUSTED_PAUSE_S, self._resume)
+
+    def _wait(self) -> None:
+        if self._sock is not None:
+            self._is_waiting = True
+            self.poller.modify(self._sock.fileno(), 0)
+
+    def _resume(self) -> None:
+        if self._sock is not None and self._is_waiting:
+            self._is_waiting = False
+            self.poller.modify(self._sock.fileno(), select.EPOLLIN)
+
+    def _longest_idle(self) -> tuple[float, Callable[[], None]] | None:
+        found = self._idle.longest_idle
+        if found is None:
+            return None
+        connection, since = found
+        return since, lambda: connection.end("it was idle for longest, and a broker needed the place", logging.INFO)
+
+    def _expire(self, connection: Connection) -> None:
+        # Whoever waits for us is not idle: a long poll may be longer than the limit.
+        if connection.is_busy:
+            self._idle.note(connection, self.poller.loop.time())
+        else:
+            connection.end("it was idle for too long", logging.DEBUG)
+
+
+def _listen(host: str, port: int, limits: ListenerLimits) -> socket.socket:
+    """A listening socket. Accepted ones inherit its options, so nothing is set for each of them."""
+    sock = socket.socket(*_family(host))
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if limits.receive_buffer_bytes > 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, limits.receive_buffer_bytes)
+        if limits.send_buffer_bytes > 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.send_buffer_bytes)
+        if sock.family == socket.AF_INET6 and not host:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        sock.bind((host, port))
+        sock.listen(limits.backlog)
+        sock.setblocking(False)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def _family(host: str) -> tuple[int, int]:
+    if not host:
+        return (socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET), socket.SOCK_STREAM
+    family, kind, *_ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    return family, kind
+
+
+def _plain(address: tuple[str, int] | tuple[str, int, int, int]) -> tuple[str, int]:
+    """Host and port; an IPv4 client of a dual-stack socket by its own address."""
+    return address[0].removeprefix("::ffff:"), address[1]

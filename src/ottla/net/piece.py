@@ -1,0 +1,10 @@
+"""What an answer is made of: buffers, and stretches of files that leave with `sendfile`."""
+
+from typing import TypeAlias
+
+from ottla.protocol.field import FileRegion, Records
+
+__all__ = ["FileRegion", "Piece"]
+
+Piece: TypeAlias = Records
+"""A part of a response frame. Buffers must not change before they have left; regions are held until then."""

@@ -1,0 +1,149 @@
+"""Serves all ready sockets in one go: an `epoll` of our own, nested in the event loop.
+
+The loop watches a single descriptor, that of the `epoll`. When it is ready a round begins: every socket with news is
+served in a tight loop, without a task, handle or future for each. What must not happen in the middle of a round
+(closing descriptors, whose numbers might be given out again; calling the handler from inside an answer) waits for its
+end: `at_round_end`. Everything runs on the loop's thread.
+"""
+
+import asyncio
+import select
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from ottla.net.admission import Admission
+from ottla.net.buffer_pool import BufferPool
+from ottla.net.limits import ServerLimits
+from ottla.net.request_memory import RequestMemory
+
+SHARED_BYTES: Final = 262_144
+"""What one `recv` takes in at most, unless a large frame has a buffer of its own."""
+
+_EVENTS_MAX: Final = 256
+_ROUNDS_MAX: Final = 4
+"""Rounds in a row before timers and callbacks of the loop have their turn."""
+_END_PASSES_MAX: Final = 4
+"""How often the end of a round looks for what its own callbacks added, before the loop has its turn."""
+
+
+class Poller:
+    """One `epoll` nested in the asyncio loop, and what all sockets on it share."""
+
+    __slots__ = (
+        "_at_end",
+        "_callbacks",
+        "_epoll",
+        "_is_in_round",
+        "_is_scheduled",
+        "_limits",
+        "admission",
+        "buffers",
+        "loop",
+        "memory",
+        "now",
+        "view",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: ServerLimits = ServerLimits()) -> None:  # noqa: B008
+        self.loop: Final = loop
+        self.view: Final = memoryview(bytearray(SHARED_BYTES))
+        """Where small frames are received; its content lasts for one callback."""
+        self.buffers: Final = BufferPool()
+        self.memory: Final = RequestMemory(limits.queued_bytes_max)
+        self.admission: Final = Admission(limits)
+        self.now = loop.time()
+        """The loop's time at the start of the round: cheap, and good enough to tell who is idle."""
+        self._limits = limits
+        self._epoll: Final = select.epoll()
+        self._callbacks: Final[dict[int, Callable[[int], None]]] = {}
+        self._at_end: Final[deque[Callable[[], None]]] = deque()
+        self._is_in_round = False
+        self._is_scheduled = False
+        loop.add_reader(self._epoll.fileno(), self._run_rounds)
+
+    @property
+    def limits(self) -> ServerLimits:
+        """What all listeners together take on; may be replaced at any time."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: ServerLimits) -> None:
+        self._limits = limits
+        self.admission.change_limits(limits)
+        self.memory.change_limit(limits.queued_bytes_max)
+
+    def register(self, fd: int, mask: int, callback: Callable[[int], None]) -> None:
+        """Calls back with the events of `fd` in each round that has some."""
+        self._epoll.register(fd, mask)
+        self._callbacks[fd] = callback
+
+    def modify(self, fd: int, mask: int) -> None:
+        """Changes which events of `fd` are of interest; hang-ups and errors always are."""
+        self._epoll.modify(fd, mask)
+
+    def unregister(self, fd: int) -> None:
+        """Forgets `fd`. It must stay open until the end of the round."""
+        if self._callbacks.pop(fd, None) is not None:
+            self._epoll.unregister(fd)
+
+    def at_round_end(self, callback: Callable[[], None]) -> None:
+        """Calls back once, when all sockets of the current round are served; soon, if there is no round."""
+        self._at_end.append(callback)
+        if not self._is_in_round and not self._is_scheduled:
+            self._is_scheduled = True
+            self.loop.call_soon(self._run_scheduled)
+
+    def close(self) -> None:
+        """Stops polling; what waits for the end of a round is called first."""
+        if self._epoll.closed:
+            return
+        while self._at_end:
+            self._at_end.popleft()()
+        self.loop.remove_reader(self._epoll.fileno())
+        self._epoll.close()
+        self._callbacks.clear()
+
+    def _run_rounds(self) -> None:
+        poll, callbacks = self._epoll.poll, self._callbacks
+        self._is_in_round = True
+        try:
+            for _ in range(_ROUNDS_MAX):
+                events = poll(0, _EVENTS_MAX)
+                if not events:
+                    break
+                self.now = self.loop.time()
+                for fd, mask in events:
+                    callback = callbacks.get(fd)
+                    if callback is not None:
+                        callback(mask)
+                if self._at_end:
+                    self._end_round()
+        finally:
+            self._leave_round()
+
+    def _run_scheduled(self) -> None:
+        self._is_scheduled = False
+        if self._epoll.closed:
+            return
+        self._is_in_round = True
+        self.now = self.loop.time()
+        try:
+            self._end_round()
+        finally:
+            self._leave_round()
+
+    def _end_round(self) -> None:
+        at_end = self._at_end
+        for _ in range(_END_PASSES_MAX):
+            for _ in range(len(at_end)):
+                at_end.popleft()()
+            if not at_end:
+                return
+
+    def _leave_round(self) -> None:
+        """Whatever is left, because there was too much of it or because a callback failed, comes soon."""
+        self._is_in_round = False
+        if self._at_end and not self._is_scheduled:
+            self._is_scheduled = True
+            self.loop.call_soon(self._run_scheduled)
