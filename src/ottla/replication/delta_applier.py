@@ -1,0 +1,213 @@
+"""Makes the broker's partitions what the metadata says: deletes, creates, promotes, demotes, in the order of the log.
+
+One delta is finished before the next begins. Work on the loop is done in slices, so that thousands of partitions at
+once hold up nobody; what waits for the disk is done by `log_preparation`. Until its turn comes a new partition is
+answered for by `PartitionTable.absence`.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from enum import Enum, auto
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.metadata.image.local_replica_change import LocalPartition, LocalReplicaChanges, local_changes
+from ottla.metadata.image.metadata_delta import MetadataDelta
+from ottla.metadata.image.metadata_image import MetadataImage
+from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
+from ottla.protocol.errors import ApiError
+from ottla.replication.log_mover import LogMover
+from ottla.replication.log_preparation import LogPreparation, Prepared, Wanted
+from ottla.replication.partition.partition import Partition
+from ottla.replication.replica_parts import ReplicaParts
+from ottla.storage.topic_partition import TopicPartition
+
+_log = logging.getLogger(__name__)
+_SLICE_SECONDS: Final = 0.005
+
+
+class _Step(Enum):
+    """What a piece of the work asks for before the next."""
+
+    GO_ON = auto()
+    WAIT = auto()
+    """For worker threads, which call back."""
+
+
+_Steps = Generator[_Step, None, None]
+
+
+class DeltaApplier:
+    """Applies deltas, one after the other. Loop thread only."""
+
+    def __init__(self, parts: ReplicaParts, preparation: LogPreparation, mover: LogMover) -> None:
+        self._parts: Final = parts
+        self._table: Final = parts.table
+        self._preparation: Final = preparation
+        self._mover: Final = mover
+        self._queue: deque[tuple[LocalReplicaChanges, MetadataImage]] = deque()
+        self._steps: _Steps | None = None
+        self._open = 0
+        """Partitions that worker threads have not handed back yet."""
+        self._is_waiting = False
+        self._is_closed = False
+        self._waiters: list[tuple[int, Callable[[], None]]] = []
+        self.applied_offset = -1
+        self.in_controlled_shutdown = False
+
+    def submit(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Takes a delta; what it says is done by the time that `applied_offset` says so."""
+        self._queue.append((local_changes(delta.topics, self._parts.view.node_id), image))
+        if self._steps is None:
+            self._turn()
+
+    def when_applied(self, offset: int, callback: Callable[[], None]) -> None:
+        """See `ReplicaManager.when_applied`."""
+        if self.applied_offset >= offset:
+            callback()
+        else:
+            self._waiters.append((offset, callback))
+
+    def close(self) -> None:
+        """Applies nothing more."""
+        self._is_closed = True
+        self._queue.clear()
+        self._waiters.clear()
+
+    # Slices
+
+    def _turn(self) -> None:
+        """Works for a slice of time, or until worker threads have to be waited for."""
+        loop = self._parts.loop
+        until = loop.time() + _SLICE_SECONDS
+        while not self._is_closed and not self._is_waiting and (self._steps is not None or self._queue):
+            if self._steps is None:
+                self._steps = self._apply(*self._queue.popleft())
+            step = next(self._steps, None)
+            if step is None:
+                self._steps = None
+            self._is_waiting = step is _Step.WAIT
+            if loop.time() >= until:
+                loop.call_soon(self._turn)
+                return
+
+    def _go_on(self) -> None:
+        """What was waited for is there."""
+        self._is_waiting = False
+        self._turn()
+
+    def _apply(self, changes: LocalReplicaChanges, image: MetadataImage) -> _Steps:
+        if changes.deleted:
+            yield from self._delete(changes.deleted)
+        wanted: list[Wanted] = []
+        for is_leader, registrations in ((True, changes.leaders), (False, changes.followers)):
+            for name, registration in registrations.items():
+                if not self._change(name, registration, is_leader=is_leader):
+                    wanted.append(Wanted(name, registration, registration.directory(self._node_id), is_leader))
+                yield _Step.GO_ON
+        if wanted:
+            self._open = len(wanted)
+            self._preparation.prepare(wanted, self._prepared)
+            yield _Step.WAIT
+        if image.features.metadata_version is not None and image.features.version.supports_directory_assignment:
+            for name, directory in changes.directories.items():
+                self._report_directory(name, directory)
+                yield _Step.GO_ON
+        self._parts.fetchers.close_idle()
+        self._applied(image.provenance.offset)
+
+    def _applied(self, offset: int) -> None:
+        self.applied_offset = offset
+        due = [callback for wanted, callback in self._waiters if wanted <= offset]
+        self._waiters = [waiter for waiter in self._waiters if waiter[0] > offset]
+        for callback in due:
+            callback()
+
+    @property
+    def _node_id(self) -> int:
+        return self._parts.view.node_id
+
+    # Deleting
+
+    def _delete(self, names: Sequence[LocalPartition]) -> _Steps:
+        for topic, _, index in names:
+            partition = self._table.remove(topic, index)
+            if partition is not None:
+                self._parts.fetchers.leave(partition)
+                self._mover.cancel(partition)
+                self._parts.waiting.check(partition)
+            yield _Step.GO_ON
+        _log.info("[broker=%d] deleting %d partitions", self._node_id, len(names))
+        self._preparation.delete([TopicPartition(name.topic, name.partition) for name in names], self._deleted)
+        yield _Step.WAIT
+
+    def _deleted(self, problems: Sequence[ApiError]) -> None:
+        for problem in problems:
+            _log.error("[broker=%d] not deleted: %s", self._node_id, problem)
+        self._parts.directory_watch.check()
+        self._go_on()
+
+    # Changing
+
+    def _change(self, name: LocalPartition, registration: PartitionRegistration, *, is_leader: bool) -> bool:
+        """Changes a partition that is here, if that needs no disk; False if it has to be prepared."""
+        key = (name.topic, name.partition)
+        partition = self._table.online.get(key)
+        if partition is None:
+            return self._table.offline.get(key) == name.topic_id
+        if not is_leader:
+            self._follow(partition, registration)
+            return True
+        if registration.leader_epoch > partition.leader_epoch:
+            # From here to the promotion nobody writes the log.
+            self._parts.fetchers.leave(partition)
+            return False
+        partition.become_leader(registration, self._parts.clock.monotonic_ms())
+        self._parts.waiting.check(partition)
+        return True
+
+    def _follow(self, partition: Partition, registration: PartitionRegistration) -> None:
+        is_new_epoch = partition.become_follower(registration)
+        if self.in_controlled_shutdown and (registration.leader == NO_LEADER or self._node_id not in registration.isr):
+            # What is fetched now would only be truncated at the next start.
+            self._parts.fetchers.leave(partition)
+        elif is_new_epoch:
+            self._parts.fetchers.follow(partition)
+        self._parts.waiting.check(partition)
+
+    def _prepared(self, prepared: Sequence[Prepared]) -> None:
+        if self._is_closed:
+            return
+        for wanted, log in prepared:
+            if isinstance(log, ApiError):
+                self._failed(wanted, log)
+                continue
+            key = (wanted.name.topic, wanted.name.partition)
+            partition = self._table.online.get(key)
+            if partition is None:
+                partition = Partition(wanted.name, log, self._parts.view)
+                self._table.add(partition)
+                self._mover.resume(partition)
+            if wanted.leads:
+                partition.become_leader(wanted.registration, self._parts.clock.monotonic_ms())
+                self._parts.waiting.check(partition)
+            else:
+                self._follow(partition, wanted.registration)
+        self._open -= len(prepared)
+        if not self._open:
+            self._go_on()
+
+    def _failed(self, wanted: Wanted, error: ApiError) -> None:
+        topic, topic_id, index = wanted.name
+        _log.error("[broker=%d %s-%d] not served: %s", self._node_id, topic, index, error)
+        partition = self._table.online.get((topic, index))
+        self._table.take_offline(topic, index, topic_id)
+        if partition is not None:
+            self._parts.waiting.check(partition)
+        self._parts.directory_watch.check()
+
+    def _report_directory(self, name: LocalPartition, said: Uuid) -> None:
+        home = self._parts.logs.directories.home_of(TopicPartition(name.topic, name.partition))
+        if home is not None and home.directory_id is not None and home.directory_id != said:
+            self._parts.directory_events.assign(name.topic_id, name.partition, home.directory_id)

@@ -1,0 +1,250 @@
+"""The follower's side of replication: one fetch loop for each broker that leads partitions which this one follows.
+
+A fetch names all partitions that are ready, and its answer is followed by the next. Where the histories part the
+follower truncates and goes on; what fails is left out for `replica.fetch.backoff.ms`; what cannot go on (a failed disk,
+an epoch that is over) waits for the metadata to say how.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from ottla.protocol.errors import ApiError, CorruptMessageError, ErrorCode
+from ottla.replication.follower_log import FollowerLog
+from ottla.replication.leader_endpoint import (
+    FetchedByPartition,
+    LeaderEndpoint,
+    OffsetRequest,
+    ReplicaFetch,
+    ReplicaFetched,
+    TopicIdPartition,
+)
+from ottla.replication.offset_query import EARLIEST, LATEST
+from ottla.replication.partition.partition import Partition
+from ottla.replication.ports import EventLoop, TimerHandle
+from ottla.storage.errors import StorageError, UnexpectedOffsetError
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FetcherContext:
+    """What all fetchers share."""
+
+    loop: EventLoop
+    logs: FollowerLog
+    backoff_ms: Callable[[], int]
+    """`replica.fetch.backoff.ms`"""
+
+
+class Fetcher:
+    """Fetches everything that one other broker leads and this one follows. Loop thread only."""
+
+    def __init__(self, leader_id: int, endpoint: LeaderEndpoint, context: FetcherContext) -> None:
+        self.leader_id: Final = leader_id
+        self._endpoint: Final = endpoint
+        self._loop: Final = context.loop
+        self._logs: Final = context.logs
+        self._backoff_ms: Final = context.backoff_ms
+        self._partitions: dict[TopicIdPartition, Partition] = {}
+        self._ready: dict[TopicIdPartition, ReplicaFetch] = {}
+        """What the next fetch asks for; partitions that back off or wait for something are not in it."""
+        self._delayed: dict[TopicIdPartition, float] = {}
+        """When each of those may be fetched again, on the loop's clock."""
+        self._timer: TimerHandle | None = None
+        self._is_fetching = False
+        self._is_scheduled = False
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def partitions(self) -> Iterable[Partition]:
+        """Those that are followed here, also if they just back off."""
+        return list(self._partitions.values())
+
+    def add(self, partition: Partition) -> None:
+        """Begins to fetch a partition, in its present leader epoch."""
+        key = TopicIdPartition(partition.topic_id, partition.index)
+        self._partitions[key] = partition
+        log = partition.log
+        try:
+            if log.epochs.latest_epoch < 0 and log.log_end_offset > log.high_watermark:
+                # Without epochs there is no telling where histories part; what is replicated is the same.
+                self._logs.truncate_to(partition, log.high_watermark)
+        except StorageError as error:
+            self._logs.failed(error)
+            return
+        self._make_ready(key, partition)
+
+    def remove(self, partition: Partition) -> None:
+        """Fetches a partition no more; what is under way for it is dropped."""
+        key = TopicIdPartition(partition.topic_id, partition.index)
+        self._partitions.pop(key, None)
+        self._ready.pop(key, None)
+        self._delayed.pop(key, None)
+
+    def close(self) -> None:
+        """Stops."""
+        self._is_closed = True
+        self._partitions.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._endpoint.close()
+
+    # The loop
+
+    def _make_ready(self, key: TopicIdPartition, partition: Partition) -> None:
+        log = partition.log
+        self._ready[key] = ReplicaFetch(
+            partition.topic,
+            partition.topic_id,
+            partition.index,
+            log.log_end_offset,
+            log.log_start_offset,
+            partition.leader_epoch,
+            log.epochs.latest_epoch,
+        )
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Has the next fetch sent, with everything that becomes ready in this turn of the loop."""
+        if not self._is_scheduled and not self._is_fetching:
+            self._is_scheduled = True
+            self._loop.call_soon(self._fetch)
+
+    def _fetch(self) -> None:
+        self._is_scheduled = False
+        if self._is_closed or self._is_fetching or not self._ready:
+            return
+        self._is_fetching = True
+        wanted = dict(self._ready)
+        self._endpoint.fetch(list(wanted.values()), partial(self._fetched, wanted))
+
+    def _fetched(self, wanted: dict[TopicIdPartition, ReplicaFetch], answer: FetchedByPartition | ApiError) -> None:
+        if self._is_closed:
+            return
+        self._is_fetching = False
+        if isinstance(answer, ApiError):
+            _log.info("[broker=%d] fetching failed, trying again: %s", self.leader_id, answer)
+            for key in wanted:
+                self._delay(key)
+        else:
+            for key, fetched in answer.items():
+                # Its epoch may have changed, or its log been truncated, since this was asked for.
+                if key in wanted and self._ready.get(key) is wanted[key]:
+                    self._take(key, self._partitions[key], fetched)
+        if self._ready:
+            self._schedule()
+
+    def _take(self, key: TopicIdPartition, partition: Partition, fetched: ReplicaFetched) -> None:
+        try:
+            if fetched.error_code != ErrorCode.NONE:
+                self._refused(key, partition, fetched.error_code)
+                return
+            if fetched.diverging_epoch is not None:
+                _log.info(
+                    "[%s-%d epoch=%d] the leader's log parts from this one at %s",
+                    partition.topic,
+                    partition.index,
+                    partition.leader_epoch,
+                    fetched.diverging_epoch,
+                )
+                self._logs.truncate(partition, fetched.diverging_epoch)
+            else:
+                self._logs.append(partition, fetched)
+        except (CorruptMessageError, UnexpectedOffsetError) as error:
+            _log.error("[%s-%d] what the leader sent cannot be used: %s", partition.topic, partition.index, error)
+            self._delay(key)
+        except StorageError as error:
+            self._wait_for_metadata(key)
+            self._logs.failed(error)
+        else:
+            self._make_ready(key, partition)
+
+    def _refused(self, key: TopicIdPartition, partition: Partition, code: int) -> None:
+        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._ready.pop(key, None)
+            self._find_offset(key, partition)
+        elif code == ErrorCode.FENCED_LEADER_EPOCH:
+            # There is a later leader epoch, and the metadata will tell.
+            self._wait_for_metadata(key)
+        else:
+            _log.debug("[%s-%d] fetching from %d: error %d", partition.topic, partition.index, self.leader_id, code)
+            self._delay(key)
+
+    # Out of range
+
+    def _find_offset(self, key: TopicIdPartition, partition: Partition) -> None:
+        """The follower's end is outside of the leader's log: asks for the leader's bounds.
+
+        Leader 0..50, follower ends at 80: an election lost records, so 50 is where to go on, after a truncation.
+        Leader 100..200, follower ends at 80: it was away for too long, so all it has is dropped, and it begins at 100.
+        """
+        request = OffsetRequest(partition.topic, partition.index, partition.leader_epoch, LATEST)
+        self._endpoint.list_offset(request, partial(self._end_found, key, partition, request))
+
+    def _end_found(
+        self, key: TopicIdPartition, partition: Partition, request: OffsetRequest, answer: int | ApiError
+    ) -> None:
+        if not self._is_current(key, partition, request):
+            return
+        if isinstance(answer, ApiError):
+            self._delay(key)
+        elif answer < partition.log.log_end_offset:
+            self._go_on(key, partition, partial(self._logs.truncate_to, partition, answer))
+        else:
+            request = request._replace(timestamp=EARLIEST)
+            self._endpoint.list_offset(request, partial(self._start_found, key, partition, request))
+
+    def _start_found(
+        self, key: TopicIdPartition, partition: Partition, request: OffsetRequest, answer: int | ApiError
+    ) -> None:
+        if not self._is_current(key, partition, request):
+            return
+        if isinstance(answer, ApiError):
+            self._delay(key)
+        elif answer > partition.log.log_end_offset:
+            _log.info("[%s-%d] the leader's log begins at %d", partition.topic, partition.index, answer)
+            self._go_on(key, partition, partial(self._logs.restart, partition, answer))
+        else:
+            self._delay(key)
+
+    def _is_current(self, key: TopicIdPartition, partition: Partition, request: OffsetRequest) -> bool:
+        is_followed = self._partitions.get(key) is partition and not self._is_closed
+        return is_followed and partition.leader_epoch == request.current_leader_epoch
+
+    def _go_on(self, key: TopicIdPartition, partition: Partition, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except StorageError as error:
+            self._wait_for_metadata(key)
+            self._logs.failed(error)
+        else:
+            self._make_ready(key, partition)
+
+    # Waiting
+
+    def _wait_for_metadata(self, key: TopicIdPartition) -> None:
+        self._ready.pop(key, None)
+        self._delayed.pop(key, None)
+
+    def _delay(self, key: TopicIdPartition) -> None:
+        if key not in self._partitions:
+            return
+        self._ready.pop(key, None)
+        self._delayed[key] = self._loop.time() + self._backoff_ms() / 1000
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._delayed[key], self._resume)
+
+    def _resume(self) -> None:
+        self._timer = None
+        now = self._loop.time()
+        for key, due in list(self._delayed.items()):
+            if due <= now:
+                del self._delayed[key]
+                self._make_ready(key, self._partitions[key])
+        if self._delayed:
+            self._timer = self._loop.call_at(min(self._delayed.values()), self._resume)

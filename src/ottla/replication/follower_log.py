@@ -1,0 +1,82 @@
+"""Writing a follower's log: what the leader sends, and what has to go because the leader's is another."""
+
+from collections.abc import Callable
+from typing import Final
+
+from ottla.base.clock import Clock
+from ottla.protocol.records.batch import Batch
+from ottla.replication.leader_endpoint import ReplicaFetched
+from ottla.replication.partition.partition import Partition
+from ottla.replication.partition.truncation import truncation_offset
+from ottla.replication.waiting import Waiting
+from ottla.storage.errors import StorageError, UnexpectedOffsetError
+from ottla.storage.leader_epoch.checkpoint import EpochEntry
+from ottla.storage.log_manager import LogManager
+from ottla.storage.topic_partition import TopicPartition
+
+
+class FollowerLog:
+    """All logs of a broker, as a follower writes them. `failed` hears of every I/O error."""
+
+    def __init__(
+        self, logs: LogManager, waiting: Waiting, clock: Clock, failed: Callable[[StorageError], None]
+    ) -> None:
+        self._logs: Final = logs
+        self._waiting: Final = waiting
+        self._clock: Final = clock
+        self.failed: Final = failed
+        self.truncated: Callable[[Partition], None] = _nobody
+        """Who has to know that a log was cut: a copy of it that is being made may have too much."""
+
+    def append(self, partition: Partition, fetched: ReplicaFetched) -> None:
+        """Takes over the leader's records, then its high watermark and log start."""
+        log = partition.log
+        if len(fetched.records):
+            self._append(partition, fetched)
+        high_watermark = min(fetched.high_watermark, log.log_end_offset)
+        moved = high_watermark != log.high_watermark
+        if moved:
+            log.update_high_watermark(high_watermark)
+        if fetched.log_start_offset > log.log_start_offset:
+            # Beyond the own end the follower has yet to find out; beyond the high watermark it waits for the next.
+            log.increment_log_start_offset(min(fetched.log_start_offset, log.high_watermark))
+        if moved and partition in self._waiting.fetches.watched:
+            self._waiting.fetches.check(partition)
+
+    def _append(self, partition: Partition, fetched: ReplicaFetched) -> None:
+        log, now_ms = partition.log, self._clock.now_ms()
+        try:
+            log.append_as_follower(fetched.records, partition.leader_epoch, now_ms)
+        except UnexpectedOffsetError:
+            first = Batch(fetched.records)
+            is_empty = log.log_end_offset == log.log_start_offset
+            if not (is_empty and first.base_offset < log.log_end_offset <= first.last_offset):
+                raise
+            # DeleteRecords moved the leader's start into the middle of a batch, and batches are copied whole: an
+            # empty log that begins at 105 is to hold [100, 110], so it begins at 100.
+            self.restart(partition, first.base_offset)
+            log.append_as_follower(fetched.records, partition.leader_epoch, now_ms)
+
+    def truncate(self, partition: Partition, diverging: EpochEntry) -> None:
+        """Goes back to where the leader's history and this one are the same, or a step towards it."""
+        self.truncate_to(partition, truncation_offset(partition.log, diverging))
+
+    def truncate_to(self, partition: Partition, offset: int) -> None:
+        """Drops everything from an offset on."""
+        name = TopicPartition(partition.topic, partition.index)
+        self._logs.truncate_to({name: offset})
+        log = self._logs.get(name)
+        if log is not None:
+            # A former leader may have begun an epoch at the log end and written nothing in it. No record goes with
+            # it, but the epoch has to, or the leader would be told of it again and again.
+            log.epochs.truncate_from_end(log.log_end_offset)
+        self.truncated(partition)
+
+    def restart(self, partition: Partition, offset: int) -> None:
+        """Drops everything; the log begins at the offset."""
+        self._logs.truncate_fully_and_start_at(TopicPartition(partition.topic, partition.index), offset)
+        self.truncated(partition)
+
+
+def _nobody(partition: Partition) -> None:
+    """Nothing is being copied."""

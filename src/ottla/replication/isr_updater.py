@@ -1,0 +1,77 @@
+"""Carries proposals for in-sync replicas to the controller, and its answers back to the partitions."""
+
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from ottla.protocol.errors import ApiError
+from ottla.replication.isr import Answered
+from ottla.replication.partition.partition import Partition, Progress
+from ottla.replication.partition_table import PartitionTable
+from ottla.replication.ports import AlterPartitionPort, LeaderAndIsr
+from ottla.replication.waiting import Waiting
+
+_log = logging.getLogger(__name__)
+
+
+class IsrUpdater:
+    """Speaks with the controller about ISRs; counts for the metrics."""
+
+    def __init__(self, table: PartitionTable, waiting: Waiting, port: AlterPartitionPort) -> None:
+        self._table: Final = table
+        self._waiting: Final = waiting
+        self._port: Final = port
+        self.expansions = 0
+        self.shrinks = 0
+        self.failures = 0
+
+    def progressed(self, partition: Partition, progress: Progress) -> None:
+        """Carries out what a follower's fetch led to."""
+        if progress.moved or partition in self._waiting.deletions.watched:
+            self._waiting.check(partition)
+        if progress.proposed is not None:
+            self._submit(partition, progress.proposed)
+
+    def shrink(self, partitions: Iterable[Partition], now_ms: int) -> None:
+        """Proposes to leave out whoever lags behind for too long."""
+        for partition in partitions:
+            proposed = partition.shrink_isr(now_ms)
+            if proposed is not None:
+                _log.info("[%s-%d] shrinking the ISR to %s", partition.topic, partition.index, _ids(proposed))
+                self._submit(partition, proposed)
+
+    def _submit(self, partition: Partition, proposed: LeaderAndIsr) -> None:
+        self._port.alter(
+            partition.topic_id,
+            partition.index,
+            proposed,
+            lambda answer: self._answered(partition, proposed, answer),
+        )
+
+    def _answered(self, partition: Partition, proposed: LeaderAndIsr, answer: LeaderAndIsr | ApiError) -> None:
+        if not self._table.is_here(partition):
+            return
+        before = 0 if partition.leadership is None else len(partition.leadership.isr.members)
+        outcome, moved = partition.isr_answered(proposed, answer)
+        if outcome is Answered.ACCEPTED:
+            self._count(before, proposed)
+            _log.info("[%s-%d] the ISR is now %s", partition.topic, partition.index, _ids(proposed))
+        elif outcome is Answered.RETRY:
+            self.failures += 1
+            _log.warning("[%s-%d] the ISR was not updated, trying again: %s", partition.topic, partition.index, answer)
+            self._submit(partition, proposed)
+        else:
+            self.failures += 1
+            _log.debug("[%s-%d] the ISR was not updated: %s", partition.topic, partition.index, answer)
+        if moved:
+            self._waiting.check(partition)
+
+    def _count(self, before: int, proposed: LeaderAndIsr) -> None:
+        if len(proposed.isr) > before:
+            self.expansions += 1
+        else:
+            self.shrinks += 1
+
+
+def _ids(proposed: LeaderAndIsr) -> list[int]:
+    return [member.broker_id for member in proposed.isr]

@@ -1,0 +1,90 @@
+"""Reads several partitions for one fetch, within the limits of the request.
+
+The first partition that has anything gives at least one batch, however large, so that every reader gets on (KIP-74);
+all others keep to what is left of the limits. Limit 100, batches of 150, 60, 60: the answer has 150 and nothing else.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from ottla.base.clock import Clock
+from ottla.base.ids import ZERO_UUID
+from ottla.protocol.errors import ErrorCode, NotLeaderOrFollowerError
+from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.isr_updater import IsrUpdater
+from ottla.replication.partition.follower_progress import FollowerFetch
+from ottla.replication.partition.partition import Partition
+from ottla.replication.partition.reading import read
+from ottla.replication.partition_table import PartitionTable
+from ottla.storage.errors import StorageError
+
+_INCONSISTENT_TOPIC_ID: Final = FetchResult(ErrorCode.INCONSISTENT_TOPIC_ID)
+_NOT_LEADER: Final = FetchResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+_OFFLINE: Final = FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+class Read(NamedTuple):
+    """What was read, and whether it has to be answered at once."""
+
+    results: list[FetchResult]
+    size_bytes: int
+    is_final: bool
+    """Whether there is an error, or news that is not records: there is no use in waiting for more."""
+
+
+class LogReader:
+    """Serves fetches. `failed` hears of every I/O error."""
+
+    def __init__(
+        self, table: PartitionTable, isr: IsrUpdater, clock: Clock, failed: Callable[[StorageError], None]
+    ) -> None:
+        self._table: Final = table
+        self._isr: Final = isr
+        self._clock: Final = clock
+        self._failed: Final = failed
+
+    def read(self, params: FetchParams, wanted: Sequence[FetchPartition], *, is_first: bool) -> Read:
+        """Reads each partition. The first time, a follower's fetch also tells how far it got."""
+        online = self._table.online
+        results: list[FetchResult] = []
+        limit, total, is_final, whole_batch = params.max_bytes, 0, False, True
+        progressed: list[tuple[int, Partition]] = []
+        for want in wanted:
+            partition = online.get((want[0], want[1]))
+            if partition is None:
+                result = FetchResult(self._table.absence(want[0], want[1]).code)
+            elif want[7] != partition.topic_id and want[7] != ZERO_UUID:
+                result = _INCONSISTENT_TOPIC_ID
+            else:
+                size_max = min(limit, want[3])
+                try:
+                    result = read(partition, params, want, size_max, whole_batch=whole_batch)
+                except StorageError as error:
+                    self._failed(error)
+                    result = _OFFLINE
+                records = result[1]
+                if records is not None:
+                    whole_batch = False
+                    total += records.length
+                    limit -= records.length
+                if limit < 0:
+                    limit = 0
+            if result[0] or result[6] is not None:
+                is_final = True
+            elif is_first and params.replica_id >= 0 and partition is not None:
+                progressed.append((len(results), partition))
+            results.append(result)
+        for place, partition in progressed:
+            if not self._follower_fetched(partition, params, wanted[place]):
+                results[place] = _NOT_LEADER
+                is_final = True
+        return Read(results, total, is_final)
+
+    def _follower_fetched(self, partition: Partition, params: FetchParams, want: FetchPartition) -> bool:
+        fetch = FollowerFetch(params.replica_id, params.replica_epoch, want.fetch_offset, want.log_start_offset)
+        try:
+            progress = partition.follower_fetched(fetch, self._clock.monotonic_ms())
+        except NotLeaderOrFollowerError:
+            return False
+        self._isr.progressed(partition, progress)
+        return True

@@ -1,0 +1,104 @@
+"""As much of a log as a partition uses; `ottla.storage.log.log.Log` is one.
+
+The port keeps files and threads out of the partition's logic.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ottla.base.buffer import Buffer
+from ottla.storage.errors import StorageError
+from ottla.storage.index.transaction_index import AbortedTransaction
+from ottla.storage.leader_epoch.checkpoint import EpochEntry
+from ottla.storage.log.append_info import AppendInfo, AppendOptions
+from ottla.storage.log.fetch_data import FetchData, TimestampOffset
+from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_state.entry import ProducerEntry
+
+
+class Epochs(Protocol):
+    """The history of leader epochs in a log."""
+
+    @property
+    def latest_epoch(self) -> int:
+        """The newest epoch; -1 if none is known."""
+        ...
+
+    def epoch_for(self, offset: int) -> int | None:
+        """The epoch in which the offset was written; None if it lies before all that is known."""
+        ...
+
+
+class Transactions(Protocol):
+    """The transactions that hold back readers of committed data."""
+
+    def replicated(self, high_watermark: int) -> None:
+        """Every marker below the high watermark is safe."""
+        ...
+
+
+class Producers(Protocol):
+    """What a log knows of its producers."""
+
+    @property
+    def entries(self) -> Mapping[int, ProducerEntry]:
+        """By producer id."""
+        ...
+
+    @property
+    def transactions(self) -> Transactions:
+        """Those that are open, or whose marker is not replicated."""
+        ...
+
+
+class LogBounds(Protocol):
+    """Where a log begins and ends, and what it is told about that."""
+
+    topic: str
+    partition: int
+    directory: str
+    config: LogConfig
+    high_watermark: int
+    log_start_offset: int
+    offline_error: StorageError | None
+
+    @property
+    def log_end_offset(self) -> int: ...
+
+    @property
+    def last_stable_offset(self) -> int: ...
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def update_high_watermark(self, offset: int) -> int: ...
+
+    def increment_log_start_offset(self, offset: int) -> bool: ...
+
+    def assign_epoch_start(self, epoch: int) -> None: ...
+
+
+class ReplicaLog(LogBounds, Protocol):
+    """A log that is written, read and searched."""
+
+    @property
+    def epochs(self) -> Epochs: ...
+
+    @property
+    def producers(self) -> Producers: ...
+
+    def append_as_leader(
+        self, records: bytearray | memoryview, leader_epoch: int, now_ms: int, options: AppendOptions = ...
+    ) -> AppendInfo: ...
+
+    def append_as_follower(self, records: Buffer, leader_epoch: int, now_ms: int) -> AppendInfo | None: ...
+
+    def read(self, offset: int, bytes_max: int, end_offset: int, *, whole_batch: bool = True) -> FetchData: ...
+
+    def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]: ...
+
+    def offset_for_timestamp(self, timestamp: int) -> TimestampOffset | None: ...
+
+    def offset_of_max_timestamp(self) -> TimestampOffset | None: ...
+
+    def end_offset_for_epoch(self, epoch: int) -> EpochEntry: ...

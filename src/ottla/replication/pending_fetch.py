@@ -1,0 +1,76 @@
+"""A fetch that waits for enough bytes.
+
+What happens to one partition is looked at for that partition only, so a fetch of a thousand partitions costs no more
+with every record than one of a single partition. When it completes everything is read again.
+"""
+
+from collections.abc import Sequence
+
+from ottla.replication.fetch import READ_COMMITTED, FetchDone, FetchParams, FetchPartition
+from ottla.replication.log_reader import LogReader
+from ottla.replication.partition.partition import Partition
+from ottla.replication.partition.reading import read, refuse
+from ottla.replication.partition_table import PartitionTable
+from ottla.storage.errors import StorageError
+
+
+class PendingFetch:
+    """A fetch and what is there for it so far."""
+
+    __slots__ = ("_available", "_done", "_params", "_reader", "_table", "_wanted", "_wanted_of")
+
+    def __init__(self, table: PartitionTable, reader: LogReader, params: FetchParams, done: FetchDone) -> None:
+        self._table = table
+        self._reader = reader
+        self._params = params
+        self._done = done
+        self._wanted: Sequence[FetchPartition] = ()
+        self._wanted_of: dict[Partition, FetchPartition] = {}
+        self._available: dict[Partition, int] = {}
+        """Bytes at hand by partition, if more than one is wanted."""
+
+    def watch(self, wanted: Sequence[FetchPartition]) -> Sequence[Partition]:
+        """Takes what is wanted; the partitions that something has to happen to."""
+        online = self._table.online
+        self._wanted = wanted
+        self._wanted_of = {online[(want[0], want[1])]: want for want in wanted}
+        if self._params.min_bytes > 1:
+            for partition in self._wanted_of:
+                self._note(partition)
+        return list(self._wanted_of)
+
+    def is_ready(self, key: Partition) -> bool:
+        """Whether there is enough now, or an answer that is no records."""
+        if not self._table.is_here(key) or refuse(key, self._params, self._wanted_of[key]) is not None:
+            return True
+        if not self._has_news(key):
+            return False
+        if self._params.min_bytes <= 1:
+            return True
+        self._note(key)
+        return sum(self._available.values()) >= self._params.min_bytes
+
+    def complete(self) -> None:
+        """Answers with all that is there now."""
+        self._done(self._reader.read(self._params, self._wanted, is_first=False).results)
+
+    expired = complete
+
+    def _has_news(self, partition: Partition) -> bool:
+        params, log = self._params, partition.log
+        if params.replica_id >= 0:
+            end_offset = log.log_end_offset
+        else:
+            is_committed = params.isolation_level == READ_COMMITTED
+            end_offset = log.last_stable_offset if is_committed else log.high_watermark
+        return self._wanted_of[partition].fetch_offset < end_offset
+
+    def _note(self, partition: Partition) -> None:
+        want = self._wanted_of[partition]
+        try:
+            records = read(partition, self._params, want, want.max_bytes, whole_batch=True).records
+        except StorageError:
+            # Who completes the fetch reads again, and so comes upon it.
+            self._available[partition] = self._params.min_bytes
+        else:
+            self._available[partition] = 0 if records is None else len(records)

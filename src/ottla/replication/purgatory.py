@@ -1,0 +1,95 @@
+"""Where requests wait for something to happen to a partition, or for their time to run out.
+
+An operation is watched under every key that may complete it, and leaves all of them before it completes: an idle
+partition keeps nothing of a request that another one completed, and a request that its completion leads to cannot
+complete it a second time.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Generic, Protocol, TypeVar
+
+from ottla.replication.timer_wheel import Timeout, TimerWheel
+
+K = TypeVar("K", bound=Hashable)
+C = TypeVar("C", bound=Hashable, contravariant=True)
+
+
+class Operation(Protocol[C]):
+    """A request that waits. One of `complete` and `expired` is called, once."""
+
+    def is_ready(self, key: C) -> bool:
+        """Something happened to `key`: whether the request can be answered now."""
+        ...
+
+    def complete(self) -> None:
+        """Answers the request."""
+        ...
+
+    def expired(self) -> None:
+        """Its time ran out: answers the request with what there is."""
+        ...
+
+
+class _Watch(Generic[K]):
+    """An operation, the keys it is watched under, and its time limit."""
+
+    __slots__ = ("keys", "operation", "timeout")
+
+    def __init__(self, operation: Operation[K], keys: tuple[K, ...]) -> None:
+        self.operation = operation
+        self.keys = keys
+        self.timeout: Timeout | None = None
+
+
+class Purgatory(Generic[K]):
+    """Waiting operations by key. Loop thread only."""
+
+    __slots__ = ("_wheel", "watched")
+
+    def __init__(self, wheel: TimerWheel) -> None:
+        self._wheel = wheel
+        self.watched: dict[K, dict[_Watch[K], None]] = {}
+        """For `key in purgatory.watched`: callers on a hot path look before they call `check`."""
+
+    def __len__(self) -> int:
+        return len({watch for watches in self.watched.values() for watch in watches})
+
+    def watch(self, operation: Operation[K], keys: Iterable[K], timeout_ms: int) -> None:
+        """Has an operation wait that cannot be completed just now."""
+        watch = _Watch(operation, tuple(dict.fromkeys(keys)))
+        watched = self.watched
+        for key in watch.keys:
+            watches = watched.get(key)
+            if watches is None:
+                watched[key] = {watch: None}
+            else:
+                watches[watch] = None
+        watch.timeout = self._wheel.add(timeout_ms, lambda: self._expire(watch))
+
+    def check(self, key: K) -> int:
+        """Something happened to `key`: completes what it can, and answers how many those were."""
+        watches = self.watched.get(key)
+        if watches is None:
+            return 0
+        completed = 0
+        for watch in list(watches):
+            # Completing one may lead to a check of this key again, which completes others of the list.
+            if watch in watches and watch.operation.is_ready(key):
+                self._forget(watch)
+                watch.operation.complete()
+                completed += 1
+        return completed
+
+    def _expire(self, watch: _Watch[K]) -> None:
+        self._forget(watch)
+        watch.operation.expired()
+
+    def _forget(self, watch: _Watch[K]) -> None:
+        if watch.timeout is not None:
+            watch.timeout.cancel()
+        watched = self.watched
+        for key in watch.keys:
+            watches = watched[key]
+            del watches[watch]
+            if not watches:
+                del watched[key]

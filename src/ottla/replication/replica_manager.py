@@ -1,0 +1,244 @@
+"""All partitions of a broker: finds them, and serves the requests that concern several.
+
+A listener of the metadata, which says which partitions there are. The parts that do the work are made and put
+together here: `appender`, `log_reader`, `record_deleter`, `delta_applier`, `isr_updater`, `fetchers`, `log_mover`,
+`housekeeping`.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from ottla.metadata.image.metadata_delta import MetadataDelta
+from ottla.metadata.image.metadata_image import MetadataImage
+from ottla.protocol.errors import NotLeaderOrFollowerError
+from ottla.replication.appender import Appender
+from ottla.replication.delete_records import DeleteRecordsDone, DeleteRecordsEntry
+from ottla.replication.delta_applier import DeltaApplier
+from ottla.replication.directory_watch import DirectoryWatch
+from ottla.replication.fetch import FetchDone, FetchParams, FetchPartition
+from ottla.replication.fetcher import FetcherContext
+from ottla.replication.fetchers import Fetchers
+from ottla.replication.flush_wait import FlushWait
+from ottla.replication.follower_log import FollowerLog
+from ottla.replication.housekeeping import Housekeeping
+from ottla.replication.isr_updater import IsrUpdater
+from ottla.replication.log_dir import LogDirDescription, describe_log_dirs
+from ottla.replication.log_mover import LogMover
+from ottla.replication.log_preparation import LogPreparation
+from ottla.replication.log_reader import LogReader
+from ottla.replication.mailbox import Mailbox
+from ottla.replication.offset_query import OffsetAnswer, OffsetQuery
+from ottla.replication.partition.cluster_view import ClusterView
+from ottla.replication.partition.offset_lookup import offset_for_timestamp
+from ottla.replication.partition.partition import Partition
+from ottla.replication.partition_table import PartitionTable
+from ottla.replication.pending_fetch import PendingFetch
+from ottla.replication.periodic import PeriodicTask
+from ottla.replication.ports import Worker
+from ottla.replication.produce import AppendDone, AppendEntry
+from ottla.replication.record_deleter import RecordDeleter
+from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.replica_parts import ReplicaParts
+from ottla.replication.settings import ReplicationSettings
+from ottla.replication.timer_wheel import TimerWheel
+from ottla.replication.waiting import Waiting
+from ottla.storage.errors import StorageError
+from ottla.storage.leader_epoch.checkpoint import EpochEntry
+from ottla.storage.producer_state.entry import ProducerEntry
+from ottla.storage.topic_partition import TopicPartition
+
+_CHANGE_THREADS: Final = 4
+"""Making a log is mostly waiting for the disk, which serves several at once."""
+
+
+class ReplicaManager:
+    """The partitions of one broker. Loop thread only."""
+
+    def __init__(self, options: ReplicaManagerOptions) -> None:
+        logs, clock, loop = options.logs, options.clock, options.loop
+        self._options: Final = options
+        self._settings = options.settings
+        self._logs: Final = logs
+        self._wheel: Final = TimerWheel(loop)
+        self.waiting: Final = Waiting(self._wheel)
+        self.table: Final = PartitionTable()
+        self._view: Final = ClusterView(options.node_id, options.settings.replica_lag_time_max_ms)
+        mailbox = Mailbox(loop)
+        self._watch: Final = DirectoryWatch(logs, self.table, self.waiting, options.directory_events)
+        follower_log = FollowerLog(logs, self.waiting, clock, self._watch.failed)
+        context = FetcherContext(loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms)
+        self._fetchers: Final = Fetchers(context, options.endpoint_of)
+        self._watch.fetchers = self._fetchers
+        parts = ReplicaParts(
+            logs=logs,
+            table=self.table,
+            view=self._view,
+            waiting=self.waiting,
+            fetchers=self._fetchers,
+            directory_watch=self._watch,
+            directory_events=options.directory_events,
+            clock=clock,
+            loop=loop,
+            mailbox=mailbox,
+        )
+        self._workers: list[Worker] = []
+        changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
+        self._changer: Final = changers[0]
+        preparation = LogPreparation(logs, mailbox, changers)
+        self._mover: Final = LogMover(parts, preparation, self._worker("log-mover"))
+        follower_log.truncated = self._mover.truncated
+        self._applier: Final = DeltaApplier(parts, preparation, self._mover)
+        self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition)
+        self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed)
+        self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed)
+        flush_wait = FlushWait(logs, mailbox, self._watch.failed)
+        self._appender: Final = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
+        self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
+        self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
+
+    def _worker(self, name: str) -> Worker:
+        worker = self._options.make_worker(name)
+        self._workers.append(worker)
+        return worker
+
+    # Life
+
+    def start(self) -> None:
+        """Begins the periodic work."""
+        self._housekeeping.start(lambda: self._settings, self._changer, self._worker("log-maintenance"))
+        cleaner = self._options.cleaner
+        if cleaner is not None:
+            for number in range(cleaner.config.threads):
+                self._housekeeping.start_cleaner(cleaner, self._worker(f"log-cleaner-{number}"))
+        self._shrinking.start(self._shrink_interval_ms())
+
+    async def stop(self) -> None:
+        """Ends periodic work, fetchers and whatever waits; the logs are the log manager's to close, after this.
+
+        Threads may be about to change a log on the loop, so they are waited for while it runs on.
+        """
+        self._shrinking.stop()
+        self._housekeeping.stop()
+        self._applier.close()
+        self._fetchers.close()
+        self._wheel.close()
+        for worker in self._workers:
+            await asyncio.to_thread(worker.close)
+
+    def update_settings(self, settings: ReplicationSettings) -> None:
+        """Takes changed settings; they count from the next time each is looked at."""
+        self._settings = settings
+        self._view.lag_time_max_ms = settings.replica_lag_time_max_ms
+
+    def begin_controlled_shutdown(self) -> None:
+        """The broker is leaving: partitions without a leader, or where it is out of sync, are fetched no more."""
+        self._applier.in_controlled_shutdown = True
+
+    def _shrink_interval_ms(self) -> int:
+        return self._settings.replica_lag_time_max_ms // 2
+
+    def _shrink_isrs(self, done: Callable[[], None]) -> None:
+        self.isr.shrink(self.table.all(), self._options.clock.monotonic_ms())
+        done()
+
+    # Metadata
+
+    @property
+    def applied_offset(self) -> int:
+        """The offset of the newest image whose changes have all been made here; -1 before the first."""
+        return self._applier.applied_offset
+
+    def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Creates, promotes, demotes and deletes what the delta says, in slices if there is much of it."""
+        self._view.cluster = image.cluster
+        self.table.topics = image.topics
+        self._applier.submit(delta, image)
+
+    def when_applied(self, offset: int, callback: Callable[[], None]) -> None:
+        """Calls back once all changes up to the image at `offset` were made; at once if they are."""
+        self._applier.when_applied(offset, callback)
+
+    # Finding
+
+    def get(self, topic: str, index: int) -> Partition | None:
+        """The partition, if it is on this broker."""
+        return self.table.online.get((topic, index))
+
+    def leader(self, topic: str, index: int) -> Partition:
+        """The partition, led by this broker.
+
+        Raises KAFKA_STORAGE_ERROR if its directory is offline, NOT_LEADER_OR_FOLLOWER if another broker leads it or
+        its creation is still to come, UNKNOWN_TOPIC_OR_PARTITION if the cluster has no such partition.
+        """
+        partition = self.table.get(topic, index)
+        if not partition.is_leader:
+            raise NotLeaderOrFollowerError(f"Leader not local for partition {topic}-{index}")
+        return partition
+
+    def partitions(self) -> Iterable[Partition]:
+        """All of them."""
+        return self.table.all()
+
+    # Requests
+
+    def append(
+        self,
+        entries: Sequence[AppendEntry],
+        *,
+        acks: int,
+        timeout_ms: int,
+        done: AppendDone,
+        internal_topics_allowed: bool = False,
+    ) -> None:
+        """Appends to each partition, and calls `done` once as many replicas have it as `acks` wants.
+
+        That is within this call if there is nothing to wait for. A partition that is named twice counts once.
+        """
+        self._appender.append(
+            entries,
+            acks=acks,
+            timeout_ms=timeout_ms,
+            done=done,
+            internal_topics_allowed=internal_topics_allowed,
+        )
+
+    def fetch(self, params: FetchParams, wanted: Sequence[FetchPartition], done: FetchDone) -> None:
+        """Reads each partition, and calls `done` at once if there is enough, or an error, or no time to wait."""
+        results, size_bytes, is_final = self._reader.read(params, wanted, is_first=True)
+        if is_final or size_bytes >= params.min_bytes or params.max_wait_ms <= 0 or not wanted:
+            done(results)
+            return
+        pending = PendingFetch(self.table, self._reader, params, done)
+        self.waiting.fetches.watch(pending, pending.watch(wanted), params.max_wait_ms)
+
+    def delete_records(
+        self, entries: Sequence[DeleteRecordsEntry], *, timeout_ms: int, done: DeleteRecordsDone
+    ) -> None:
+        """Moves log starts up, and calls `done` once all live replicas have. A partition named twice counts once."""
+        self._deleter.delete(entries, timeout_ms=timeout_ms, done=done)
+
+    def list_offset(self, query: OffsetQuery) -> OffsetAnswer:
+        """Looks an offset up by time; raises the `ApiError` that ListOffsets answers for the partition."""
+        try:
+            return offset_for_timestamp(self.table.get(query.topic, query.partition), query)
+        except StorageError as error:
+            self._watch.failed(error)
+            raise
+
+    def last_offset_for_epoch(self, partition: TopicPartition, current_leader_epoch: int, epoch: int) -> EpochEntry:
+        """Where a leader epoch ends (OffsetForLeaderEpoch); raises the `ApiError` of the partition."""
+        return self.table.get(*partition).last_offset_for_epoch(current_leader_epoch, epoch)
+
+    def describe_producers(self, partition: TopicPartition) -> Sequence[ProducerEntry]:
+        """The producers that a partition on this broker remembers; raises the `ApiError` of the partition."""
+        return self.table.get(*partition).active_producers()
+
+    def describe_log_dirs(self, partitions: Collection[TopicPartition] | None) -> list[LogDirDescription]:
+        """Every log directory, with all logs (None) or those that are asked for."""
+        return describe_log_dirs(self._logs, self.table, partitions, self._settings.cordoned_log_dirs)
+
+    def alter_log_dirs(self, moves: Mapping[TopicPartition, str]) -> dict[TopicPartition, int]:
+        """Begins to move replicas to other directories; an error code for each, 0 if the move began."""
+        cordoned = self._settings.cordoned_log_dirs
+        return {name: self._mover.begin(name, path, cordoned) for name, path in moves.items()}

@@ -1,0 +1,32 @@
+"""What the replica manager is told when it is made."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ottla.base.clock import Clock
+from ottla.replication.leader_endpoint import LeaderEndpoint
+from ottla.replication.ports import AlterPartitionPort, DirectoryEventPort, EventLoop, Worker
+from ottla.replication.settings import DEFAULT_SETTINGS, ReplicationSettings
+from ottla.replication.worker_thread import WorkerThread
+from ottla.storage.cleaner.log_cleaner import LogCleaner
+from ottla.storage.log_manager import LogManager
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaManagerOptions:
+    """The broker's own id, its logs, and its ways to the outside."""
+
+    node_id: int
+    logs: LogManager
+    """Loaded, with `run_on_writer` made by `writer_thread.run_on_loop`."""
+    clock: Clock
+    loop: EventLoop
+    alter_partition: AlterPartitionPort
+    directory_events: DirectoryEventPort
+    endpoint_of: Callable[[int], LeaderEndpoint]
+    """A connection to another broker, made when this broker follows a partition that is led there."""
+    cleaner: LogCleaner | None = None
+    """None if `log.cleaner.enable` is off."""
+    settings: ReplicationSettings = DEFAULT_SETTINGS
+    make_worker: Callable[[str], Worker] = WorkerThread
+    """A thread by name. A simulation brings workers that run at once."""

@@ -1,0 +1,29 @@
+"""What the parts of the replica manager share."""
+
+from dataclasses import dataclass
+
+from ottla.base.clock import Clock
+from ottla.replication.directory_watch import DirectoryWatch
+from ottla.replication.fetchers import Fetchers
+from ottla.replication.mailbox import Mailbox
+from ottla.replication.partition.cluster_view import ClusterView
+from ottla.replication.partition_table import PartitionTable
+from ottla.replication.ports import DirectoryEventPort, EventLoop
+from ottla.replication.waiting import Waiting
+from ottla.storage.log_manager import LogManager
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaParts:
+    """The broker's logs and partitions, what waits for them, and the ways to the outside."""
+
+    logs: LogManager
+    table: PartitionTable
+    view: ClusterView
+    waiting: Waiting
+    fetchers: Fetchers
+    directory_watch: DirectoryWatch
+    directory_events: DirectoryEventPort
+    clock: Clock
+    loop: EventLoop
+    mailbox: Mailbox

@@ -1,0 +1,26 @@
+"""The settings of replication and of the work done on logs every now and then, with Kafka's defaults.
+
+The node fills it from its configuration; a changed setting comes as a new value.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationSettings:
+    """Each field is the setting of the same name, dots for underscores, unless it says otherwise."""
+
+    replica_lag_time_max_ms: int = 30_000
+    replica_high_watermark_checkpoint_interval_ms: int = 5_000
+    replica_fetch_backoff_ms: int = 1_000
+    log_initial_task_delay_ms: int = 30_000
+    log_retention_check_interval_ms: int = 300_000
+    log_flush_scheduler_interval_ms: int = (1 << 63) - 1
+    log_flush_offset_checkpoint_interval_ms: int = 60_000
+    log_flush_start_offset_checkpoint_interval_ms: int = 60_000
+    cordoned_log_dirs: frozenset[str] = frozenset()
+
+
+DEFAULT_SETTINGS: Final = ReplicationSettings()
+"""Kafka's own."""
