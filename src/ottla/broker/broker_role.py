@@ -1,0 +1,313 @@
+"""The broker of a node: opens its logs, serves its listeners, and lives under the controller's eyes.
+
+The order of the start: the metadata is caught up, so that it is known which logs belong here; the logs are loaded; the
+parts hear of the metadata, in order; the listeners are bound; the broker registers and is unfenced. The stop goes the
+other way: leave is asked for while everything still works, then no request comes in any more, and the logs are closed
+last, with the mark that they were left in order.
+"""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.base.log import IdentityLogger
+from ottla.broker.adapters.alter_partition import ControllerAlterPartition
+from ottla.broker.adapters.directory_event import ControllerDirectoryEvents
+from ottla.broker.adapters.leader_endpoint import BrokerEndpoint
+from ottla.broker.api_table import BROKER_SERVED
+from ottla.broker.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.auto_topic import AutoTopicCreator
+from ottla.broker.broker_setting import (
+    CLEANER_KEYS,
+    REPLICATION_KEYS,
+    follower,
+    lifecycle_settings,
+    replication_settings,
+)
+from ottla.broker.client_metrics import ClientMetrics
+from ottla.broker.config import ServerConfig
+from ottla.broker.config_schema import BrokerConfigSchema
+from ottla.broker.controller_channel import ControllerChannel
+from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.fetch_session import FetchSessionCache
+from ottla.broker.lifecycle import NO_EPOCH, BrokerIdentity, BrokerLifecycle, BrokerState, LifecycleState
+from ottla.broker.listener_set import ListenerSet
+from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.node_surroundings import NodeSurroundings
+from ottla.broker.parts import BrokerParts
+from ottla.broker.pipeline import Pipeline
+from ottla.broker.producer_id_source import ProducerIdSource
+from ottla.broker.quorum.quorum_member import QuorumMember
+from ottla.broker.start_error import StartError
+from ottla.broker.stray_log import StrayLogs
+from ottla.broker.topic_metric import TopicMetrics
+from ottla.metadata.loader import MetadataListener
+from ottla.protocol.errors import ApiError
+from ottla.raft.identity import Node
+from ottla.replication.metric import register_metrics
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.storage.cleaner.log_cleaner import LogCleaner
+from ottla.storage.errors import StorageError
+from ottla.storage.log_manager import LogManager
+
+_DRAINING_TURNS: Final = 3
+"""Turns of the loop in which answers that were just given leave, before their connections are closed."""
+
+
+class BrokerRole:
+    """The broker part of a node. `start` it, `shut_down` it in a controlled way, `close` it in any state."""
+
+    def __init__(
+        self,
+        around: NodeSurroundings,
+        member: QuorumMember,
+        logs: LogManager,
+        channel: ControllerChannel,
+        settings: tuple[DynamicConfig, BrokerConfigSchema],
+    ) -> None:
+        self._around = around
+        self._member = member
+        self._logs = logs
+        self._channel = channel
+        self._dynamic, self._schema = settings
+        self._log = IdentityLogger(logging.getLogger(__name__), f"BrokerServer id={around.config.node_id}")
+        self._closing = AsyncExitStack()
+        self.metadata = MetadataCache(
+            around.config.node_id, follow_dialled_address=around.config.follow_dialled_address
+        )
+        self.listeners: ListenerSet | None = None
+        self.lifecycle: BrokerLifecycle | None = None
+        self._replicas: ReplicaManager | None = None
+
+    @property
+    def state(self) -> LifecycleState:
+        """Where the broker is in its life."""
+        return LifecycleState.NOT_RUNNING if self.lifecycle is None else self.lifecycle.state
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether clients can use this broker."""
+        return self.lifecycle is not None and not self.lifecycle.is_fenced
+
+    async def start(self) -> None:
+        """Returns once the broker is unfenced and has taken in what it leads; `StartError` if it never will be."""
+        await self._catch_up()
+        await self._load_logs()
+        replicas = self._replicas = self._make_replicas()
+        parts = self._make_parts(replicas)
+        lifecycle = self._open(parts)
+        await self._register(lifecycle)
+        await _applied(replicas, self._member.metadata.image.provenance.offset)
+
+    async def shut_down(self) -> None:
+        """Asks the controller for leave, and waits until it is given, refused, or nobody answers."""
+        if self.lifecycle is not None and self._replicas is not None:
+            self._replicas.begin_controlled_shutdown()
+            stopped = asyncio.Event()
+            self.lifecycle.begin_controlled_shutdown(stopped.set)
+            await stopped.wait()
+
+    async def close(self) -> None:
+        """Serves nobody any more and closes the logs."""
+        await self._closing.aclose()
+
+    async def _catch_up(self) -> None:
+        timeout_ms = self._around.config.integer("initial.broker.registration.timeout.ms")
+        if not await self._member.catch_up(timeout_ms / 1000):
+            config = self._around.config
+            servers = [f"{server.host}:{server.port}" for server in config.quorum_bootstrap_servers]
+            voters = [f"{voter.host}:{voter.port}" for voter in config.quorum_voters]
+            raise StartError(
+                f"no controller could be followed within {timeout_ms} ms; the quorum's servers are "
+                f"{', '.join(servers or voters) or 'not configured'}"
+            )
+
+    async def _load_logs(self) -> None:
+        image = self._member.metadata.image
+        strays = StrayLogs(self._around.config.node_id, image.topics)
+        overrides = self._dynamic.topic_overrides(image)
+        loading = asyncio.ensure_future(asyncio.to_thread(self._logs.load, overrides, strays.is_stray))
+        self._closing.push_async_callback(self._close_logs, loading)
+        await asyncio.shield(loading)
+
+    async def _close_logs(self, loading: "asyncio.Future[None]") -> None:
+        # A start that is given up has to wait for the thread: it cannot be called back.
+        await asyncio.wait((loading,))
+        try:
+            await asyncio.to_thread(self._logs.shutdown, self._broker_epoch())
+        except StorageError as error:
+            self._log.error("a log directory could not be closed in order: %s", error)
+
+    def _make_replicas(self) -> ReplicaManager:
+        around, config = self._around, self._around.config
+        events = ControllerDirectoryEvents(
+            (config.node_id, self._broker_epoch), self._directory_failed, self._channel, around.loop, self._all_failed
+        )
+        replicas = ReplicaManager(
+            ReplicaManagerOptions(
+                node_id=config.node_id,
+                logs=self._logs,
+                clock=around.clock,
+                loop=around.loop,
+                alter_partition=ControllerAlterPartition(
+                    config.node_id, self._broker_epoch, self._channel, around.loop
+                ),
+                directory_events=events,
+                endpoint_of=self._endpoint_of,
+                cleaner=self._make_cleaner(),
+                settings=replication_settings(config),
+            )
+        )
+        register_metrics(around.metrics, replicas)
+        self._dynamic.subscribe(
+            REPLICATION_KEYS, lambda changed: replicas.update_settings(replication_settings(changed))
+        )
+        return replicas
+
+    def _make_cleaner(self) -> LogCleaner | None:
+        if not self._around.config.boolean("log.cleaner.enable"):
+            return None
+        cleaner = LogCleaner(self._logs, self._around.config.cleaner)
+
+        def take(changed: ServerConfig) -> None:
+            cleaner.config = changed.cleaner
+
+        self._dynamic.subscribe(CLEANER_KEYS, take)
+        return cleaner
+
+    def _make_parts(self, replicas: ReplicaManager) -> BrokerParts:
+        around, config = self._around, self._around.config
+        slots = config.integer("max.incremental.fetch.session.cache.slots")
+        return BrokerParts(
+            node_id=config.node_id,
+            cluster_id=around.cluster_id,
+            config=config,
+            clock=around.clock,
+            loop=around.loop,
+            replicas=replicas,
+            logs=self._logs,
+            metadata=self.metadata,
+            controller=self._channel,
+            dynamic=self._dynamic,
+            schema=self._schema,
+            producer_ids=ProducerIdSource(self._channel, config.node_id, self._broker_epoch),
+            metrics=around.metrics,
+            topic_metrics=TopicMetrics(around.metrics),
+            auto_topics=AutoTopicCreator(self._channel, self._dynamic, around.clock),
+            client_metrics=ClientMetrics(around.clock, self._dynamic),
+            api_versions=ApiVersionsAnswer(BROKER_SERVED),
+            fetch_sessions=FetchSessionCache(slots, around.clock, around.metrics),
+            kraft_version=lambda: self._member.core.kraft_version,
+        )
+
+    def _open(self, parts: BrokerParts) -> BrokerLifecycle:
+        """Has the parts follow the metadata, and lets clients in."""
+        around, config = self._around, self._around.config
+        self._closing.push_async_callback(parts.replicas.stop)
+        parts.replicas.start()
+        # Who tells clients of the cluster comes first, and settings before the logs that are made with them.
+        for listener in (self.metadata, self._dynamic, parts.topic_metrics, parts.client_metrics, parts.replicas):
+            self._follow(listener)
+        pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
+        listeners = self.listeners = ListenerSet(config.broker_listeners, pipeline, around.poller, config)
+        listeners.start()
+        self._closing.push_async_callback(self._close_listeners, listeners)
+        identity = BrokerIdentity(
+            node_id=config.node_id,
+            cluster_id=around.cluster_id,
+            incarnation_id=around.incarnation_id,
+            listeners=listeners.advertised(
+                config.advertised_broker_listeners, config.security_protocols, around.hostname
+            ),
+            rack=config.rack,
+            directories=self._directory_ids(),
+            previous_epoch=self._previous_epoch(),
+        )
+        state = BrokerState(lambda: parts.replicas.applied_offset, self._cordoned_directories)
+        lifecycle = BrokerLifecycle(identity, lifecycle_settings(config), self._channel, state, around.loop)
+        self.lifecycle = lifecycle
+        self._closing.callback(lifecycle.close)
+        self._follow(lifecycle)
+        return lifecycle
+
+    def _follow(self, listener: MetadataListener) -> None:
+        self._member.metadata.add_listener(listener)
+        self._closing.callback(self._member.metadata.remove_listener, listener)
+
+    async def _close_listeners(self, listeners: ListenerSet) -> None:
+        listeners.stop_accepting()
+        for _ in range(_DRAINING_TURNS):
+            await asyncio.sleep(0)
+        listeners.close()
+
+    async def _register(self, lifecycle: BrokerLifecycle) -> None:
+        settled = asyncio.Event()
+        refusals: list[ApiError] = []
+
+        def heard(error: ApiError | None) -> None:
+            if error is not None:
+                refusals.append(error)
+            settled.set()
+
+        lifecycle.start(heard)
+        await settled.wait()
+        if refusals:
+            raise StartError(f"the controller does not take this broker: {refusals[0]}")
+
+    # What the parts ask of the broker
+
+    def _broker_epoch(self) -> int:
+        return NO_EPOCH if self.lifecycle is None else self.lifecycle.broker_epoch
+
+    def _directory_failed(self, directory_id: Uuid) -> None:
+        if self.lifecycle is not None:
+            self.lifecycle.directory_failed(directory_id)
+
+    def _all_failed(self) -> None:
+        paths = ", ".join(self._around.config.log_dirs)
+        self._around.on_failure(StorageError("no log directory is left", paths))
+
+    def _directory_ids(self) -> list[Uuid]:
+        found = [directory.directory_id for directory in self._logs.directories.online()]
+        return [directory_id for directory_id in found if directory_id is not None]
+
+    def _cordoned_directories(self) -> list[Uuid] | None:
+        if not self._member.metadata.image.features.version.supports_cordoned_log_dirs:
+            return None
+        cordoned = set(self._dynamic.current.strings("cordoned.log.dirs"))
+        return [
+            directory.directory_id
+            for directory in self._logs.directories.online()
+            if directory.directory_id is not None and cordoned & {"*", directory.path}
+        ]
+
+    def _previous_epoch(self) -> int:
+        """The epoch that all directories were left in order with; none if one was not, or at another time."""
+        epochs = {directory.clean_shutdown_epoch for directory in self._logs.directories.online()}
+        epoch = epochs.pop() if len(epochs) == 1 else None
+        return NO_EPOCH if epoch is None else epoch
+
+    def _endpoint_of(self, broker_id: int) -> BrokerEndpoint:
+        client_id = f"broker-{self._around.config.node_id}-fetcher-0"
+        return BrokerEndpoint(
+            partial(self._find_broker, broker_id),
+            lambda node: self._around.connect(node, client_id),
+            follower(self._around.config, self._broker_epoch),
+        )
+
+    def _find_broker(self, broker_id: int) -> Node | None:
+        """Where another broker is reached, fenced or not: it may be the leader for a moment longer."""
+        broker = self._member.metadata.image.cluster.brokers.get(broker_id)
+        name = self._around.config.inter_broker_listener_name
+        endpoints = () if broker is None else broker.listeners
+        return next((Node(broker_id, found.host, found.port) for found in endpoints if found.name == name), None)
+
+
+async def _applied(replicas: ReplicaManager, offset: int) -> None:
+    applied = asyncio.Event()
+    replicas.when_applied(offset, applied.set)
+    await applied.wait()

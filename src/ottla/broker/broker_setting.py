@@ -1,0 +1,46 @@
+"""From a node's settings to those of its broker's parts."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Final
+
+from ottla.broker.adapters.leader_endpoint import Follower
+from ottla.broker.config import ServerConfig
+from ottla.broker.lifecycle import LifecycleSettings
+from ottla.replication.settings import ReplicationSettings
+from ottla.storage.cleaner.cleaner_config import CLEANER_CONFIG_KEYS
+
+_REPLICATION_NAMES: Final = {field.name: field.name.replace("_", ".") for field in fields(ReplicationSettings)}
+REPLICATION_KEYS: Final = tuple(_REPLICATION_NAMES.values())
+"""The keys that `replication_settings` reads."""
+CLEANER_KEYS: Final = tuple(CLEANER_CONFIG_KEYS)
+"""The log cleaner's keys."""
+
+
+def replication_settings(config: ServerConfig) -> ReplicationSettings:
+    """The settings of replication; each field has its key's name."""
+    values: dict[str, Any] = {field: config[key] for field, key in _REPLICATION_NAMES.items()}
+    values["cordoned_log_dirs"] = frozenset(config.strings("cordoned.log.dirs"))
+    return ReplicationSettings(**values)
+
+
+def follower(config: ServerConfig, broker_epoch: Callable[[], int]) -> Follower:
+    """How this broker fetches from others."""
+    return Follower(
+        node_id=config.node_id,
+        broker_epoch=broker_epoch,
+        socket_timeout_ms=config.integer("replica.socket.timeout.ms"),
+        fetch_wait_max_ms=config.integer("replica.fetch.wait.max.ms"),
+        fetch_min_bytes=config.integer("replica.fetch.min.bytes"),
+        fetch_response_max_bytes=config.integer("replica.fetch.response.max.bytes"),
+        fetch_max_bytes=config.integer("replica.fetch.max.bytes"),
+    )
+
+
+def lifecycle_settings(config: ServerConfig) -> LifecycleSettings:
+    """How often a broker is heard of."""
+    return LifecycleSettings(
+        heartbeat_interval_ms=config.integer("broker.heartbeat.interval.ms"),
+        session_timeout_ms=config.integer("broker.session.timeout.ms"),
+        registration_timeout_ms=config.integer("initial.broker.registration.timeout.ms"),
+    )

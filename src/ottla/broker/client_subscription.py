@@ -1,0 +1,87 @@
+"""One client metrics subscription (KIP-714): which metrics, how often, from which clients.
+
+The controller has checked its configs before they get here. Patterns are regular expressions that the whole attribute
+must match; one that Java takes and Python does not matches nobody.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
+
+if TYPE_CHECKING:
+    from ottla.broker.request_context import RequestContext
+
+_log = logging.getLogger(__name__)
+
+ClientAttributes = Mapping[str, str]
+"""What is known of a client, by the names that `match` uses; what is not known is missing."""
+
+
+class ClientSoftware(NamedTuple):
+    """What a client calls itself in ApiVersions, kept in its connection's `session`."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What clients of a certain kind are to push."""
+
+    metrics: tuple[str, ...]
+    interval_ms: int
+    patterns: tuple[tuple[str, re.Pattern[str] | None], ...]
+
+    @classmethod
+    def of(cls, configs: Mapping[str, str]) -> "Subscription":
+        """The subscription that has these configs; `ConfigError` if they are no subscription's.
+
+        >>> subscription = Subscription.of({"metrics": "a.,b.", "match": "client_id=app-.*"})
+        >>> subscription.metrics, subscription.interval_ms
+        (('a.', 'b.'), 300000)
+        >>> subscription.matches({"client_id": "app-7"}), subscription.matches({"client_id": "my-app-7"})
+        (True, False)
+        """
+        values = CLIENT_METRIC_KEYS.parse(configs).values
+        metrics, interval_ms, match = values["metrics"], values["interval.ms"], values["match"]
+        assert isinstance(metrics, tuple)
+        assert isinstance(interval_ms, int)
+        assert isinstance(match, tuple)
+        return cls(metrics, interval_ms, tuple(_pattern(text) for text in match))
+
+    def matches(self, attributes: ClientAttributes) -> bool:
+        """Whether a client is meant: every pattern matches."""
+        return all(
+            pattern is not None and name in attributes and pattern.fullmatch(attributes[name]) is not None
+            for name, pattern in self.patterns
+        )
+
+
+def _pattern(text: str) -> tuple[str, re.Pattern[str] | None]:
+    name, _, expression = text.partition("=")
+    try:
+        return name.strip(), re.compile(expression.strip())
+    except re.error as error:
+        _log.warning("The client metrics pattern %r matches nobody: %s", text, error)
+        return name.strip(), None
+
+
+_SOFTWARE: Final = ("client_software_name", "client_software_version")
+
+
+def attributes_of(context: "RequestContext") -> dict[str, str]:
+    """What a request tells of its client."""
+    host, port = context.connection.peer[:2]
+    attributes = {
+        "client_id": context.client_id or "",
+        "client_source_address": host,
+        "client_source_port": str(port),
+    }
+    software = context.connection.session
+    if isinstance(software, ClientSoftware):
+        attributes.update(zip(_SOFTWARE, software, strict=True))
+    return attributes

@@ -1,0 +1,181 @@
+"""Which settings may be changed while nodes run, at which level, and what such changes amount to (KIP-226).
+
+The cluster's dynamic configs lie over the file, a broker's own lie over those. Names that no key has are accepted:
+they may be meant for plugins, or for a node of another release.
+
+Worked example: the file says `log.retention.hours=1`, the cluster `log.retention.ms=5`. The two are synonyms, so the
+file's is taken out: what remains is `log.retention.ms=5`, and it would be the same the other way round.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final
+
+from ottla.base.config import ConfigError, ConfigKey, Dynamic
+from ottla.broker.config import ServerConfig
+from ottla.broker.config_keys.server import DYNAMIC_KEYS, SERVER_KEYS
+from ottla.broker.config_keys.tls import LISTENER_ONLY_KEYS
+from ottla.broker.config_limit import KINDS
+from ottla.broker.config_name import base_name, log_synonyms
+from ottla.broker.config_rule import ConfigConflictError
+from ottla.storage.log_config_keys import LOCAL_RETENTION_FOLLOWS
+
+_CLUSTER_LISTENER_KEYS: Final = frozenset({"max.connections", "max.connection.creation.rate", "num.network.threads"})
+"""Keys that make sense for a listener of all brokers."""
+
+
+_THREAD_KEYS: Final = (
+    "num.io.threads",
+    "num.network.threads",
+    "num.replica.fetchers",
+    "num.recovery.threads.per.data.dir",
+    "background.threads",
+    "remote.log.reader.threads",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.follower.thread.pool.size",
+)
+_ASSIGNMENT_INTERVALS: Final = tuple(f"group.{kind}.assignment.interval.ms" for kind in KINDS)
+
+
+class Level(Enum):
+    """Whose dynamic configs are meant."""
+
+    BROKER = "broker"
+    CLUSTER = "default cluster"
+
+
+def check_change(configs: Mapping[str, str], level: Level) -> None:
+    """Raises a `ConfigError` if `configs` may not be set at that level, with Kafka's sentence."""
+    for names, sentence in (
+        (_fixed(configs), "Cannot update these configs dynamically"),
+        (
+            LISTENER_ONLY_KEYS.intersection(configs),
+            "These security configs can be dynamically updated only per-listener using the listener prefix",
+        ),
+    ):
+        if names:
+            raise ConfigConflictError(min(names), f"{sentence}: {_shown(names)}")
+    for name, text in configs.items():
+        check_value(name, text)
+    single = _per_broker(configs) if level is Level.CLUSTER else frozenset()
+    if single:
+        sentence = "Cannot update these configs at default cluster level, broker id must be specified"
+        raise ConfigConflictError(min(single), f"{sentence}: {_shown(single)}")
+
+
+def check_value(name: str, text: str) -> None:
+    """Raises a `ConfigError` if a dynamic config's value is not of its key's type or fails its check."""
+    key = dynamic_key(name)
+    if key is not None:
+        key.parse(text)
+
+
+def dynamic_key(name: str) -> ConfigKey | None:
+    """The key that a dynamic config is about, with or without a listener's prefix."""
+    return DYNAMIC_KEYS.get(base_name(name) or name)
+
+
+def applicable(configs: Mapping[str, str], level: Level) -> tuple[dict[str, str], list[str]]:
+    """What of the stored `configs` counts, and sentences on what does not: an old release may have let it in."""
+    kept, ignored = dict(configs), []
+    single = _per_broker(configs) if level is Level.CLUSTER else frozenset()
+    for names, sentence in (
+        (frozenset(name for name, text in configs.items() if not _is_valid(name, text)),
+         f"Dynamic {level.value} config contains invalid values, these configs will be ignored"),
+        (_fixed(configs), "Non-dynamic configs will be ignored"),
+        (LISTENER_ONLY_KEYS.intersection(configs),
+         "Security configs can be dynamically updated only using listener prefix, base configs will be ignored"),
+        (single, "Per-broker configs defined at default cluster level will be ignored"),
+    ):  # fmt: skip
+        if names:
+            ignored.append(f"{sentence}: {_shown(names)}")
+        for name in names:
+            kept.pop(name, None)
+    return kept, ignored
+
+
+def overlaid(given: Mapping[str, str], *layers: Mapping[str, str]) -> dict[str, str]:
+    """`given` with `layers` on top: a layer's config takes out the synonyms of those below.
+
+    >>> overlaid({"log.retention.hours": "1", "node.id": "1"}, {"log.retention.ms": "5"})
+    {'node.id': '1', 'log.retention.ms': '5'}
+    """
+    merged = dict(given)
+    for layer in layers:
+        for name, text in layer.items():
+            for synonym in log_synonyms(name):
+                merged.pop(synonym, None)
+            merged[name] = text
+    return merged
+
+
+def clamped(configs: Mapping[str, str]) -> dict[str, str]:
+    """`configs` with assignment intervals put within their limits: a limit may have changed since they were set."""
+    kept = dict(configs)
+    for name in _ASSIGNMENT_INTERVALS:
+        if name in configs:
+            low, high = (
+                _integer(name.replace("assignment", f"{bound}.assignment"), configs) for bound in ("min", "max")
+            )
+            kept[name] = str(min(max(_integer(name, configs), low), high))
+    return kept
+
+
+def check_step(before: ServerConfig, after: ServerConfig) -> None:
+    """Raises a `ConfigError` for a change that each value alone would allow."""
+    for name in _THREAD_KEYS:
+        old, new = before.integer(name), after.integer(name)
+        if not old // 2 <= new <= old * 2:
+            limit = "at least half" if new < old else "not be greater than double"
+            raise ConfigConflictError(
+                name,
+                f"Dynamic thread count update validation failed for {name}={new}, value should "
+                f"{'be ' if new < old else ''}{limit} the current value {old}",
+            )
+    logs = after.default_log_config
+    for unit, local, total in (
+        ("ms", logs.local_retention_ms, logs.retention_ms),
+        ("bytes", logs.local_retention_bytes, logs.retention_bytes),
+    ):
+        name = f"log.local.retention.{unit}"
+        if total == -1 or local == LOCAL_RETENTION_FOLLOWS:
+            continue
+        if local == -1:
+            raise ConfigError(name, local, f"Value must not be -1 as log.retention.{unit} value is set as {total}.")
+        if local > total:
+            raise ConfigError(name, local, f"Value must not be more than log.retention.{unit} property value: {total}")
+
+
+def _integer(name: str, configs: Mapping[str, str]) -> int:
+    key = SERVER_KEYS[name]
+    value = key.parse(configs[name]) if name in configs else key.default
+    assert isinstance(value, int)
+    return value
+
+
+def _is_valid(name: str, text: str) -> bool:
+    try:
+        check_value(name, text)
+    except ConfigError:
+        return False
+    return True
+
+
+def _fixed(configs: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in configs if name in SERVER_KEYS and name not in DYNAMIC_KEYS)
+
+
+def _per_broker(configs: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in configs if _is_per_broker(name))
+
+
+def _is_per_broker(name: str) -> bool:
+    base = base_name(name)
+    if base is not None:
+        return base not in _CLUSTER_LISTENER_KEYS
+    return name in DYNAMIC_KEYS and DYNAMIC_KEYS[name].dynamic is Dynamic.PER_BROKER
+
+
+def _shown(names: Iterable[str]) -> str:
+    return f"[{', '.join(sorted(names))}]"

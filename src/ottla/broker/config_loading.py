@@ -1,0 +1,112 @@
+"""From `server.properties` and `--override name=value` to a `ServerConfig`, with errors that say where to look.
+
+server.properties, line 7: Invalid value many for configuration num.partitions: Not a number of type INT
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ottla.base.config import ConfigError, UnknownKey
+from ottla.base.config_file import PropertiesError, parse_property_lines
+from ottla.base.errors import OttlaError
+from ottla.broker.config import ServerConfig
+from ottla.broker.config_provider import resolve
+
+
+class ConfigLoadError(OttlaError):
+    """Settings that a node cannot start with; the message names file, line, key and reason."""
+
+
+class Setting(NamedTuple):
+    """A value and where it was said: `server.properties, line 7`, `--override`, a command-line option."""
+
+    value: str
+    place: str
+
+
+class SettingSource:
+    """Settings gathered from several places, later ones on top.
+
+    >>> source = SettingSource()
+    >>> source.add("num.partitions", "many", place="--override num.partitions=many")
+    >>> source.describe(ConfigError("num.partitions", "many", "Not a number of type INT"))
+    '--override num.partitions=many: Invalid value many for configuration num.partitions: Not a number of type INT'
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.name: Final = name
+        """The file that settings mostly come from, for errors about what is missing."""
+        self.settings: Final[dict[str, Setting]] = {}
+
+    def add(self, key: str, value: str, *, place: str) -> None:
+        """Takes one setting."""
+        self.settings[key] = Setting(value, place)
+
+    def add_defaults(self, defaults: Mapping[str, str], *, place: str) -> None:
+        """Takes settings that nobody gave so far."""
+        for key, value in defaults.items():
+            self.settings.setdefault(key, Setting(value, place))
+
+    def add_file(self, path: str | Path) -> None:
+        """Takes what a properties file says."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise ConfigLoadError(f"{path}: could not be read: {error.strerror}") from error
+        try:
+            found = parse_property_lines(_decoded(data))
+        except PropertiesError as error:
+            raise ConfigLoadError(f"{path}, {error}") from error
+        for key, (value, line) in found.items():
+            self.add(key, value, place=f"{path}, line {line}")
+
+    def add_overrides(self, overrides: Iterable[str]) -> None:
+        """Takes `name=value` texts."""
+        for override in overrides:
+            key, equals, value = override.partition("=")
+            if not equals or not key.strip():
+                raise ConfigLoadError(f"--override {override}: it should read name=value")
+            self.add(key.strip(), value.strip(), place=f"--override {key.strip()}={_masked(key, value.strip())}")
+
+    def config(self, *, strict: bool = False) -> ServerConfig:
+        """The settings, checked; `strict` also refuses names that nobody knows."""
+        try:
+            config = ServerConfig(resolve({key: setting.value for key, setting in self.settings.items()}))
+        except ConfigError as error:
+            raise ConfigLoadError(self.describe(error)) from error
+        if strict and config.unknown:
+            raise ConfigLoadError("\n".join(self.describe_unknown(unknown) for unknown in config.unknown))
+        return config
+
+    def describe(self, error: ConfigError) -> str:
+        """An error with the place where its key was given, or the file that lacks it."""
+        setting = self.settings.get(error.key)
+        place = setting.place if setting is not None else self.name
+        return f"{place}: {error}" if place else str(error)
+
+    def describe_unknown(self, unknown: UnknownKey) -> str:
+        """A name that nobody knows, with the place where it was given."""
+        return f"{self.settings[unknown.name].place}: {unknown}"
+
+
+def load_server_config(path: str | Path, overrides: Iterable[str] = (), *, strict: bool = False) -> ServerConfig:
+    """Reads a properties file, `overrides` (`name=value`) on top; `ConfigLoadError` says what is wrong where."""
+    source = SettingSource(str(path))
+    source.add_file(path)
+    source.add_overrides(overrides)
+    return source.config(strict=strict)
+
+
+def _decoded(data: bytes) -> str:
+    """The text of a file: UTF-8, or what Java takes every properties file for."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _masked(key: str, value: str) -> str:
+    """What of a value may be shown: secrets are known by their keys' names, also with a listener's prefix."""
+    words = ("password", "secret", "jaas", "passphrase", "keystore.key", "certificate")
+    return "***" if any(word in key for word in words) else value

@@ -1,0 +1,19 @@
+"""CreateAcls (key 30) at the controller, versions 1–3: adds access control entries.
+
+Without an authorizer that would heed them: SECURITY_DISABLED for each.
+
+Deviations: none. KIP-140.
+"""
+
+from ottla.broker.controller_handlers.submission import submit
+from ottla.broker.controller_parts import ControllerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import SecurityDisabledError
+from ottla.protocol.messages.create_acls import CreateAclsRequest
+
+
+def handle(parts: ControllerParts, context: RequestContext, request: CreateAclsRequest) -> None:
+    """Hands it to the controller if anybody would heed it."""
+    if not parts.config["authorizer.class.name"]:
+        raise SecurityDisabledError("No Authorizer is configured.")
+    submit(parts, context, request)

@@ -1,0 +1,22 @@
+"""DescribeConfigs (key 32) on the controller listener, versions 1–4: as a broker answers it, of this controller.
+
+Clients that talk to controllers (`--bootstrap-controller`) see its static and dynamic configs and its loggers, and
+whatever else the image holds.
+
+Deviations: those of `ottla.broker.handlers.describe_configs`. KIP-919.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+from ottla.broker.controller_parts import ControllerParts
+from ottla.broker.handlers import describe_configs
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+
+if TYPE_CHECKING:
+    from ottla.broker.parts import BrokerParts
+
+
+def handle(parts: ControllerParts, context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+    """Answers from settings and image, which brokers and controllers both have."""
+    return describe_configs.handle(cast("BrokerParts", parts), context, request)

@@ -1,0 +1,42 @@
+"""What a controller is made of, handed to every handler of the controller listener.
+
+It owns nothing and decides nothing; `controller_role` builds it once and everything in it lives as long as the node.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ottla.base.clock import Clock
+    from ottla.base.metric import MetricRegistry
+    from ottla.broker.api_versions_answer import ApiVersionsAnswer
+    from ottla.broker.config import ServerConfig
+    from ottla.broker.config_schema import BrokerConfigSchema
+    from ottla.broker.dynamic_config import DynamicConfig
+    from ottla.broker.pipeline import Pipeline
+    from ottla.broker.quorum.controller_driver import ControllerDriver
+    from ottla.broker.quorum.metadata_publisher import MetadataPublisher
+    from ottla.broker.quorum.raft_driver import RaftDriver
+
+
+@dataclass(slots=True)
+class ControllerParts:
+    """The parts of one controller."""
+
+    node_id: int
+    cluster_id: str
+    config: "ServerConfig"
+    clock: "Clock"
+    loop: "asyncio.AbstractEventLoop"
+    raft: "RaftDriver"
+    controller: "ControllerDriver"
+    metadata: "MetadataPublisher"
+    """Has the newest image."""
+    dynamic: "DynamicConfig"
+    schema: "BrokerConfigSchema"
+    metrics: "MetricRegistry"
+    api_versions: "ApiVersionsAnswer"
+    pipeline: "Pipeline | None" = None
+    """What serves the controller listener, so that the Envelope handler can hand on what was inside."""

@@ -1,0 +1,105 @@
+"""The controller of a node: decides while the quorum has elected it, and serves the controller listener always.
+
+It stands on the node's `QuorumMember`, which it gives its `ControllerDriver`. Other nodes' requests come through the
+listener; those of the broker in the same process come straight, as through `controller_errand.LocalController`.
+"""
+
+from collections.abc import Sequence
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+from ottla.base.ids import Uuid
+from ottla.broker.api_table import CONTROLLER_SERVED
+from ottla.broker.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.config_schema import BrokerConfigSchema
+from ottla.broker.controller_channel import ControllerChannel
+from ottla.broker.controller_parts import ControllerParts
+from ottla.broker.controller_registration import ControllerRegistration
+from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.node_surroundings import NodeSurroundings
+from ottla.broker.pipeline import Pipeline
+from ottla.broker.quorum.controller_driver import ControllerDriver
+from ottla.broker.quorum.quorum_member import QuorumMember
+from ottla.broker.quorum.quorum_port import QuorumPort
+from ottla.metadata.controller.answer import Answer
+from ottla.metadata.controller.context import Caller, ControllerPorts
+from ottla.metadata.controller.controller import Controller
+from ottla.metadata.image.cluster import Endpoint
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.definition import Request
+
+if TYPE_CHECKING:
+    from ottla.broker.forwarded_request import ForwardedContext
+    from ottla.broker.route import Route
+
+
+class ControllerRole:
+    """The controller part of a node."""
+
+    def __init__(
+        self, around: NodeSurroundings, member: QuorumMember, dynamic: DynamicConfig, schema: BrokerConfigSchema
+    ) -> None:
+        """Becomes the controller of `member`, which must not have started yet."""
+        self._around = around
+        self._member = member
+        self._registration: ControllerRegistration | None = None
+        config = around.config
+
+        def make(driver: ControllerDriver) -> Controller:
+            settings = config.controller_settings(around.cluster_id, _own_broker(around))
+            ports = ControllerPorts(schema, SystemRandom(), QuorumPort(member.raft, driver.overflowed))
+            return Controller(settings, ports, member.store.bootstrap)
+
+        self.driver = ControllerDriver(make, member.raft, member.metadata.loader, around.steady_clock, config.node_id)
+        member.metadata.controller = self.driver
+        parts = ControllerParts(
+            node_id=config.node_id,
+            cluster_id=around.cluster_id,
+            config=config,
+            clock=around.clock,
+            loop=around.loop,
+            raft=member.raft,
+            controller=self.driver,
+            metadata=member.metadata,
+            dynamic=dynamic,
+            schema=schema,
+            metrics=around.metrics,
+            api_versions=ApiVersionsAnswer(CONTROLLER_SERVED),
+        )
+        self.pipeline = parts.pipeline = Pipeline(parts, CONTROLLER_SERVED, around.metrics, around.loop.time)
+
+    def register(self, endpoints: Sequence[Endpoint], channel: ControllerChannel) -> None:
+        """Keeps the cluster told of where this controller listens."""
+        around = self._around
+        self._registration = ControllerRegistration(
+            around.config.node_id, around.incarnation_id, endpoints, channel, around.loop
+        )
+        self._member.metadata.add_listener(self._registration)
+
+    def close(self) -> None:
+        """Tells nobody anything any more; the decisions end with the quorum member."""
+        if self._registration is not None:
+            self._registration.close()
+
+    # For the broker in the same process
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this node decides."""
+        return self.driver.is_active
+
+    def submit(self, request: Request, caller: Caller) -> Answer:
+        """Carries out a request."""
+        return self.driver.submit(request, caller)
+
+    def route(self, api: ApiKey, version: int) -> "Route | None":
+        """How the controller listener serves a version of a call."""
+        return self.pipeline.route(api, version)
+
+    def dispatch(self, context: "ForwardedContext", request: Request) -> None:
+        """Serves a request as if it had come through the controller listener."""
+        self.pipeline.dispatch(context, request)
+
+
+def _own_broker(around: NodeSurroundings) -> Uuid | None:
+    return around.incarnation_id if around.config.is_broker else None

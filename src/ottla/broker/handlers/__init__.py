@@ -1,0 +1,1 @@
+"""One module for each API: `handle(parts, context, request)` answers it."""

@@ -1,0 +1,56 @@
+"""DescribeConfigs (key 32), versions 1-4: values, sources and synonyms of configs, with types and prose if asked for.
+
+Of topics, this broker (by id), the cluster's defaults (a broker with an empty name), this broker's loggers, client
+metrics subscriptions and groups. Null or no keys asks for all; keys that a resource does not have are left out. Each
+resource has its own error; a type that does not exist is INVALID_REQUEST for all. On success the message is "" and not
+null, as in Kafka.
+
+Deviation: where a resource's type is unknown the message says which. KIP-133, KIP-226, KIP-412, KIP-569, KIP-1000.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.config_description import DescribeOptions, describe_configs
+from ottla.metadata.image.config import ConfigResource, ResourceType
+from ottla.protocol.errors import ApiError, InvalidRequestError
+from ottla.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
+
+if TYPE_CHECKING:
+    from ottla.broker.parts import BrokerParts
+    from ottla.broker.request_context import RequestContext
+
+_TYPES: Final = frozenset(ResourceType)
+
+
+def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+    """Describes each resource, or says what is wrong with it."""
+    for resource in request.resources:
+        if resource.resource_type not in _TYPES:
+            raise InvalidRequestError(
+                f"Unexpected resource type {resource.resource_type} for resource {resource.resource_name}"
+            )
+    return DescribeConfigsResponse(results=[_result(parts, request, resource) for resource in request.resources])
+
+
+def _result(
+    parts: "BrokerParts", request: DescribeConfigsRequest, resource: DescribeConfigsResource
+) -> DescribeConfigsResult:
+    described = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+    options = DescribeOptions(
+        names=resource.configuration_keys,
+        include_synonyms=request.include_synonyms,
+        include_documentation=request.include_documentation,
+    )
+    asked = ConfigResource(resource.resource_type, resource.resource_name)
+    try:
+        described.configs = describe_configs(parts.dynamic, parts.metadata.image, asked, options)
+    except ApiError as error:
+        described.error_code = error.code
+        # What the code says already is not said again.
+        described.error_message = "" if error.message == error.default_message else error.message
+    return described

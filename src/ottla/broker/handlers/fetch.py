@@ -1,0 +1,299 @@
+"""Fetch (key 1), versions 4–18: reads batches from several partitions, for consumers and for followers.
+
+Waits up to `max_wait_ms` for `min_bytes`, not at all if a partition has an error. Topics are named by name, from v13 by
+id (KIP-516). From v7 in sessions (KIP-227), see `broker.fetch_session`: a wrong epoch is INVALID_FETCH_SESSION_EPOCH
+and leaves the session as it is, an unknown id FETCH_SESSION_ID_NOT_FOUND, names where the session has ids
+FETCH_SESSION_TOPIC_ID_ERROR. On an error of a partition its offsets are -1 and its records empty, never null. From v16
+a partition that moved comes with its new leader (KIP-951). Records leave as slices of their files.
+
+The metadata topic is not to be had here, as on Apache Kafka's brokers: only on the controllers' listeners.
+
+Deviations: none known.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from ottla.broker.current_leader import CurrentLeaders
+from ottla.broker.fetch_session import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    NO_SESSION,
+    FetchSession,
+    Outcome,
+    PartitionKey,
+    SessionPartition,
+    next_epoch,
+)
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ErrorCode, UnknownServerError
+from ottla.protocol.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    SnapshotId,
+)
+from ottla.replication.fetch import READ_COMMITTED, READ_UNCOMMITTED, ClientMetadata, FetchParams, FetchResult
+from ottla.replication.fetch import FetchPartition as WantedPartition
+
+_TOPIC_IDS_SINCE: Final = 13
+_LEADERS_SINCE: Final = 16
+_REPLICA_STATE_SINCE: Final = 15
+_NEAR_REPLICAS_SINCE: Final = 11
+_STORAGE_ERROR_SINCE: Final = 6
+
+_UNKNOWN_TOPIC: Final = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+_UNKNOWN_TOPIC_ID: Final = int(ErrorCode.UNKNOWN_TOPIC_ID)
+_NOT_LEADER: Final = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+_FENCED: Final = int(ErrorCode.FENCED_LEADER_EPOCH)
+_STORAGE_ERROR: Final = int(ErrorCode.KAFKA_STORAGE_ERROR)
+_UNKNOWN_SERVER_ERROR: Final = int(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+# What nearly every partition says, made once: nobody changes it.
+_NO_EPOCH: Final = EpochEndOffset()
+_NO_LEADER: Final = LeaderIdAndEpoch()
+_NO_SNAPSHOT: Final = SnapshotId()
+_NO_SUCH_ID: Final = FetchResult(_UNKNOWN_TOPIC_ID)
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -> FetchResponse | None:
+    """Reads what is there; answers by itself, at once or when there is enough."""
+    version = context.route.version
+    replica_id = request.replica_id if version < _REPLICA_STATE_SINCE else request.replica_state.replica_id
+    if replica_id < 0 and request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
+    work = _Work(parts, context, is_follower=replica_id >= 0)
+    refused = work.open(request)
+    if refused is not None:
+        return FetchResponse(error_code=int(refused), session_id=NO_SESSION)
+    if not work.partitions:
+        work.fetched(())
+        return None
+    parts.replicas.fetch(_params(parts, work, request, replica_id), work.wanted, work.fetched)
+    return None
+
+
+def _params(parts: BrokerParts, work: "_Work", request: FetchRequest, replica_id: int) -> FetchParams:
+    """What holds for all partitions; the session's own object if nothing changed since its last request."""
+    context, session = work.context, work.session
+    bytes_max = min(request.max_bytes, parts.config.integer("fetch.max.bytes"))
+    if session is not None and session.params is not None and session.reader == context.connection.id:
+        same = session.params
+        if (
+            same.max_wait_ms == request.max_wait_ms
+            and same.min_bytes == min(request.min_bytes, bytes_max)
+            and same.max_bytes == bytes_max
+            and same.isolation_level == request.isolation_level
+            and same.replica_id == replica_id
+            and same.replica_epoch == request.replica_state.replica_epoch
+            and (same.client is None or same.client.rack_id == request.rack_id)
+        ):
+            return same
+    client = None
+    if replica_id < 0 and context.version >= _NEAR_REPLICAS_SINCE:
+        client = ClientMetadata(request.rack_id, context.client_id, context.client_host, context.listener)
+    params = FetchParams(
+        max_wait_ms=request.max_wait_ms,
+        min_bytes=min(request.min_bytes, bytes_max),
+        max_bytes=bytes_max,
+        replica_id=replica_id,
+        replica_epoch=request.replica_state.replica_epoch,
+        isolation_level=request.isolation_level,
+        client=client,
+    )
+    if session is not None:
+        session.params, session.reader = params, context.connection.id
+    return params
+
+
+class _Work:
+    """A Fetch request between its frame and its answer."""
+
+    __slots__ = ("_is_follower", "_parts", "_request_epoch", "context", "partitions", "session", "unknown", "wanted")
+
+    def __init__(self, parts: BrokerParts, context: RequestContext, *, is_follower: bool) -> None:
+        self._parts = parts
+        self.context = context
+        self._is_follower = is_follower
+        self._request_epoch = FINAL_EPOCH
+        self.session: FetchSession | None = None
+        """The session of an incremental fetch."""
+        self.partitions: Sequence[SessionPartition] = ()
+        """What is read."""
+        self.wanted: Sequence[WantedPartition] = ()
+        """The same for whoever reads."""
+        self.unknown: Sequence[SessionPartition] = ()
+        """Partitions of ids that no topic has."""
+
+    def open(self, request: FetchRequest) -> ErrorCode | None:
+        """Finds out what is to be read, with the session's help; says what is wrong with the session."""
+        sessions = self._parts.fetch_sessions
+        epoch = self._request_epoch = request.session_epoch
+        by_id = self.context.route.version >= _TOPIC_IDS_SINCE
+        if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            if request.session_id != NO_SESSION:
+                sessions.remove(request.session_id)
+            self._read(self._named(request, by_id=by_id))
+            return None
+        session = sessions.get(request.session_id)
+        if session is None:
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        if session.epoch != epoch:
+            return ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        if session.by_id != by_id:
+            return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+        if request.topics or request.forgotten_topics_data:
+            session.update(self._named(request, by_id=by_id), _forgotten(request, by_id=by_id))
+        if not session.partitions:
+            sessions.remove(session.id)
+            self._request_epoch = FINAL_EPOCH
+            return None
+        sessions.touch(session)
+        session.epoch = next_epoch(epoch)
+        self.session = session
+        if session.reading is None:
+            self._read(session.partitions.values())
+            if not self.unknown:
+                session.reading = (self.partitions, self.wanted)
+        else:
+            self.partitions, self.wanted = session.reading
+        return None
+
+    def _named(self, request: FetchRequest, *, by_id: bool) -> Collection[SessionPartition]:
+        """The partitions that the request names, each once: of one that is named twice the last counts."""
+        found: dict[PartitionKey, SessionPartition] = {}
+        for topic in request.topics:
+            name = (self._parts.metadata.topic_name(topic.topic_id) or "") if by_id else topic.topic
+            for asked in topic.partitions:
+                wanted = WantedPartition(
+                    name,
+                    asked.partition,
+                    asked.fetch_offset,
+                    asked.partition_max_bytes,
+                    asked.current_leader_epoch,
+                    asked.last_fetched_epoch,
+                    asked.log_start_offset,
+                    topic.topic_id,
+                )
+                key: PartitionKey = (topic.topic_id if by_id else name, asked.partition)
+                found[key] = SessionPartition(key, wanted)
+        return found.values()
+
+    def _read(self, partitions: Collection[SessionPartition]) -> None:
+        """Parts what can be read from what has no name; that may have got one since it was first asked for."""
+        by_id = self.context.route.version >= _TOPIC_IDS_SINCE
+        readable: list[SessionPartition] = []
+        unknown: list[SessionPartition] = []
+        for partition in partitions:
+            is_unknown = by_id and not partition.wanted.topic and not self._found_name(partition)
+            (unknown if is_unknown else readable).append(partition)
+        self.partitions, self.unknown = readable, unknown
+        self.wanted = [partition.wanted for partition in readable]
+
+    def _found_name(self, partition: SessionPartition) -> bool:
+        name = self._parts.metadata.topic_name(partition.wanted.topic_id)
+        if name is None:
+            return False
+        partition.wanted = partition.wanted._replace(topic=name)
+        return True
+
+    def fetched(self, results: Sequence[FetchResult]) -> None:
+        """Answers: every partition has its outcome."""
+        outcomes: Collection[Outcome] = list(zip(self.partitions, results, strict=True))
+        if self.unknown:
+            outcomes = [*outcomes, *((partition, _NO_SUCH_ID) for partition in self.unknown)]
+        session_id = NO_SESSION
+        session = self.session
+        if session is not None:
+            session_id = session.id
+            if session.epoch != next_epoch(self._request_epoch):
+                # Another request has gone on with the session while this one waited.
+                code = int(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+                self.context.answer(FetchResponse(error_code=code, session_id=session_id))
+                return
+            outcomes = session.select(outcomes)
+        elif self._request_epoch == INITIAL_EPOCH:
+            by_id = self.context.version >= _TOPIC_IDS_SINCE
+            created = self._parts.fetch_sessions.create(outcomes, by_id=by_id, is_follower=self._is_follower)
+            session_id = NO_SESSION if created is None else created.id
+        # Kafka tells last of what does not exist; it was not among what it read.
+        if any(result.error_code == _UNKNOWN_TOPIC for _, result in outcomes):
+            outcomes = sorted(
+                outcomes, key=lambda outcome: outcome[1].error_code in (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID)
+            )
+        self.context.answer(self._response(session_id, outcomes))
+
+    def _response(self, session_id: int, outcomes: Collection[Outcome]) -> FetchResponse:
+        version = self.context.route.version
+        topics: list[FetchableTopicResponse] = []
+        leaders: CurrentLeaders | None = None
+        last = None
+        for partition, result in outcomes:
+            wanted = partition.wanted
+            data = _partition_data(wanted.partition, result)
+            code = result.error_code
+            if code:
+                if code == _STORAGE_ERROR and version < _STORAGE_ERROR_SINCE:
+                    # Clients that old don't know the code, and would not look for another leader.
+                    data.error_code = _NOT_LEADER
+                if version >= _LEADERS_SINCE and code in (_NOT_LEADER, _FENCED):
+                    leaders = leaders or CurrentLeaders(self._parts, self.context)
+                    data.current_leader = LeaderIdAndEpoch(**leaders.of(wanted.topic, wanted.partition)._asdict())
+            topic = (wanted.topic, wanted.topic_id)
+            if topic != last:
+                topics.append(FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id))
+                last = topic
+            topics[-1].partitions.append(data)
+            if wanted.topic and code != _UNKNOWN_TOPIC:
+                self._count(wanted.topic, result)
+        response = FetchResponse(session_id=session_id, responses=topics)
+        if leaders is not None:
+            response.node_endpoints = [NodeEndpoint(**endpoint._asdict()) for endpoint in leaders.endpoints]
+        return response
+
+    def _count(self, topic: str, result: FetchResult) -> None:
+        counts = self._parts.topic_metrics.of(topic)
+        counts.fetch_requests += 1
+        if result.records is not None:
+            if self._is_follower:
+                counts.replication_bytes_out += len(result.records)
+            else:
+                counts.bytes_out += len(result.records)
+        elif result.error_code == _UNKNOWN_SERVER_ERROR:
+            counts.failed_fetch_requests += 1
+
+
+def _partition_data(index: int, result: FetchResult) -> PartitionData:
+    aborted = result.aborted_transactions
+    if aborted is None and result.error_code in (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID):
+        aborted = ()
+    diverging = result.diverging_epoch
+    return PartitionData(
+        partition_index=index,
+        error_code=result.error_code,
+        high_watermark=result.high_watermark,
+        last_stable_offset=result.last_stable_offset,
+        log_start_offset=result.log_start_offset,
+        diverging_epoch=_NO_EPOCH
+        if diverging is None
+        else EpochEndOffset(epoch=diverging.epoch, end_offset=diverging.start_offset),
+        current_leader=_NO_LEADER,
+        snapshot_id=_NO_SNAPSHOT,
+        aborted_transactions=None
+        if aborted is None
+        else [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in aborted],
+        preferred_read_replica=result.preferred_read_replica,
+        records=b"" if result.records is None else result.records,
+    )
+
+
+def _forgotten(request: FetchRequest, *, by_id: bool) -> Iterator[PartitionKey]:
+    for topic in request.forgotten_topics_data:
+        for index in topic.partitions:
+            yield (topic.topic_id if by_id else topic.topic, index)

@@ -1,0 +1,50 @@
+"""InitProducerId (key 22), versions 0–5: gives an idempotent producer its id.
+
+Without a transactional id every broker answers, each time with a new id and epoch 0, whatever id the producer had
+before. Of id and epoch (v3) both or none are to be given, and a transactional id must not be empty: INVALID_REQUEST.
+
+With a transactional id the transaction coordinator would answer. There is none on this broker, so it is
+COORDINATOR_NOT_AVAILABLE, which clients take as a reason to look again.
+
+Deviations: while the controller is away Apache Kafka answers COORDINATOR_LOAD_IN_PROGRESS at once; here a producer
+waits for it, up to the time limit of the request to the controller. v6 (KIP-939) is unstable and not served. KIP-98,
+KIP-360, KIP-730.
+"""
+
+from typing import Final
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ApiError, CoordinatorNotAvailableError, InvalidRequestError
+from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+_NONE: Final = -1
+
+
+def handle(
+    parts: BrokerParts, context: RequestContext, request: InitProducerIdRequest
+) -> InitProducerIdResponse | None:
+    """Answers by itself, when there is an id."""
+    if (request.producer_id == _NONE) != (request.producer_epoch == _NONE) or request.transactional_id == "":
+        raise InvalidRequestError
+    if request.transactional_id is not None:
+        raise CoordinatorNotAvailableError
+    parts.producer_ids.next(_Work(context).given)
+    return None
+
+
+class _Work:
+    """A producer that waits for its id."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
+
+    def given(self, producer_id: int | ApiError) -> None:
+        """Answers."""
+        if isinstance(producer_id, ApiError):
+            refused = InitProducerIdResponse(error_code=int(producer_id.code), producer_epoch=_NONE)
+            self._context.answer(refused)
+        else:
+            self._context.answer(InitProducerIdResponse(producer_id=producer_id, producer_epoch=0))

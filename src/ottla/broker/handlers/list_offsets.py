@@ -1,0 +1,103 @@
+"""ListOffsets (key 2), versions 1–11: finds an offset in each of several partitions by time, or by a special time.
+
+The special times need versions: -3 (largest timestamp) v7, -4 (local start) v8, -5 (last tiered) v9, -6 (first not
+uploaded) v11; below it, and for other negative times, UNSUPPORTED_VERSION for the partition. A partition that is listed
+twice gets INVALID_REQUEST, once. Replica id -1 is a client, which sees as far as its isolation level lets it; followers
+and debuggers (-2, which also ask replicas that don't lead) see everything. OFFSET_NOT_AVAILABLE, while a new leader's
+high watermark lags behind, is LEADER_NOT_AVAILABLE before v5. `timeout_ms` (v10) is for tiered storage alone.
+
+Deviations: answers keep the request's order. KIP-79, KIP-207, KIP-320, KIP-734, KIP-405, KIP-1005, KIP-1023.
+"""
+
+from collections import Counter
+from typing import Final
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ApiError, ErrorCode, OffsetNotAvailableError, UnknownServerError
+from ottla.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ottla.replication.fetch import CONSUMER, READ_COMMITTED, READ_UNCOMMITTED
+from ottla.replication.offset_query import (
+    EARLIEST,
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+    OffsetQuery,
+)
+
+_SINCE: Final = {
+    LATEST: 1,
+    EARLIEST: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+"""The version from which a special time may be asked for."""
+_DEBUGGER: Final = -2
+_LEADER_EPOCH_SINCE: Final = 4
+_OFFSET_NOT_AVAILABLE_SINCE: Final = 5
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
+    """Looks all of them up."""
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
+    listed = Counter((topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions)
+    topics: dict[str, ListOffsetsTopicResponse] = {}
+    for topic in request.topics:
+        for asked in topic.partitions:
+            count = listed.pop((topic.name, asked.partition_index), 0)
+            if not count:
+                continue
+            answer = _repeated(asked) if count > 1 else _look_up(parts, context.version, request, topic.name, asked)
+            if topic.name not in topics:
+                topics[topic.name] = ListOffsetsTopicResponse(name=topic.name)
+            topics[topic.name].partitions.append(answer)
+    return ListOffsetsResponse(topics=list(topics.values()))
+
+
+def _repeated(asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+    code = int(ErrorCode.INVALID_REQUEST)
+    return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
+
+
+def _look_up(
+    parts: BrokerParts, version: int, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+) -> ListOffsetsPartitionResponse:
+    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+    if asked.timestamp < 0 and version < _SINCE.get(asked.timestamp, version + 1):
+        answer.error_code = int(ErrorCode.UNSUPPORTED_VERSION)
+        return answer
+    query = OffsetQuery(
+        topic,
+        asked.partition_index,
+        asked.timestamp,
+        asked.current_leader_epoch,
+        isolation_level=request.isolation_level if request.replica_id == CONSUMER else None,
+        leader_only=request.replica_id != _DEBUGGER,
+    )
+    try:
+        found = parts.replicas.list_offset(query)
+    except ApiError as error:
+        answer.error_code = int(_known(error, version))
+        return answer
+    answer.timestamp, answer.offset = found.timestamp, found.offset
+    if version >= _LEADER_EPOCH_SINCE:
+        answer.leader_epoch = found.leader_epoch
+    return answer
+
+
+def _known(error: ApiError, version: int) -> ErrorCode:
+    """The code for a client of that version."""
+    if isinstance(error, OffsetNotAvailableError) and version < _OFFSET_NOT_AVAILABLE_SINCE:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return error.code

@@ -1,0 +1,207 @@
+"""Metadata (key 3), versions 0-13: brokers, topics and leaders, from the newest image.
+
+Topics by name, by id (v12+, names beside ids are ignored), all (null; in v0 an empty list) or none. A topic that is
+missing is created if client and broker allow it, and answered with UNKNOWN_TOPIC_OR_PARTITION until it is there. Each
+listener sees the addresses registered for it. The controller is a random live broker: all of them forward (KIP-590).
+
+Deviations: the answer to a request is kept, encoded, until a broker or topic changes, so the same controller is named
+until then; an empty name is INVALID_TOPIC_EXCEPTION also where the operations on it are asked for, for which Apache
+Kafka fails the whole request. KIP-4, KIP-430, KIP-516, KIP-526, KIP-590.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.broker.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.broker.auto_topic import error_of_missing
+from ottla.broker.internal_topic import is_internal
+from ottla.broker.metadata_cache import MetadataCache
+from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
+from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.errors import ErrorCode, InvalidRequestError, UnknownServerError
+from ottla.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+if TYPE_CHECKING:
+    from ottla.broker.parts import BrokerParts
+    from ottla.broker.request_context import RequestContext
+
+PREPARED_REQUEST_BYTES_MAX: Final = 16 * 1024
+"""Requests that name more than this many bytes of topics are answered afresh: few send the same one twice."""
+_BY_ID: Final = 12
+_LISTENER_ERRORS: Final = 6
+_OPERATIONS: Final = 8
+_CLUSTER_OPERATIONS_MAX: Final = 10
+
+
+def prepared(parts: "BrokerParts", context: "RequestContext", body: memoryview) -> bytes | None:
+    """The body of the answer to an equal request, if nothing has changed since."""
+    if len(body) > PREPARED_REQUEST_BYTES_MAX:
+        return None
+    cache = parts.metadata
+    return cache.prepared(cache.prepared_key(context.version, bytes(body), context.connection))
+
+
+def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest) -> None:
+    """Answers from the image, and keeps the answer where the next equal request may get it."""
+    version = context.version
+    cache = parts.metadata
+    wanted = _Wanted(request, version)
+    found, missing = _found(cache, wanted)
+    describer = _Describer(cache, context.listener, version)
+    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
+    topics = describer.topics(found, operations)
+    creates = bool(missing) and request.allow_auto_topic_creation and _auto_creates(parts)
+    errors = parts.auto_topics.create(missing) if creates else {name: error_of_missing(name) for name in missing}
+    topics += [_missing_topic(name, errors[name], operations) for name in missing]
+    body = MetadataResponse(
+        brokers=_brokers(cache, context),
+        cluster_id=parts.cluster_id,
+        controller_id=cache.controller_id,
+        topics=[*_unknown_ids(cache, wanted.ids), *topics],
+        cluster_authorized_operations=_cluster_operations(request, version),
+    ).encode(version)
+    asked = request.encode(version)
+    if not creates and len(asked) <= PREPARED_REQUEST_BYTES_MAX:
+        cache.prepare(cache.prepared_key(version, asked, context.connection), body)
+    context.answer_encoded(body)
+
+
+class _Wanted:
+    """What a request asks for: all topics, or ids, or names."""
+
+    __slots__ = ("all_topics", "ids", "names")
+
+    def __init__(self, request: MetadataRequest, version: int) -> None:
+        topics = request.topics
+        self.all_topics = topics is None or (version == 0 and not topics)
+        self.ids: list[Uuid] = []
+        self.names: list[str] = []
+        if not topics:
+            return
+        if version < _BY_ID:
+            _check_named(topics, version)
+        self.ids = list(dict.fromkeys(topic.topic_id for topic in topics if topic.topic_id != ZERO_UUID))
+        if not self.ids:
+            self.names = list(dict.fromkeys(_name(topic) for topic in topics))
+
+
+def _check_named(topics: Sequence[MetadataRequestTopic], version: int) -> None:
+    for topic in topics:
+        if topic.name is None:
+            raise InvalidRequestError(f"Topic name can not be null for version {version}")
+        if topic.topic_id != ZERO_UUID:
+            raise InvalidRequestError(f"Topic IDs are not supported in requests for version {version}")
+
+
+def _name(topic: MetadataRequestTopic) -> str:
+    if topic.name is None:
+        # Neither a name nor an id: Kafka has no better word for it.
+        raise UnknownServerError
+    return topic.name
+
+
+def _auto_creates(parts: "BrokerParts") -> bool:
+    return parts.dynamic.current.boolean("auto.create.topics.enable")
+
+
+def _found(cache: MetadataCache, wanted: _Wanted) -> tuple[list[TopicImage], list[str]]:
+    """The wanted topics that are there, and the names of those that are not."""
+    topics = cache.image.topics
+    if wanted.all_topics:
+        return list(topics.by_id.values()), []
+    if wanted.ids:
+        return [topics.by_id[topic_id] for topic_id in wanted.ids if topic_id in topics.by_id], []
+    named = [(name, topics.topic(name)) for name in wanted.names]
+    return [topic for _, topic in named if topic is not None], [name for name, topic in named if topic is None]
+
+
+class _Describer:
+    """Describes topics to the clients of one listener in one version."""
+
+    def __init__(self, cache: MetadataCache, listener: str, version: int) -> None:
+        self._view = cache.view(listener)
+        self._brokers = cache.image.cluster.brokers
+        self._is_usual = version >= _LISTENER_ERRORS
+        self._partition = self._partition_of_v0 if version == 0 else self._any_partition
+        self._unreachable = ErrorCode.LISTENER_NOT_FOUND if self._is_usual else ErrorCode.LEADER_NOT_AVAILABLE
+
+    def topics(self, topics: list[TopicImage], operations: int) -> list[MetadataResponseTopic]:
+        """Topics that exist."""
+        if operations != NOT_ASKED or not self._is_usual:
+            return [self._topic(topic, operations) for topic in topics]
+        described, describe = self._view.described, self._topic
+        return [described(topic, describe) for topic in topics]
+
+    def _topic(self, topic: TopicImage, operations: int = NOT_ASKED) -> MetadataResponseTopic:
+        describe = self._partition
+        return MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=is_internal(topic.name),
+            partitions=[describe(index, partition) for index, partition in enumerate(topic.partitions)],
+            topic_authorized_operations=operations,
+        )
+
+    def _any_partition(self, index: int, partition: PartitionRegistration) -> MetadataResponsePartition:
+        leader = partition.leader
+        error = 0 if self._view.reaches(leader) else self._leader_error(leader)
+        return MetadataResponsePartition(
+            error_code=error,
+            partition_index=index,
+            leader_id=NO_LEADER if error else leader,
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=list(partition.replicas),
+            isr_nodes=list(partition.isr),
+            offline_replicas=self._view.offline_replicas(partition),
+        )
+
+    def _partition_of_v0(self, index: int, partition: PartitionRegistration) -> MetadataResponsePartition:
+        """The oldest clients look up every replica among the brokers: those they would not find are left out."""
+        described = self._any_partition(index, partition)
+        alive = self._view.alive
+        described.replica_nodes = [replica for replica in partition.replicas if replica in alive]
+        described.isr_nodes = [replica for replica in partition.isr if replica in alive]
+        is_whole = len(described.replica_nodes) == len(partition.replicas) and len(described.isr_nodes) == len(
+            partition.isr
+        )
+        if not described.error_code and not is_whole:
+            described.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+        return described
+
+    def _leader_error(self, leader: int) -> ErrorCode:
+        return self._unreachable if leader in self._brokers else ErrorCode.LEADER_NOT_AVAILABLE
+
+
+def _missing_topic(name: str, error: ErrorCode, operations: int) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=error, name=name, is_internal=is_internal(name), topic_authorized_operations=operations
+    )
+
+
+def _unknown_ids(cache: MetadataCache, ids: list[Uuid]) -> list[MetadataResponseTopic]:
+    known = cache.image.topics.by_id
+    return [
+        MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
+        for topic_id in ids
+        if topic_id not in known
+    ]
+
+
+def _brokers(cache: MetadataCache, context: "RequestContext") -> list[MetadataResponseBroker]:
+    return [
+        MetadataResponseBroker(node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack)
+        for broker in cache.alive_brokers(context.listener, context.connection)
+    ]
+
+
+def _cluster_operations(request: MetadataRequest, version: int) -> int:
+    asked = request.include_cluster_authorized_operations and _OPERATIONS <= version <= _CLUSTER_OPERATIONS_MAX
+    return CLUSTER_OPERATIONS if asked else NOT_ASKED

@@ -1,0 +1,44 @@
+"""OffsetForLeaderEpoch (key 23), versions 2–4: where a leader epoch ends in each of several partitions.
+
+Consumers ask it to notice that their position was truncated away (KIP-320). The answer is the largest epoch up to the
+one asked for and the offset behind its last record, both -1 if that is not known. Only leaders answer;
+`current_leader_epoch` fences as in Fetch.
+
+Deviations: none. KIP-101, KIP-279, KIP-320.
+"""
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ApiError
+from ottla.protocol.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+from ottla.storage.topic_partition import TopicPartition
+
+
+def handle(
+    parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest
+) -> OffsetForLeaderEpochResponse:
+    """Looks all of them up."""
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[_look_up(parts, topic.topic, asked) for asked in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _look_up(parts: BrokerParts, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    try:
+        epoch, end_offset = parts.replicas.last_offset_for_epoch(
+            TopicPartition(topic, asked.partition), asked.current_leader_epoch, asked.leader_epoch
+        )
+    except ApiError as error:
+        return EpochEndOffset(partition=asked.partition, error_code=int(error.code))
+    return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)

@@ -1,0 +1,254 @@
+"""Produce (key 0), versions 3–13: appends one batch to each of several partitions.
+
+Names topics by name, from v13 by id. With acks=0 nothing is answered, and an error closes the connection, because the
+client could not learn of it otherwise. While acks=all waits for replicas the connection's next request is handled;
+answers keep their order. Refusals before the log (unknown topic, not exactly one v2 batch, bad acks) have log start
+offset -1 and no message; what the validator refuses names the records (KIP-467). From v10 a partition that moved comes
+with its new leader (KIP-951). Topics are never created here.
+
+Transactional batches need a transactional id (53 for the whole request), and a partition that has no transaction of
+the producer open is first to be cleared with the transaction coordinator (KIP-890). While there is none they get what
+Apache Kafka answers while its coordinator is away: NOT_ENOUGH_REPLICAS, which every client tries again.
+
+Deviations: records that are null get INVALID_RECORD, where Apache Kafka never answers; one unreadable batch fails its
+own partition and not all of them.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.broker.current_leader import CurrentLeaders
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.broker.transaction_check import TransactionalBatch, clear_transactional
+from ottla.protocol.errors import (
+    ApiError,
+    CorruptMessageError,
+    ErrorCode,
+    InvalidRecordError,
+    TransactionalIdAuthorizationFailedError,
+)
+from ottla.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.protocol.records.validation import single_batch
+from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.storage.topic_partition import TopicPartition
+
+_LEGACY_MESSAGE_BYTES_MIN: Final = 14
+_TOPIC_IDS_SINCE: Final = 13
+_LEADERS_SINCE: Final = 10
+_ADMIN_CLIENT_ID: Final = "__admin_client"
+"""The one client that may write to internal topics."""
+_EXPECTED: Final = frozenset(
+    int(code)
+    for code in (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.RECORD_LIST_TOO_LARGE,
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+    )
+)
+"""Errors that Kafka does not count as failed requests: they are the client's, or have a metric of their own."""
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
+    """Appends what can be appended; answers by itself, at once or when the replicas have it."""
+    work = _Work(parts, context, request)
+    by_id = context.route.version >= _TOPIC_IDS_SINCE
+    for topic in request.topic_data:
+        if not by_id:
+            work.take(topic.name, topic.partition_data)
+            continue
+        name = parts.metadata.topic_name(topic.topic_id)
+        if name is None:
+            work.unknown.append((topic.topic_id, [partition.index for partition in topic.partition_data]))
+        else:
+            work.topic_ids[name] = topic.topic_id
+            work.take(name, topic.partition_data)
+    if work.transactional:
+        work.clear_transactional(request.transactional_id)
+    if not work.entries:
+        work.appended(())
+        return None
+    parts.replicas.append(
+        work.entries,
+        acks=request.acks,
+        timeout_ms=request.timeout_ms,
+        done=work.appended,
+        internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
+    )
+    if not context.exchange.is_done:
+        # The records are in the log or refused, and nothing refers to the frame any more.
+        context.exchange.proceed()
+    return None
+
+
+class _Work:
+    """A Produce request between its frame and its answer."""
+
+    __slots__ = ("_acks", "_context", "_parts", "entries", "refused", "topic_ids", "transactional", "unknown")
+
+    def __init__(self, parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> None:
+        self._parts = parts
+        self._context = context
+        self._acks = request.acks
+        self.entries: list[AppendEntry] = []
+        self.refused: list[AppendResult] = []
+        self.topic_ids: dict[str, Uuid] = {}
+        """Of topics that were named by id."""
+        self.unknown: list[tuple[Uuid, list[int]]] = []
+        """Ids that no topic has, each with the partitions that were asked for."""
+        self.transactional: list[TransactionalBatch] = []
+
+    def take(self, topic: str, partitions: Sequence[PartitionProduceData]) -> None:
+        """Takes in what is wanted of a topic; what is not exactly one batch is refused."""
+        version = self._context.route.version
+        for partition in partitions:
+            records = partition.records
+            try:
+                if not isinstance(records, memoryview):
+                    raise InvalidRecordError("The records are null")
+                batch = single_batch(records, version)
+            except ApiError as error:
+                self._refuse(topic, partition, error)
+                continue
+            if batch.is_transactional:
+                self.transactional.append(TransactionalBatch(TopicPartition(topic, partition.index), batch))
+            # A few bytes may follow the batch, too few to be another.
+            whole = records if batch.size == len(records) else batch.data
+            self.entries.append(AppendEntry(topic, partition.index, whole))
+
+    def _refuse(self, topic: str, partition: PartitionProduceData, error: ApiError) -> None:
+        if self._parts.metadata.partition(topic, partition.index) is None:
+            result = AppendResult(topic, partition.index, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        elif isinstance(error, CorruptMessageError) and isinstance(partition.records, memoryview):
+            message = _corruption(partition.records)
+            result = AppendResult(topic, partition.index, int(error.code), error_message=message)
+        else:
+            result = AppendResult(topic, partition.index, int(error.code))
+        self.refused.append(result)
+
+    def clear_transactional(self, transactional_id: str | None) -> None:
+        """Keeps of the transactional batches those that may be appended."""
+        if transactional_id is None:
+            raise TransactionalIdAuthorizationFailedError
+        with_producer = [found for found in self.transactional if found.batch.producer_id >= 0]
+        clearances = clear_transactional(self._parts, with_producer, self._context.version)
+        kept = []
+        for entry in self.entries:
+            clearance = clearances.get(TopicPartition(entry.topic, entry.partition))
+            if clearance is None:
+                kept.append(entry)
+            elif clearance.error is None:
+                kept.append(entry._replace(options=clearance.options))
+            else:
+                error = clearance.error
+                told = error.message if error.code is ErrorCode.NOT_ENOUGH_REPLICAS else None
+                refused = AppendResult(entry.topic, entry.partition, int(error.code), error_message=told)
+                self.refused.append(refused)
+        self.entries = kept
+
+    def appended(self, results: Sequence[AppendResult]) -> None:
+        """Answers: every partition has its outcome."""
+        self._count(results)
+        if self.refused:
+            results = _merged(results, self.refused)
+        context = self._context
+        if self._acks:
+            context.answer(self._response(results))
+        elif self.unknown or any(result.error_code for result in results):
+            failed = {f"{result.topic}-{result.partition}": _name(result.error_code) for result in results}
+            context.close(f"errors in a produce request with acks=0: {failed or 'UNKNOWN_TOPIC_ID'}")
+        else:
+            context.no_answer()
+
+    def _count(self, results: Sequence[AppendResult]) -> None:
+        for result in results:
+            code = result.error_code
+            # Not for topics that don't exist: whoever asks for them must not make metrics.
+            if code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                counts = self._parts.topic_metrics.of(result.topic)
+                counts.produce_requests += 1
+                if result.size_bytes:
+                    counts.messages_in += result.last_offset - result.base_offset + 1
+                    counts.bytes_in += result.size_bytes
+                elif code and code not in _EXPECTED:
+                    counts.failed_produce_requests += 1
+
+    def _response(self, results: Sequence[AppendResult]) -> ProduceResponse:
+        topics: dict[str, TopicProduceResponse] = {}
+        leaders: CurrentLeaders | None = None
+        for result in results:
+            partition = _partition_response(result)
+            if result.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER and self._context.version >= _LEADERS_SINCE:
+                leaders = leaders or CurrentLeaders(self._parts, self._context)
+                found = leaders.of(result.topic, result.partition)
+                partition.current_leader = LeaderIdAndEpoch(**found._asdict())
+            topic = topics.get(result.topic)
+            if topic is None:
+                topic_id = self.topic_ids.get(result.topic)
+                topic = TopicProduceResponse(name=result.topic)
+                if topic_id is not None:
+                    topic.topic_id = topic_id
+                topics[result.topic] = topic
+            topic.partition_responses.append(partition)
+        response = ProduceResponse(responses=list(topics.values()))
+        for topic_id, indexes in self.unknown:
+            response.responses.append(_unknown_topic(topic_id, indexes))
+        if leaders is not None:
+            response.node_endpoints = [NodeEndpoint(**endpoint._asdict()) for endpoint in leaders.endpoints]
+        return response
+
+
+def _partition_response(result: AppendResult) -> PartitionProduceResponse:
+    response = PartitionProduceResponse(
+        index=result.partition,
+        error_code=result.error_code,
+        base_offset=result.base_offset,
+        log_append_time_ms=result.log_append_time_ms,
+        log_start_offset=result.log_start_offset,
+        error_message=result.error_message,
+    )
+    if result.record_errors:
+        response.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=error.batch_index, batch_index_error_message=error.message)
+            for error in result.record_errors
+        ]
+    return response
+
+
+def _unknown_topic(topic_id: Uuid, indexes: Sequence[int]) -> TopicProduceResponse:
+    code = int(ErrorCode.UNKNOWN_TOPIC_ID)
+    answers = [
+        PartitionProduceResponse(index=index, error_code=code, base_offset=-1) for index in dict.fromkeys(indexes)
+    ]
+    return TopicProduceResponse(topic_id=topic_id, partition_responses=answers)
+
+
+def _merged(results: Sequence[AppendResult], refused: Sequence[AppendResult]) -> Sequence[AppendResult]:
+    """One result for each partition, also for one that was named twice."""
+    return list({(result.topic, result.partition): result for result in (*results, *refused)}.values())
+
+
+def _corruption(records: memoryview) -> str:
+    """Kafka's words for bytes that are no batch of any kind."""
+    size = int.from_bytes(records[8:12], "big", signed=True)
+    if size < _LEGACY_MESSAGE_BYTES_MIN:
+        return f"Record size {size} is less than the minimum record overhead ({_LEGACY_MESSAGE_BYTES_MIN})"
+    return f"Invalid magic found in record: {int.from_bytes(records[16:17], 'big', signed=True)}"
+
+
+def _name(code: int) -> str:
+    return ErrorCode(code).name

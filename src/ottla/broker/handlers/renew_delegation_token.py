@@ -1,0 +1,27 @@
+"""RenewDelegationToken (key 39), versions 1-2: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED on every listener there is.
+
+No listener authenticates yet, and Kafka answers the same on plaintext. KIP-48.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.messages.renew_delegation_token import (
+    RenewDelegationTokenRequest,
+    RenewDelegationTokenResponse,
+)
+
+if TYPE_CHECKING:
+    from ottla.broker.parts import BrokerParts
+    from ottla.broker.request_context import RequestContext
+
+NO_TIME: Final = -1
+
+
+def handle(
+    parts: "BrokerParts", context: "RequestContext", request: RenewDelegationTokenRequest
+) -> RenewDelegationTokenResponse:
+    """Refuses."""
+    return RenewDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=NO_TIME
+    )

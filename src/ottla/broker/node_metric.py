@@ -1,0 +1,69 @@
+"""What a node tells of its quorum, its controller and its broker's life, under Kafka's names. Read at scrape time."""
+
+from collections.abc import Callable
+
+from ottla.base.metric import MetricRegistry
+from ottla.broker.lifecycle import LifecycleState
+from ottla.broker.quorum.quorum_member import QuorumMember
+from ottla.metadata.image.metadata_image import MetadataImage
+
+_NOBODY = -1
+
+
+def register_quorum_metrics(metrics: MetricRegistry, member: QuorumMember) -> None:
+    """How this replica stands in the quorum, and how far its image is."""
+    core, metadata = member.core, member.metadata
+    gauges: dict[str, tuple[str, Callable[[], float]]] = {
+        "kafka_server_raft_metrics_current_epoch": ("The quorum's epoch.", lambda: core.leader.epoch),
+        "kafka_server_raft_metrics_current_leader": (
+            "The quorum's leader, -1 if it is not known.",
+            lambda: _NOBODY if core.leader.leader_id is None else core.leader.leader_id,
+        ),
+        "kafka_server_raft_metrics_high_watermark": (
+            "How far the metadata log is committed, -1 if that is not known.",
+            lambda: _NOBODY if core.high_watermark is None else core.high_watermark,
+        ),
+        "kafka_server_raft_metrics_log_end_offset": (
+            "Where the metadata log ends here.",
+            lambda: member.store.log.end_offset,
+        ),
+        "kafka_server_raft_metrics_number_of_voters": ("How many vote.", lambda: len(core.voters)),
+        "kafka_server_broker_metadata_metrics_last_applied_record_offset": (
+            "The last record of the metadata that this node acts on.",
+            lambda: metadata.image.provenance.offset,
+        ),
+        "kafka_server_broker_metadata_metrics_last_applied_record_timestamp": (
+            "When that record was written, in milliseconds since 1970.",
+            lambda: metadata.image.provenance.timestamp_ms,
+        ),
+    }
+    for name, (doc, function) in gauges.items():
+        metrics.gauge(name, doc, function)
+
+
+def register_controller_metrics(
+    metrics: MetricRegistry, is_active: Callable[[], bool], image: Callable[[], MetadataImage]
+) -> None:
+    """What a controller knows of the cluster."""
+    gauges: dict[str, tuple[str, Callable[[], float]]] = {
+        "activecontrollercount": ("1 on the controller that decides.", lambda: int(is_active())),
+        "activebrokercount": ("Brokers that are not fenced.", lambda: _brokers(image(), fenced=False)),
+        "fencedbrokercount": ("Brokers that are fenced.", lambda: _brokers(image(), fenced=True)),
+        "globaltopiccount": ("Topics in the cluster.", lambda: len(image().topics.by_id)),
+        "globalpartitioncount": (
+            "Partitions in the cluster.",
+            lambda: sum(len(topic.partitions) for topic in image().topics.by_id.values()),
+        ),
+    }
+    for name, (doc, function) in gauges.items():
+        metrics.gauge(f"kafka_controller_kafkacontroller_{name}", doc, function)
+
+
+def register_broker_metrics(metrics: MetricRegistry, state: Callable[[], LifecycleState]) -> None:
+    """Where the broker is in its life."""
+    doc = "0 not running, 1 starting, 2 recovering, 3 running, 6 about to shut down, 7 shutting down."
+    metrics.gauge("kafka_server_kafkaserver_brokerstate", doc, lambda: state().value)
+
+
+def _brokers(image: MetadataImage, *, fenced: bool) -> int:
+    return sum(broker.fenced is fenced for broker in image.cluster.brokers.values())

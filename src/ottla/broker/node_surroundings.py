@@ -1,0 +1,41 @@
+"""What the roles of one node share: its identity, its settings, and its ways to the outside."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ottla.base.clock import Clock
+from ottla.base.ids import Uuid
+from ottla.base.metric import MetricRegistry
+from ottla.broker.config import ServerConfig
+from ottla.net.node_client import NodeClient, NodeClientOptions
+from ottla.net.poller import Poller
+from ottla.raft.identity import Node
+from ottla.storage.disk.port import Disk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSurroundings:
+    """Everything in it lives as long as the node."""
+
+    config: ServerConfig
+    cluster_id: str
+    incarnation_id: Uuid
+    """This process's, new at every start; broker and controller of one node have the same."""
+    loop: asyncio.AbstractEventLoop
+    clock: Clock
+    """The time of day, as records carry it."""
+    steady_clock: Clock
+    """The same, but it never runs backwards."""
+    disk: Disk
+    poller: Poller
+    metrics: MetricRegistry
+    on_failure: Callable[[Exception], None]
+    """The node cannot go on."""
+    hostname: str = field(default_factory=socket.gethostname)
+
+    def connect(self, node: Node, client_id: str) -> NodeClient:
+        """A connection to another node, made when it is used."""
+        options = NodeClientOptions(setup_timeout_ms=self.config.integer("socket.connection.setup.timeout.ms"))
+        return NodeClient(self.loop, node.host, node.port, client_id, options)

@@ -1,0 +1,168 @@
+"""From a frame to a handler and back: the life of every request, and the end of those that nobody can answer.
+
+Implements `net.handler.FrameHandler`, one instance for each kind of listener. Nothing here knows what a call does.
+Kafka's manners are kept: bytes that are no request, keys that are not served and versions that are not served close
+the connection without an answer, except that ApiVersions is always answered, so that a client from the future learns
+what it may say (KIP-511). Bytes behind a request are ignored.
+
+`received` runs for every request, so it is straight and does nothing twice: see `route` for what is worked out once.
+"""
+
+import logging
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from ottla.broker.api_table import ApiTable
+from ottla.broker.refusal import refuse
+from ottla.broker.request_context import RequestContext
+from ottla.broker.route import Route, RouteKind, handler_module
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.codec.engine import decode_tolerantly
+from ottla.protocol.definition import Request
+from ottla.protocol.errors import ApiError, DecodeError, ErrorCode, UnknownServerError
+from ottla.protocol.frame import decode_request_header, encode_response
+from ottla.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+
+if TYPE_CHECKING:
+    from ottla.base.metric import MetricRegistry
+    from ottla.net.connection import Connection
+    from ottla.net.exchange import Exchange
+
+_log = logging.getLogger(__name__)
+
+_HEAD: Final = struct.Struct(">hhih")
+"""API key, version, correlation id, and how long the client id is: the same in every version of the header."""
+_CLIENT_ID_AT: Final = _HEAD.size
+
+
+class Pipeline:
+    """Decodes, dispatches, measures and refuses. `parts` is what handlers get: `BrokerParts` or `ControllerParts`."""
+
+    def __init__(self, parts: object, table: ApiTable, metrics: "MetricRegistry", time: Callable[[], float]) -> None:
+        """`time` gives seconds from anywhere, as `loop.time` does."""
+        self._parts = parts
+        self._table = table
+        self._metrics = metrics
+        self._kind = RouteKind(table.is_controller, metrics, time)
+        self._time = time
+        self._routes: dict[tuple[int, int], Route] = {}
+
+    def connected(self, connection: "Connection") -> None:
+        """A connection was accepted; there is nothing to do before it says something."""
+
+    def disconnected(self, connection: "Connection") -> None:
+        """A connection is gone; what is still answered to it is dropped by its exchanges."""
+
+    def received(self, frame: memoryview, exchange: "Exchange") -> None:
+        """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""
+        try:
+            key, version, correlation_id, length = _HEAD.unpack_from(frame)
+        except struct.error:
+            exchange.close(f"a request of {len(frame)} bytes has no room for a header")
+            return
+        route = self._routes.get((key, version))
+        if route is None:
+            route = self._resolve(key, version, frame, exchange)
+            if route is None:
+                return
+        try:
+            if length > 0:
+                position = _CLIENT_ID_AT + length
+                client_id = str(frame[_CLIENT_ID_AT:position], "utf-8", "replace")
+            else:
+                position = _CLIENT_ID_AT
+                client_id = ""
+            if route.has_tags:
+                # Nobody tags headers yet: one zero byte.
+                position = position + 1 if frame[position] == 0 else decode_request_header(frame)[1]
+            context = RequestContext(route, correlation_id, client_id, exchange)
+            route.requests.value += 1
+            if not route.requests.value % route.sampled_every:
+                context.started = self._time()
+            if route.prepared is not None and self._answer_prepared(route, context, frame[position:]):
+                return
+            request = decode_tolerantly(route.request_plan, frame, position)[0]
+        except (DecodeError, IndexError) as error:
+            exchange.close(f"malformed {route.api.name} request of version {version}: {error}")
+            return
+        self.dispatch(context, request)
+
+    def dispatch(self, context: RequestContext, request: Request) -> None:
+        """Has a request handled and answered, whatever comes of it."""
+        try:
+            response = context.route.handle(self._parts, context, request)
+            if response is not None:
+                context.answer(response)
+        except ApiError as error:
+            self._refuse(context, request, error)
+        except Exception:  # noqa: BLE001 - one of the three places that may: nothing that a handler does ends the broker
+            _log.exception(
+                "unexpected error in %s v%d from %s", context.api.name, context.version, context.connection.id
+            )
+            self._refuse(context, request, UnknownServerError())
+
+    def route(self, api: ApiKey, version: int) -> Route | None:
+        """The route of a call in a version, for requests that come in another way; None if it is not served."""
+        known = self._routes.get((api, version))
+        if known is not None:
+            return known
+        served = self._table.served.get(api)
+        if served is None or not served.versions.includes(version):
+            return None
+        made = Route(api, version, handler_module(self._table.handlers, api), self._kind)
+        self._routes[(api, version)] = made
+        return made
+
+    def _answer_prepared(self, route: Route, context: RequestContext, body: memoryview) -> bool:
+        assert route.prepared is not None
+        prepared = route.prepared(self._parts, context, body)
+        if prepared is None:
+            return False
+        context.answer_encoded(prepared)
+        return True
+
+    def _resolve(self, key: int, version: int, frame: memoryview, exchange: "Exchange") -> Route | None:
+        """The route of a call's first request; None if it was refused."""
+        try:
+            api = ApiKey(key)
+        except ValueError:
+            exchange.close(f"unknown API key {key}")
+            return None
+        route = self.route(api, version)
+        if route is None:
+            served = self._table.served.get(api)
+            if served is None:
+                exchange.close(f"{api.name} is not served on this listener")
+            elif api is ApiKey.API_VERSIONS:
+                self._answer_unsupported(frame, exchange)
+            else:
+                exchange.close(f"{api.name} version {version} is not served, only {served.versions}")
+        return route
+
+    def _answer_unsupported(self, frame: memoryview, exchange: "Exchange") -> None:
+        """Answers a version of ApiVersions that we don't know: in version 0, that we don't."""
+        try:
+            header = decode_request_header(frame)[0]
+        except DecodeError as error:
+            exchange.close(f"malformed header of an ApiVersions request: {error}")
+            return
+        versions = self._table.served[ApiKey.API_VERSIONS].versions
+        own = ApiVersion(api_key=int(ApiKey.API_VERSIONS), min_version=versions.lowest, max_version=versions.highest)
+        response = ApiVersionsResponse(error_code=int(ErrorCode.UNSUPPORTED_VERSION), api_keys=[own])
+        exchange.answer([encode_response(response, 0, correlation_id=header.correlation_id)])
+
+    def _refuse(self, context: RequestContext, request: Request, error: ApiError) -> None:
+        self._metrics.counter(
+            "kafka_network_requestmetrics_errors_total",
+            "Requests refused as a whole, by call and error.",
+            request=context.api.name.title().replace("_", ""),
+            error=error.code.name,
+        ).add()
+        if context.exchange.is_done:
+            return
+        response = refuse(request, context.version, error)
+        if response is None:
+            context.close(f"{error.code.name} in a request that wants no answer")
+        else:
+            context.answer(response)

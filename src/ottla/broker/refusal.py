@@ -1,0 +1,229 @@
+"""The answer that carries one error for a whole request, for every call that is served.
+
+Most calls have an error code at the top. Others repeat the error for each topic, partition or resource that was asked
+for, because their clients look nowhere else; the table says what is taken over from the request then. Error messages
+follow Kafka's rule: none if it would only repeat what the code says, and none with UNKNOWN_SERVER_ERROR, whose cause
+is nobody else's business. Where Apache Kafka drops the message (DeleteTopics, DescribeConfigs, …) it is given here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ottla.broker.request_context import ANONYMOUS
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.catalog import response_type
+from ottla.protocol.definition import Request, Response, Struct
+from ottla.protocol.errors import ApiError, ErrorCode
+from ottla.protocol.messages.produce import ProduceRequest
+
+ITSELF: Final = ""
+"""Stands for an element that is a plain value, as the partitions of some requests are."""
+
+
+class Echo(NamedTuple):
+    """A list of the request that comes back in the response with the error in each element."""
+
+    asked: str
+    """The request's field."""
+    answered: str
+    """The response's field."""
+    taken: Mapping[str, str]
+    """What is taken over: field of the request's element to field of the response's."""
+    within: "Echo | None" = None
+    """The list inside of each element."""
+    fixed: Mapping[str, object] = {}
+    """What else an element says; the defaults of its fields mean success."""
+
+
+_NAME: Final = {"name": "name"}
+_RESOURCE: Final = {"resource_type": "resource_type", "resource_name": "resource_name"}
+_PARTITIONS: Final = Echo("partitions", "partitions", {"partition_index": "partition_index"})
+_FETCHED: Final = Echo(
+    "partitions",
+    "partitions",
+    {"partition": "partition_index"},
+    # Records are empty and never null: some clients cannot read null there.
+    fixed={"high_watermark": -1, "records": b""},
+)
+_PRODUCED: Final = Echo("partition_data", "partition_responses", {"index": "index"}, fixed={"base_offset": -1})
+
+_ECHOES: Final = {
+    ApiKey.PRODUCE: Echo("topic_data", "responses", {"name": "name", "topic_id": "topic_id"}, _PRODUCED),
+    ApiKey.FETCH: Echo("topics", "responses", {"topic": "topic", "topic_id": "topic_id"}, _FETCHED),
+    ApiKey.LIST_OFFSETS: Echo("topics", "topics", _NAME, _PARTITIONS),
+    ApiKey.METADATA: Echo("topics", "topics", {"name": "name", "topic_id": "topic_id"}),
+    ApiKey.CREATE_TOPICS: Echo("topics", "topics", _NAME),
+    ApiKey.DELETE_RECORDS: Echo("topics", "topics", _NAME, _PARTITIONS._replace(fixed={"low_watermark": -1})),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: Echo(
+        "topics", "topics", {"topic": "topic"}, Echo("partitions", "partitions", {"partition": "partition"})
+    ),
+    ApiKey.CREATE_ACLS: Echo("creations", "results", {}),
+    ApiKey.DELETE_ACLS: Echo("filters", "filter_results", {}),
+    ApiKey.DESCRIBE_CONFIGS: Echo("resources", "results", _RESOURCE),
+    ApiKey.ALTER_CONFIGS: Echo("resources", "responses", _RESOURCE),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: Echo("resources", "responses", _RESOURCE),
+    ApiKey.CREATE_PARTITIONS: Echo("topics", "results", _NAME),
+    ApiKey.ELECT_LEADERS: Echo(
+        "topic_partitions",
+        "replica_election_results",
+        {"topic": "topic"},
+        Echo("partitions", "partition_result", {ITSELF: "partition_id"}),
+    ),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Echo("topics", "responses", _NAME, _PARTITIONS),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: Echo(
+        "topics", "topics", _NAME, Echo("partition_indexes", "partitions", {ITSELF: "partition_index"})
+    ),
+    ApiKey.ALTER_CLIENT_QUOTAS: Echo("entries", "entries", {"entity": "entity"}),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Echo("users", "results", {}),
+    ApiKey.DESCRIBE_PRODUCERS: Echo(
+        "topics", "topics", _NAME, Echo("partition_indexes", "partitions", {ITSELF: "partition_index"})
+    ),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: Echo("topics", "topics", _NAME),
+}
+
+_TELLS_ALWAYS: Final = frozenset(
+    {
+        ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_QUORUM,
+        ApiKey.CONTROLLER_REGISTRATION,
+        ApiKey.ADD_RAFT_VOTER,
+        ApiKey.REMOVE_RAFT_VOTER,
+    }
+)
+"""Calls whose answers spell out what the code says, too."""
+
+
+class Refusal:
+    """One error, in one version of a response."""
+
+    __slots__ = ("code", "message", "version")
+
+    def __init__(self, api: ApiKey, version: int, error: ApiError) -> None:
+        self.code = int(error.code)
+        self.version = version
+        is_known = error.code is not ErrorCode.UNKNOWN_SERVER_ERROR
+        self.message: str | None = error.message if is_known else error.default_message
+        if self.message == error.default_message and api not in _TELLS_ALWAYS:
+            self.message = None
+
+    def mark(self, struct: Struct) -> None:
+        """Puts the error into a struct that has a place for it in this version."""
+        for name, value in (("error_code", self.code), ("error_message", self.message)):
+            field = struct.definition.get(name)
+            if field is not None and field.versions.includes(self.version):
+                setattr(struct, name, value)
+
+    def repeat(self, echo: Echo, source: Any, target: Struct) -> None:
+        """Fills the target's list with an element for each that the source asks for."""
+        made = target.definition[echo.answered].struct
+        assert made is not None
+        answers: list[Struct] = getattr(target, echo.answered)
+        for element in getattr(source, echo.asked) or ():
+            answer = made()
+            for name, value in echo.fixed.items():
+                setattr(answer, name, value)
+            for of, to in echo.taken.items():
+                setattr(answer, to, element if of is ITSELF else getattr(element, of))
+            self.mark(answer)
+            if echo.within is not None:
+                self.repeat(echo.within, element, answer)
+            answers.append(answer)
+
+
+def refuse(request: Request, version: int, error: ApiError) -> Response | None:
+    """The response to a request that failed as a whole.
+
+    None where nobody waits for an answer, so that the connection is to be closed: Produce with acks=0.
+    """
+    api = request.api
+    if isinstance(request, ProduceRequest) and request.acks == 0:
+        return None
+    refusal = Refusal(api, version, error)
+    response = response_type(api)()
+    refusal.mark(response)
+    fill = _SPECIAL.get(api)
+    if fill is not None:
+        fill(refusal, request, response)
+    elif api in _ECHOES:
+        refusal.repeat(_ECHOES[api], request, response)
+    return response
+
+
+# The rest of the calls: what a table cannot say. Each fills the response in.
+
+
+def _produce(refusal: Refusal, request: Any, response: Any) -> None:
+    refusal.repeat(_ECHOES[ApiKey.PRODUCE], request, response)
+    response.responses = [topic for topic in response.responses if topic.partition_responses]
+
+
+def _fetch(refusal: Refusal, request: Any, response: Any) -> None:
+    response.session_id = request.session_id
+    # Since topics have ids here the error at the top is enough for every client.
+    if refusal.version < 13:
+        refusal.repeat(_ECHOES[ApiKey.FETCH], request, response)
+
+
+def _metadata(refusal: Refusal, request: Any, response: Any) -> None:
+    refusal.repeat(_ECHOES[ApiKey.METADATA], request, response)
+    for topic in response.topics:
+        topic.name = topic.name or ""
+
+
+def _delete_topics(refusal: Refusal, request: Any, response: Any) -> None:
+    by_name = Echo("topic_names", "responses", {ITSELF: "name"})
+    by_state = Echo("topics", "responses", {"name": "name", "topic_id": "topic_id"})
+    refusal.repeat(by_name if refusal.version < 6 else by_state, request, response)
+
+
+def _alter_replica_log_dirs(refusal: Refusal, request: Any, response: Any) -> None:
+    partitions = Echo("partitions", "partitions", {ITSELF: "partition_index"})
+    for directory in request.dirs:
+        refusal.repeat(Echo("topics", "results", {"name": "topic_name"}, partitions), directory, response)
+
+
+def _alter_scram(refusal: Refusal, request: Any, response: Any) -> None:
+    made = response.definition["results"].struct
+    for name in sorted({credential.name for credential in (*request.deletions, *request.upsertions)}):
+        result = made(user=name)
+        refusal.mark(result)
+        response.results.append(result)
+
+
+def _create_token(refusal: Refusal, request: Any, response: Any) -> None:
+    kind, _, name = ANONYMOUS.partition(":")
+    response.principal_type, response.principal_name = kind, name
+    if refusal.version >= 3:
+        response.token_requester_principal_type, response.token_requester_principal_name = kind, name
+    response.issue_timestamp_ms = response.expiry_timestamp_ms = response.max_timestamp_ms = -1
+
+
+def _init_producer_id(refusal: Refusal, request: Any, response: Any) -> None:
+    response.producer_epoch = -1
+
+
+def _describe_quotas(refusal: Refusal, request: Any, response: Any) -> None:
+    response.entries = None
+
+
+def _api_versions(refusal: Refusal, request: Any, response: Any) -> None:
+    if refusal.code == ErrorCode.UNSUPPORTED_VERSION:
+        versions = request.valid_versions
+        made = response.definition["api_keys"].struct
+        own = made(api_key=int(ApiKey.API_VERSIONS), min_version=versions.lowest, max_version=versions.highest)
+        response.api_keys.append(own)
+
+
+_SPECIAL: Final[Mapping[ApiKey, Callable[[Refusal, Any, Any], None]]] = {
+    ApiKey.PRODUCE: _produce,
+    ApiKey.FETCH: _fetch,
+    ApiKey.METADATA: _metadata,
+    ApiKey.DELETE_TOPICS: _delete_topics,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: _alter_replica_log_dirs,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _alter_scram,
+    ApiKey.CREATE_DELEGATION_TOKEN: _create_token,
+    ApiKey.INIT_PRODUCER_ID: _init_producer_id,
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: _describe_quotas,
+    ApiKey.API_VERSIONS: _api_versions,
+}

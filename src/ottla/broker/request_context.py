@@ -1,0 +1,90 @@
+"""One request on its way through the broker: who sent it, in which version, and how it is answered.
+
+A context belongs to one exchange and is answered once: by the handler's return value, or later with `answer`. All of
+it happens on the event loop's thread; what is answered after the client has gone is dropped.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.definition import Response
+
+if TYPE_CHECKING:
+    from ottla.broker.route import Route
+    from ottla.net.connection import Connection
+    from ottla.net.exchange import Exchange
+
+ANONYMOUS: Final = "User:ANONYMOUS"
+"""Who comes over a listener without authentication."""
+
+
+class RequestContext:
+    """A request and its sender. Subclasses stand for requests that came in another way, as in an Envelope."""
+
+    __slots__ = ("client_id", "correlation_id", "exchange", "route", "started")
+
+    def __init__(self, route: "Route", correlation_id: int, client_id: str, exchange: "Exchange") -> None:
+        self.route = route
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        """Empty if the client gave none."""
+        self.exchange = exchange
+        self.started: float | None = None
+        """When it was received, in the loop's seconds, if its time is measured."""
+
+    @property
+    def api(self) -> ApiKey:
+        """Which call it is."""
+        return self.route.api
+
+    @property
+    def version(self) -> int:
+        """The version that it came in, and that the answer goes out in."""
+        return self.route.version
+
+    @property
+    def connection(self) -> "Connection":
+        """Where it came from."""
+        return self.exchange.connection
+
+    @property
+    def listener(self) -> str:
+        """The name of the listener that it came through."""
+        return self.exchange.connection.listener
+
+    @property
+    def principal(self) -> str:
+        """Who sent it, as ACLs name them."""
+        return ANONYMOUS
+
+    @property
+    def client_host(self) -> str:
+        """The sender's address."""
+        return self.exchange.connection.peer[0]
+
+    @property
+    def is_controller_listener(self) -> bool:
+        """Whether it came through a listener that serves controllers."""
+        return self.route.is_controller
+
+    def answer(self, response: Response) -> None:
+        """Sends the response."""
+        self.exchange.answer(self.route.encode(self.correlation_id, response))
+        if self.started is not None:
+            self.route.measure(self.started)
+
+    def answer_encoded(self, body: bytes) -> None:
+        """Sends a response whose body, without the header, is at hand."""
+        self.exchange.answer(self.route.frame(self.correlation_id, body))
+        if self.started is not None:
+            self.route.measure(self.started)
+
+    def no_answer(self) -> None:
+        """Ends a request whose client expects no answer: Produce with acks=0."""
+        self.exchange.no_answer()
+        if self.started is not None:
+            self.route.measure(self.started)
+
+    def close(self, reason: str) -> None:
+        """Closes the connection, which is how Kafka refuses what it cannot answer."""
+        self.exchange.close(reason)

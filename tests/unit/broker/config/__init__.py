@@ -1,0 +1,1 @@
+"""Tests of a node's settings: declarations, rules, files, dynamic changes, descriptions."""

@@ -1,0 +1,128 @@
+"""Images follow the log: in order, in portions, from snapshots, and whatever a listener does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from ottla.base.errors import OttlaError
+from ottla.broker.quorum.metadata_publisher import RECORDS_PER_TURN
+from ottla.metadata.controller.context import Caller
+from ottla.metadata.image.metadata_delta import MetadataDelta
+from ottla.metadata.image.metadata_image import MetadataImage
+from ottla.storage.disk.simulated import SimulatedDisk
+from tests.unit.broker.quorum.rig import DIRECTORY, Replica, config, formatted_disk, quota, until
+
+USERS = 4 * RECORDS_PER_TURN
+
+
+class Recorder:
+    """A listener that writes down what it hears, and fails if told to."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.offsets: list[int] = []
+        self._fails = fails
+
+    def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        self.offsets.append(image.provenance.offset)
+        if self._fails:
+            raise OttlaError("cannot follow")
+
+
+def run(scenario: Callable[[SimulatedDisk], Awaitable[None]]) -> None:
+    async def start() -> None:
+        await scenario(formatted_disk(config()))
+
+    asyncio.run(start())
+
+
+async def fill(disk: SimulatedDisk, **settings: str) -> Replica:
+    """A log with many small batches; the replica that wrote it has stopped."""
+    replica = Replica(disk, config(**settings))
+    await until(lambda: replica.driver.is_active)
+    for number in range(0, USERS, 10):
+        replica.driver.submit(quota(*(f"user{number + place}" for place in range(10))), Caller(api_version=1))
+        await asyncio.sleep(0)
+    await replica.ask(quota("last"))
+    await replica.member.stop(1000)
+    return replica
+
+
+def test_a_long_log_is_replayed_in_portions_and_others_have_their_turn() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        await fill(disk)
+        replica = Replica(disk, config())
+        recorder = Recorder()
+        replica.member.metadata.add_listener(recorder)
+        turns = 0
+        while not replica.driver.is_active:
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns > USERS // RECORDS_PER_TURN
+        assert len(replica.member.metadata.image.client_quotas) == USERS + 1
+        assert recorder.offsets == sorted(recorder.offsets)
+        await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_a_snapshot_is_written_in_portions_and_the_next_start_begins_with_it() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        small = {"metadata_log_max_record_bytes_between_snapshots": "20000"}
+        await fill(disk, **small)
+        names = disk.list(f"{DIRECTORY}/__cluster_metadata-0")
+        assert any(name.endswith(".checkpoint") for name in names)
+        assert not any(name.endswith(".part") for name in names)
+
+        replica = Replica(disk, config(**small))
+        await until(lambda: replica.driver.is_active)
+        latest = replica.member.store.snapshots.latest_id
+        assert latest is not None
+        assert latest.offset > 100
+        assert len(replica.member.metadata.image.client_quotas) == USERS + 1
+        await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_old_snapshots_go_with_the_log_before_them() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        small = {
+            "metadata_log_max_record_bytes_between_snapshots": "20000",
+            "metadata_max_retention_bytes": "50000",
+        }
+        store = (await fill(disk, **small)).member.store
+        assert store.log.start_offset > 0
+        assert store.snapshots.earliest_id is not None
+        assert store.snapshots.earliest_id.offset == store.log.start_offset
+
+        replica = Replica(disk, config(**small))
+        await until(lambda: replica.driver.is_active)
+        assert len(replica.member.metadata.image.client_quotas) == USERS + 1
+        await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_a_listener_that_fails_holds_nobody_up() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        replica = Replica(disk, config())
+        await until(lambda: replica.driver.is_active)
+        replica.member.metadata.loader._listeners.append(Recorder(fails=True))
+        behind = Recorder()
+        replica.member.metadata.add_listener(behind)
+        await replica.ask(quota("ann"))
+        assert behind.offsets[-1] == replica.member.metadata.image.provenance.offset
+        assert replica.failures == []
+        await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_catching_up_is_told_once_all_that_is_committed_is_in_the_image() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        await fill(disk)
+        replica = Replica(disk, config())
+        assert await replica.member.catch_up(20.0)
+        assert len(replica.member.metadata.image.client_quotas) == USERS + 1
+        await replica.member.stop(1000)
+
+    run(scenario)

@@ -1,0 +1,58 @@
+"""What is served and advertised, against the definitions and against what Apache Kafka 4.3.1 advertises."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from ottla.broker.api_table import BROKER_SERVED, CONTROLLER_SERVED, ApiTable
+from ottla.protocol.api_key import CONTROLLER_APIS, CONTROLLER_ONLY_APIS, ApiKey
+from ottla.protocol.catalog import request_type
+from ottla.protocol.versions import VersionRange
+
+TABLES = [BROKER_SERVED, CONTROLLER_SERVED]
+ANSWERS = Path(__file__).parents[2] / "fixtures" / "kafka-4.3.1-answers" / "data.json"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)
+def test_versions_are_those_of_the_definitions(table: ApiTable) -> None:
+    unstable = {ApiKey.INIT_PRODUCER_ID: VersionRange(0, 5)}
+    for api, served in table.served.items():
+        assert served.versions == unstable.get(api, request_type(api).valid_versions), api.name
+
+
+def test_brokers_advertise_what_kafka_advertises() -> None:
+    kafka = json.loads(ANSWERS.read_text())["frame: versions"]
+    for api, served in BROKER_SERVED.served.items():
+        if served.advertised is None:
+            assert f"v4 {api.name}" not in kafka
+        else:
+            assert kafka[f"v4 {api.name}"] == f"{served.advertised.lowest}-{served.advertised.highest}", api.name
+
+
+def test_brokers_keep_what_is_for_controllers_to_themselves() -> None:
+    assert not CONTROLLER_ONLY_APIS & set(BROKER_SERVED.served)
+
+
+def test_controllers_serve_all_that_is_theirs() -> None:
+    assert set(CONTROLLER_SERVED.served) == CONTROLLER_APIS
+
+
+def test_telemetry_is_answered_but_not_advertised() -> None:
+    for api in (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY):
+        assert BROKER_SERVED.served[api].versions == VersionRange(0, 0)
+        assert BROKER_SERVED.served[api].advertised is None
+
+
+def test_old_produce_is_advertised_for_the_sake_of_librdkafka() -> None:
+    produce = BROKER_SERVED.served[ApiKey.PRODUCE]
+    assert (produce.versions, produce.advertised) == (VersionRange(3, 13), VersionRange(0, 13))
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)
+def test_every_call_has_a_handler(table: ApiTable) -> None:
+    missing = [
+        api.name for api in table.served if importlib.util.find_spec(f"{table.handlers}.{api.name.lower()}") is None
+    ]
+    assert not missing

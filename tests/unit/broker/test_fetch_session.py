@@ -1,0 +1,198 @@
+"""Which sessions are kept, which partitions are told, and in which order they are read."""
+
+import pytest
+
+from ottla.base.metric import MetricRegistry
+from ottla.base.metric_text import render
+from ottla.broker.fetch_session import (
+    EVICTION_MS,
+    FetchSession,
+    FetchSessionCache,
+    Outcome,
+    SessionPartition,
+    next_epoch,
+)
+from ottla.replication.fetch import FetchPartition, FetchResult
+from ottla.storage.leader_epoch.checkpoint import EpochEntry
+from ottla.storage.segment.slice import FileSlice
+from tests.unit.broker.small_broker import HandClock
+
+RECORDS = FileSlice(None, 0, 5)  # type: ignore[arg-type]
+
+
+def partition(index: int, topic: str = "t") -> SessionPartition:
+    return SessionPartition((topic, index), FetchPartition(topic, index, 0, 1000))
+
+
+def outcomes(count: int) -> list[Outcome]:
+    return [(partition(index), FetchResult(0, None, 0, 0, 0)) for index in range(count)]
+
+
+class Cached:
+    """A cache of a few slots, and hands on its clock."""
+
+    def __init__(self, slots: int) -> None:
+        self.clock = HandClock()
+        self.metrics = MetricRegistry()
+        self.cache = FetchSessionCache(slots, self.clock, self.metrics)
+
+    def create(self, size: int = 1, *, is_follower: bool = False) -> FetchSession | None:
+        return self.cache.create(outcomes(size), by_id=False, is_follower=is_follower)
+
+    def must_create(self, size: int = 1, *, is_follower: bool = False) -> FetchSession:
+        session = self.create(size, is_follower=is_follower)
+        assert session is not None
+        return session
+
+    def has(self, session: FetchSession) -> bool:
+        return self.cache.get(session.id) is session
+
+
+@pytest.mark.parametrize(("epoch", "following"), [(0, 1), (1, 2), (2**31 - 1, 1)])
+def test_epochs_wrap_to_one(epoch: int, following: int) -> None:
+    assert next_epoch(epoch) == following
+
+
+def test_sessions_have_ids_of_their_own() -> None:
+    cached = Cached(100)
+    ids = {cached.must_create().id for _ in range(100)}
+    assert len(ids) == 100
+    assert all(0 < session_id < 2**31 for session_id in ids)
+
+
+def test_without_slots_there_are_no_sessions() -> None:
+    assert Cached(0).create() is None
+
+
+def test_young_sessions_are_not_displaced_by_consumers() -> None:
+    cached = Cached(1)
+    first = cached.must_create(1)
+    assert cached.create(50) is None
+    assert cached.has(first)
+
+
+def test_idle_sessions_make_room() -> None:
+    cached = Cached(2)
+    idle, busy = cached.must_create(9), cached.must_create(9)
+    cached.clock.ms += EVICTION_MS
+    cached.cache.touch(busy)
+    assert cached.create() is None
+    cached.clock.ms += 1
+    assert cached.create() is not None
+    assert not cached.has(idle)
+    assert cached.has(busy)
+
+
+def test_an_old_small_session_yields_to_a_larger_one() -> None:
+    cached = Cached(2)
+    small, large = cached.must_create(3), cached.must_create(5)
+    cached.clock.ms += EVICTION_MS + 1
+    for session in (small, large):
+        cached.cache.touch(session)
+    assert cached.create(3) is None
+    assert cached.create(4) is not None
+    assert (cached.has(small), cached.has(large)) == (False, True)
+
+
+def test_followers_displace_young_consumers_but_not_young_followers() -> None:
+    cached = Cached(2)
+    consumer, follower = cached.must_create(5), cached.must_create(1, is_follower=True)
+    newcomer = cached.must_create(1, is_follower=True)
+    assert (cached.has(consumer), cached.has(follower), cached.has(newcomer)) == (False, True, True)
+    assert cached.create(9, is_follower=True) is None
+
+
+def test_consumers_never_displace_followers_while_they_are_used() -> None:
+    cached = Cached(1)
+    follower = cached.must_create(1, is_follower=True)
+    cached.clock.ms += EVICTION_MS + 1
+    cached.cache.touch(follower)
+    assert cached.create(99) is None
+    assert cached.create(2, is_follower=True) is not None
+
+
+def test_a_session_that_grows_is_worth_more() -> None:
+    cached = Cached(2)
+    first, second = cached.must_create(1), cached.must_create(2)
+    first.update([partition(index) for index in range(5)], ())
+    cached.clock.ms += EVICTION_MS + 1
+    cached.cache.touch(first)
+    cached.cache.touch(second)
+    cached.must_create(3)
+    assert (cached.has(first), cached.has(second)) == (True, False)
+
+
+def test_removed_sessions_leave_no_trace() -> None:
+    cached = Cached(3)
+    session = cached.must_create(4)
+    assert cached.cache.remove(session.id) is session
+    assert cached.cache.remove(session.id) is None
+    assert len(cached.cache) == 0
+    assert "numincrementalfetchpartitionscached 0" in render(cached.metrics)
+
+
+def test_metrics_count_sessions_partitions_and_evictions() -> None:
+    cached = Cached(2)
+    for _ in range(2):
+        cached.must_create(3)
+    cached.must_create(1, is_follower=True)
+    text = render(cached.metrics)
+    assert "kafka_server_fetchsessioncache_numincrementalfetchsessions 2" in text
+    assert "kafka_server_fetchsessioncache_numincrementalfetchpartitionscached 4" in text
+    assert "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total 1" in text
+
+
+QUIET = FetchResult(0, None, 10, 10, 2)
+
+
+@pytest.mark.parametrize(
+    ("result", "is_told"),
+    [
+        (QUIET, False),
+        (QUIET._replace(records=RECORDS), True),
+        (QUIET._replace(high_watermark=11), True),
+        (QUIET._replace(last_stable_offset=9), False),
+        (QUIET._replace(log_start_offset=3), True),
+        (QUIET._replace(preferred_read_replica=4), True),
+        (QUIET._replace(diverging_epoch=EpochEntry(1, 2)), True),
+        (FetchResult(6), True),
+    ],
+)
+def test_only_news_is_told(result: FetchResult, is_told: bool) -> None:
+    watched = partition(0)
+    watched.told(QUIET)
+    assert watched.told(result) is is_told
+
+
+def test_errors_are_told_every_time_and_so_is_their_end() -> None:
+    watched = partition(0)
+    watched.told(QUIET)
+    assert [watched.told(result) for result in (FetchResult(6), FetchResult(6), QUIET, QUIET)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_partitions_that_had_records_are_read_last_the_next_time() -> None:
+    session = Cached(1).must_create(3)
+    members = list(session.partitions.values())
+    told = session.select([(members[0], QUIET._replace(records=RECORDS)), (members[1], QUIET)])
+    assert [member.key[1] for member, _ in told] == [0, 1]
+    assert [key[1] for key in session.partitions] == [1, 2, 0]
+
+
+def test_updates_add_change_and_forget() -> None:
+    session = Cached(1).must_create(2)
+    moved = SessionPartition(("t", 1), FetchPartition("t", 1, 500, 1000))
+    session.update([moved, partition(7)], [("t", 0), ("t", 99)])
+    assert [member.wanted.fetch_offset for member in session.partitions.values()] == [500, 0]
+    assert [key[1] for key in session.partitions] == [1, 7]
+
+
+def test_a_deleted_topic_keeps_the_name_it_had() -> None:
+    session = Cached(1).must_create(1)
+    session.update([SessionPartition(("t", 0), FetchPartition("", 0, 5, 1000))], ())
+    [member] = session.partitions.values()
+    assert (member.wanted.topic, member.wanted.fetch_offset) == ("t", 5)

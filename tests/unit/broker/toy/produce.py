@@ -1,0 +1,9 @@
+"""A handler that refuses everything."""
+
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ClusterAuthorizationFailedError
+from ottla.protocol.messages.produce import ProduceRequest, ProduceResponse
+
+
+def handle(parts: object, context: RequestContext, request: ProduceRequest) -> ProduceResponse:
+    raise ClusterAuthorizationFailedError
