@@ -1,0 +1,93 @@
+"""Run a node: a broker and its controller in one process, ready for every Kafka client.
+
+Without a file it is a cluster of its own on this machine: data in ./ottla-data, clients at 127.0.0.1:9092, metrics at
+http://127.0.0.1:9644/metrics. An empty data directory is formatted by itself. A file in the form of Kafka's
+server.properties may say anything else; what it does not say keeps these defaults.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
+
+if TYPE_CHECKING:
+    from ottla.broker.config import ServerConfig
+    from ottla.broker.node import Node
+
+LEVELS = ("trace", "debug", "info", "warn", "error")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("config", nargs="?", metavar="CONFIG", help="a server.properties file")
+    parser.add_argument("--data", metavar="DIR", help=f"where data lives (default: {DEFAULT_DATA})")
+    parser.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help=f"where clients connect; PORT: on this machine, :PORT: on all interfaces (default: {DEFAULT_LISTEN})",
+    )
+    parser.add_argument(
+        "--http", metavar="HOST:PORT", help=f"where metrics and health are served, or off (default: {DEFAULT_HTTP})"
+    )
+    parser.add_argument("--override", metavar="KEY=VALUE", action="append", default=[], help="set any setting")
+    parser.add_argument("--strict", action="store_true", help="refuse settings that nobody knows instead of warning")
+    parser.add_argument("--log-level", choices=LEVELS, default="warn", help="how much is logged (default: warn)")
+    parser.add_argument("--log-format", choices=("kafka", "json"), default="kafka", help="the form of log lines")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the node until it is stopped; the exit code."""
+    from ottla.base.log import LogForm, configure
+    from ottla.cli.auto_format import format_if_empty
+    from ottla.cli.lone_node import LoneNodeOptions, lone_node_settings
+    from ottla.cli.serving import serve
+
+    configure(options.log_level.upper(), form=LogForm(options.log_format))
+    given = LoneNodeOptions(options.config, options.data, options.listen, options.http, options.override)
+    config = lone_node_settings(given).config(strict=options.strict)
+    complaint = _busy(config)
+    if complaint is not None:
+        print(f"ottla: {complaint}", file=sys.stderr)
+        return 1
+    is_new = format_if_empty(config)
+    return serve(config, _announcer(config, is_new=is_new))
+
+
+def _busy(config: "ServerConfig") -> str | None:
+    from ottla.broker.config_listener import HostPort
+    from ottla.cli.port import free_port, is_free
+
+    for listener in config.broker_listeners:
+        if not is_free(listener.host, listener.port):
+            other = HostPort(listener.host, free_port(listener.host, listener.port + 100))
+            return (
+                f"port {listener.port} is in use by another process, perhaps another broker. Stop that one, or choose "
+                f"another port: ottla broker --listen {other}"
+            )
+    return None
+
+
+def _announcer(config: "ServerConfig", *, is_new: bool) -> "Callable[[Node], None]":
+    def announce(node: "Node") -> None:
+        from ottla.broker.config_listener import HostPort
+
+        addresses = [HostPort(*node.listener_address(listener.name)) for listener in config.broker_listeners]
+        servers = ",".join(str(address._replace(host=_dialled(address.host))) for address in addresses)
+        data = ", ".join(os.path.relpath(directory) for directory in config.log_dirs)
+        http = node.http_address
+        metrics = f", metrics at http://{HostPort(*http)}/metrics" if http is not None else ""
+        print(
+            f"Ready. Connect with bootstrap.servers={servers} ({'new' if is_new else 'existing'} data in {data}"
+            f"{metrics}). Ctrl-C stops.",
+            flush=True,
+        )
+
+    return announce
+
+
+def _dialled(host: str) -> str:
+    """What to dial where a listener is bound to all interfaces."""
+    return "localhost" if host in ("", "0.0.0.0", "::") else host

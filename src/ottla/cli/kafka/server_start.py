@@ -1,0 +1,92 @@
+"""`kafka-server-start`: runs a node as a `server.properties` file says, in the foreground or with `-daemon` behind it.
+
+With `-daemon` the output goes to `kafkaServer.out` in `$LOG_DIR`, or in `./logs`. `$KAFKA_OTTLA_LOG_LEVEL` and
+`$KAFKA_OTTLA_LOG_FORMAT` stand in for log4j's file.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from ottla.base.errors import OttlaError
+from ottla.cli.argument import KAFKA_VERSION, ToolParser
+
+DAEMON: Final = "-daemon"
+MODULE: Final = "ottla.cli.kafka.server_start"
+_LOG_DIR: Final = "LOG_DIR"
+_OUTPUT: Final = "kafkaServer.out"
+_LOG_LEVEL: Final = "KAFKA_OTTLA_LOG_LEVEL"
+_LOG_FORMAT: Final = "KAFKA_OTTLA_LOG_FORMAT"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    is_daemon = given[:1] == [DAEMON]
+    rest = given[1:] if is_daemon else given
+    parser = server_start_parser()
+    if not rest:
+        print(f"USAGE: {Path(sys.argv[0]).name} [-daemon] server.properties [--override property=value]*")
+        return 1
+    options = parser.parse_args(rest)
+    if options.version:
+        print(KAFKA_VERSION)
+        return 0
+    if options.config is None:
+        parser.error("too few arguments")
+    return _detach(rest) if is_daemon else _serve(options.config, options.override)
+
+
+def server_start_parser() -> ToolParser:
+    """Understands what stands behind the name of the tool and `-daemon`."""
+    parser = ToolParser(
+        prog="kafka-server-start",
+        usage="kafka-server-start [-daemon] server.properties [--override property=value]*",
+        description="Run a node as a file says.",
+        epilog=f"{DAEMON} runs it in the background, its output in $LOG_DIR/{_OUTPUT} (./logs without $LOG_DIR).",
+    )
+    parser.add_argument("config", nargs="?", metavar="server.properties", help="the node's settings")
+    parser.add_argument(
+        "--override", action="append", default=[], metavar="property=value", help="a setting that counts instead"
+    )
+    parser.add_argument("--version", action="store_true", help="print the version of Kafka whose behaviour this has")
+    return parser
+
+
+def _serve(path: str, overrides: Sequence[str]) -> int:
+    from ottla.base.log import LogForm, configure
+    from ottla.broker.config_loading import load_server_config
+    from ottla.cli.serving import serve
+
+    try:
+        configure(os.environ.get(_LOG_LEVEL, "INFO").upper(), form=LogForm(os.environ.get(_LOG_FORMAT, "kafka")))
+        config = load_server_config(path, overrides)
+    except (OttlaError, ValueError) as error:
+        print(f"Exiting Kafka due to fatal exception: {error}", file=sys.stderr)
+        return 1
+    return serve(config)
+
+
+def _detach(arguments: Sequence[str]) -> int:
+    directory = Path(os.environ.get(_LOG_DIR, "logs"))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with (directory / _OUTPUT).open("ab") as output:
+            subprocess.Popen(
+                [sys.executable, "-m", MODULE, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        print(f"kafka-server-start: {directory / _OUTPUT}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
