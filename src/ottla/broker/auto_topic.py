@@ -25,8 +25,11 @@ _log = logging.getLogger(__name__)
 
 RETRY_INTERVAL_MS: Final = 1_000
 FAILED_NAMES_MAX: Final = 1_000
+SHOWN_NAMES_MAX: Final = 10
 BROKER_DEFAULT: Final = -1
 """Leaves the number of partitions or replicas to the controller's own settings."""
+_FINE: Final = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+"""The topic is there, which is all that was wanted: somebody else may have been quicker."""
 
 
 class AutoTopicCreator:
@@ -62,7 +65,7 @@ class AutoTopicCreator:
         timeout_ms = config.integer("request.timeout.ms")
         topics = [creatable_topic(name, config) for name in names]
         self._under_way.update(names)
-        _log.info("Sent auto-creation request for %s to the active controller.", ", ".join(names))
+        _log.info("Sent auto-creation request for %s to the active controller.", _shown(names))
         request = CreateTopicsRequest(topics=topics, timeout_ms=timeout_ms)
         self._controller.send(request, lambda answer: self._answered(names, answer), timeout_ms=timeout_ms)
 
@@ -70,22 +73,31 @@ class AutoTopicCreator:
         self._under_way.difference_update(names)
         for name in names:
             self._failed_ms.pop(name, None)
+        failed: dict[str, list[str]] = {}
         if isinstance(answer, CreateTopicsResponse):
-            # Somebody else may have been quicker: the topic is there, which is all that was wanted.
-            fine = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
             for topic in answer.topics:
-                if topic.error_code not in fine:
-                    self._failed(topic.name, topic.error_message or ErrorCode(topic.error_code).name)
+                if topic.error_code not in _FINE:
+                    reason = topic.error_message or ErrorCode(topic.error_code).name
+                    failed.setdefault(reason, []).append(topic.name)
         else:
-            for name in names:
-                self._failed(name, str(answer))
+            failed[str(answer)] = names
+        for reason, found in failed.items():
+            self._failed(found, reason)
 
-    def _failed(self, name: str, reason: str) -> None:
-        _log.warning("Auto topic creation failed for %s: %s", name, reason)
-        if len(self._failed_ms) >= FAILED_NAMES_MAX:
-            # The oldest is the first: names come in by time and are taken out before they come in again.
-            del self._failed_ms[next(iter(self._failed_ms))]
-        self._failed_ms[name] = self._clock.monotonic_ms()
+    def _failed(self, names: list[str], reason: str) -> None:
+        _log.warning("Auto topic creation failed for %s: %s", _shown(names), reason)
+        now_ms = self._clock.monotonic_ms()
+        for name in names[:FAILED_NAMES_MAX]:
+            if len(self._failed_ms) >= FAILED_NAMES_MAX:
+                # The oldest is the first: names come in by time and are taken out before they come in again.
+                del self._failed_ms[next(iter(self._failed_ms))]
+            self._failed_ms[name] = now_ms
+
+
+def _shown(names: list[str]) -> str:
+    """Names for a log line; a client can ask for any number of them."""
+    more = f" and {len(names) - SHOWN_NAMES_MAX} more" if len(names) > SHOWN_NAMES_MAX else ""
+    return ", ".join(names[:SHOWN_NAMES_MAX]) + more
 
 
 def error_of_missing(name: str) -> ErrorCode:

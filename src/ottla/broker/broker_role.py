@@ -227,7 +227,7 @@ class BrokerRole:
             directories=self._directory_ids(),
             previous_epoch=self._previous_epoch(),
         )
-        state = BrokerState(lambda: parts.replicas.applied_offset, self._cordoned_directories)
+        state = BrokerState(lambda: parts.replicas.applied_offset, self._cordoned_directories, self._directory_unheard)
         lifecycle = BrokerLifecycle(identity, lifecycle_settings(config), self._channel, state, around.loop)
         self.lifecycle = lifecycle
         self._closing.callback(lifecycle.close)
@@ -266,6 +266,10 @@ class BrokerRole:
     def _directory_failed(self, directory_id: Uuid) -> None:
         if self.lifecycle is not None:
             self.lifecycle.directory_failed(directory_id)
+
+    def _directory_unheard(self, directory_id: Uuid) -> None:
+        reason = f"the controller could not be told in time that log directory {directory_id} is lost"
+        self._around.on_failure(StorageError(reason, ", ".join(self._around.config.log_dirs)))
 
     def _all_failed(self) -> None:
         paths = ", ".join(self._around.config.log_dirs)

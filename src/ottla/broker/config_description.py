@@ -197,7 +197,11 @@ def _described(keys: Mapping[str, ConfigKey]) -> set[str]:
 
 
 def _own_value(key: ConfigKey | None, text: str) -> str | None:
-    return None if key is None else key.render(key.type.parse(text))
+    """A stored text as it was understood; items of a list count once."""
+    if key is None:
+        return None
+    value = key.type.parse(text)
+    return key.render(tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value)
 
 
 def _is_secret(key: ConfigKey | None) -> bool:

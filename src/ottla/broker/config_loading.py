@@ -29,9 +29,9 @@ class SettingSource:
     """Settings gathered from several places, later ones on top.
 
     >>> source = SettingSource()
-    >>> source.add("num.partitions", "many", place="--override num.partitions=many")
+    >>> source.add("num.partitions", "many", place="--override num.partitions")
     >>> source.describe(ConfigError("num.partitions", "many", "Not a number of type INT"))
-    '--override num.partitions=many: Invalid value many for configuration num.partitions: Not a number of type INT'
+    '--override num.partitions: Invalid value many for configuration num.partitions: Not a number of type INT'
     """
 
     def __init__(self, name: str = "") -> None:
@@ -66,8 +66,9 @@ class SettingSource:
         for override in overrides:
             key, equals, value = override.partition("=")
             if not equals or not key.strip():
-                raise ConfigLoadError(f"--override {override}: it should read name=value")
-            self.add(key.strip(), value.strip(), place=f"--override {key.strip()}={_masked(key, value.strip())}")
+                raise ConfigLoadError(f"--override {key}: it should read name=value")
+            # Without the value, which may be a secret under a misspelt name.
+            self.add(key.strip(), value.strip(), place=f"--override {key.strip()}")
 
     def config(self, *, strict: bool = False) -> ServerConfig:
         """The settings, checked; `strict` also refuses names that nobody knows."""
@@ -83,7 +84,8 @@ class SettingSource:
         """An error with the place where its key was given, or the file that lacks it."""
         setting = self.settings.get(error.key)
         place = setting.place if setting is not None else self.name
-        return f"{place}: {error}" if place else str(error)
+        text = str(error) if error.key in str(error) else f"{error.key}: {error}"
+        return f"{place}: {text}" if place else text
 
     def describe_unknown(self, unknown: UnknownKey) -> str:
         """A name that nobody knows, with the place where it was given."""
@@ -104,9 +106,3 @@ def _decoded(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def _masked(key: str, value: str) -> str:
-    """What of a value may be shown: secrets are known by their keys' names, also with a listener's prefix."""
-    words = ("password", "secret", "jaas", "passphrase", "keystore.key", "certificate")
-    return "***" if any(word in key for word in words) else value

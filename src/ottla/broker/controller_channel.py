@@ -92,8 +92,15 @@ class ControllerChannel:
         self._begin(Forwarding(context, request), FORWARD_TIMEOUT_MS)
 
     def controller_changed(self) -> None:
-        """There is a new leader, or there is none: whoever waits for one asks again."""
-        if self._waiting and not self._is_closed:
+        """There is a new leader, or there is none: whoever waits for one, or for an earlier one, asks again."""
+        if self._is_closed:
+            return
+        node = self._find()
+        if self._peer is not None and node is not None and self._peer[0] != node:
+            # A node that is gone without a word would keep what it was asked until the time is up.
+            self._peer[1].close()
+            self._peer = None
+        if self._waiting:
             self._loop.call_soon(self._ask_waiting)
 
     def close(self) -> None:

@@ -48,6 +48,7 @@ class DynamicConfig:
         """This node's own dynamic configs, as far as they count."""
         self.cluster_configs: Mapping[str, str] = {}
         """The cluster's dynamic configs, as far as they count."""
+        self._ignored: dict[Level, Mapping[str, str]] = {Level.BROKER: {}, Level.CLUSTER: {}}
         self._resource: Final = ConfigResource(ResourceType.BROKER, str(config.node_id))
         self._logs: Final = logs
         self._schema: Final = schema
@@ -78,11 +79,15 @@ class DynamicConfig:
                 self._take_topic(self._logs, resource.name, configs or NO_CONFIGS, is_known=is_known)
 
     def validate_broker_change(self, configs: Mapping[str, str], *, per_broker: bool) -> None:
-        """Raises `InvalidRequestError` if this node's, or the cluster's, dynamic configs may not become `configs`."""
+        """Raises `InvalidRequestError` if this node's, or the cluster's, dynamic configs may not become `configs`.
+
+        What is stored already and does not count is not held against the change.
+        """
         level = Level.BROKER if per_broker else Level.CLUSTER
-        layers = (self.cluster_configs, configs) if per_broker else (configs, self.broker_configs)
+        wanted = {name: text for name, text in configs.items() if self._ignored[level].get(name) != text}
+        layers = (self.cluster_configs, wanted) if per_broker else (wanted, self.broker_configs)
         try:
-            check_change(configs, level)
+            check_change(wanted, level)
             check_step(self.current, ServerConfig(overlaid(self.static.given, *layers)))
         except ConfigError as error:
             raise InvalidRequestError(str(error)) from error
@@ -90,9 +95,11 @@ class DynamicConfig:
     def _take_broker(self, image: MetadataImage) -> None:
         layers = []
         for resource, level in ((CLUSTER_DEFAULT, Level.CLUSTER), (self._resource, Level.BROKER)):
-            configs, ignored = applicable(image.configs_of(resource), level)
-            for sentence in ignored:
-                _log.error("%s", sentence)
+            stored = image.configs_of(resource)
+            configs, complaints = applicable(stored, level)
+            for complaint in complaints:
+                _log.error("%s", complaint)
+            self._ignored[level] = {name: text for name, text in stored.items() if name not in configs}
             layers.append(configs)
         self.cluster_configs, self.broker_configs = layers
         try:

@@ -100,7 +100,7 @@ def encode_principal(principal: str) -> bytes:
     """What Kafka's default principal builder writes.
 
     >>> encode_principal("User:al").hex()
-    '000005557365720361 6c0000'
+    '0000055573657203616c0000'
     """
     kind, _, name = principal.partition(":")
     body = DefaultPrincipalData(type=kind, name=name).encode(_PRINCIPAL_VERSION)

@@ -42,6 +42,8 @@ _CATCH_UP_INTERVAL_MS_MAX: Final = 200
 """Until a broker is unfenced for the first time it asks often: it has nothing else to wait for."""
 _SHUTDOWN_INTERVAL_MS: Final = 20
 _BACKOFF_MS: Final = 100
+_BACKOFF_MS_MAX: Final = 1_000
+"""A broker whose earlier session has just ended should not sleep through it."""
 _HOPELESS: Final = (InconsistentClusterIdError, InvalidRegistrationError, UnsupportedVersionError)
 """Refusals of a registration that asking again does not mend."""
 
@@ -109,6 +111,8 @@ class LifecycleSettings:
     """`initial.broker.registration.timeout.ms`"""
     shutdown_timeout_ms: int = 300_000
     """How long a broker asks for leave, as long as it is answered."""
+    directory_failure_timeout_ms: int = 30_000
+    """`log.dir.failure.timeout.ms`: a broker that cannot tell of a lost directory for this long must stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,8 @@ class BrokerState:
     metadata_offset: Callable[[], int]
     """How far the metadata is applied here."""
     cordoned_directories: Callable[[], list[Uuid] | None]
+    directory_unheard: Callable[[Uuid], None]
+    """The controller was not told of a lost directory in time: it goes on to believe in replicas that are gone."""
 
 
 class BrokerLifecycle:
@@ -188,6 +194,8 @@ class BrokerLifecycle:
             self._offline[directory_id] = False
             if self._is_registered:
                 self._communicate_now()
+            timeout_s = self._settings.directory_failure_timeout_ms / 1000
+            self._loop.call_later(timeout_s, lambda: self._check_told(directory_id))
 
     def begin_controlled_shutdown(self, when_stopped: Callable[[], None]) -> None:
         """Asks for leave; `when_stopped` hears when it is given, or when waiting for it is of no use."""
@@ -323,6 +331,10 @@ class BrokerLifecycle:
         if callback is not None:
             callback(error)
 
+    def _check_told(self, directory_id: Uuid) -> None:
+        if not self._offline[directory_id] and self.state is not LifecycleState.SHUTTING_DOWN:
+            self._broker.directory_unheard(directory_id)
+
     def _check_shutdown(self) -> None:
         if self.state is not LifecycleState.PENDING_CONTROLLED_SHUTDOWN:
             return
@@ -345,8 +357,8 @@ class BrokerLifecycle:
         return self._settings.session_timeout_ms // 2
 
     def _schedule_after_failure(self) -> None:
-        """Waits 100, 200, 400 ms and so on, up to the session timeout."""
+        """Waits 100, 200, 400 ms and so on, up to a second."""
         self._is_urgent = False
-        delay_ms = min(_BACKOFF_MS * 2 ** min(self._failures, 10), self._settings.session_timeout_ms)
+        delay_ms = min(_BACKOFF_MS * 2 ** min(self._failures, 10), _BACKOFF_MS_MAX)
         self._failures += 1
         self._schedule(delay_ms)

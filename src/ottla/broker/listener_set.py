@@ -52,12 +52,14 @@ class ListenerSet:
             Listener(address.name, address.host, address.port, handler, poller, listener_limits(config, address.name))
             for address in addresses
         ]
+        self._bound: list[Listener] = []
 
     def start(self) -> None:
         """Binds all of them; `ListenError` if one can't, and then none is bound."""
         try:
             for listener in self._listeners:
                 listener.start()
+                self._bound.append(listener)
         except BaseException:
             self.close()
             raise
@@ -68,12 +70,13 @@ class ListenerSet:
 
     def stop_accepting(self) -> None:
         """Lets no new client in."""
-        for listener in self._listeners:
+        for listener in self._bound:
             listener.stop_accepting()
 
     def close(self) -> None:
         """Closes all connections."""
-        for listener in self._listeners:
+        bound, self._bound = self._bound, []
+        for listener in bound:
             listener.close()
 
     def advertised(

@@ -32,12 +32,12 @@ class AliveBroker(NamedTuple):
 class ListenerView:
     """The brokers as the clients of one listener can reach them."""
 
-    __slots__ = ("_described", "_described_partitions", "_registered", "alive", "fenced")
+    __slots__ = ("_described", "_described_partitions", "_directories", "alive", "fenced")
 
     def __init__(self, brokers: list[BrokerRegistration], listener: str) -> None:
         self.alive: dict[int, AliveBroker] = {}
         self.fenced: dict[int, AliveBroker] = {}
-        self._registered: dict[int, tuple[Uuid, ...]] = {}
+        self._directories: dict[int, tuple[Uuid, ...]] = {}
         self._described: dict[Uuid, tuple[TopicImage, MetadataResponseTopic]] = {}
         self._described_partitions = 0
         for broker in brokers:
@@ -48,7 +48,7 @@ class ListenerView:
                         self.fenced[broker.id] = found
                     else:
                         self.alive[broker.id] = found
-                        self._registered[broker.id] = broker.directories
+                        self._directories[broker.id] = broker.directories
 
     def reaches(self, broker_id: int) -> bool:
         """Whether the broker is registered, fenced or not, with an address for this listener."""
@@ -56,7 +56,7 @@ class ListenerView:
 
     def offline_replicas(self, partition: PartitionRegistration) -> list[int]:
         """The replicas that cannot be served: their broker is fenced or out of reach, or their directory is gone."""
-        online = self._registered
+        online = self._directories
         offline = []
         for replica, directory in zip(partition.replicas, partition.directories, strict=True):
             directories = online.get(replica)

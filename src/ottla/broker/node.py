@@ -38,6 +38,8 @@ from ottla.replication.writer_thread import run_on_loop
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.log_manager_options import LogManagerOptions
 
+_NEVER_MS: Final = 1 << 50
+"""A time limit beyond this is none."""
 _ROTATION_INTERVAL_S: Final = 300.0
 """How often the quantiles of metrics begin anew."""
 
@@ -105,7 +107,8 @@ class Node:
     async def stop(self) -> None:
         """Hands over, closes and releases everything; a second call does nothing."""
         is_running, self._is_started = self._is_started, False
-        if is_running and self._broker is not None and self.is_healthy:
+        is_controlled = self.config.boolean("controlled.shutdown.enable")
+        if is_running and is_controlled and self._broker is not None and self.is_healthy:
             self._log.info("shutting down")
             await self._broker.shut_down()
         await self._closing.aclose()
@@ -134,10 +137,13 @@ class Node:
     async def _start_or_fail(self, failed: "asyncio.Future[Exception]") -> None:
         """A node that cannot go on while it starts would wait for ever for what never comes."""
         starting = asyncio.ensure_future(self._start())
+        limit_ms = self.config.integer("server.max.startup.time.ms")
+        limit_s = limit_ms / 1000 if limit_ms < _NEVER_MS else None
         try:
-            await asyncio.wait((starting, failed), return_when=asyncio.FIRST_COMPLETED)
-            if failed.done() and not starting.done():
-                raise StartError(str(failed.result()))
+            await asyncio.wait((starting, failed), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                too_late = f"the start took longer than server.max.startup.time.ms, which is {limit_ms}"
+                raise StartError(str(failed.result()) if failed.done() else too_late)
         finally:
             if not starting.done():
                 starting.cancel()

@@ -5,6 +5,7 @@ The controller listener is bound before the replica is made, because the quorum 
 through it before all is in place, since that takes a turn of the loop.
 """
 
+import logging
 from functools import partial
 
 from ottla.broker.config_schema import BrokerConfigSchema
@@ -18,6 +19,9 @@ from ottla.metadata.image.cluster import Endpoint
 from ottla.metadata.store.metadata_store import MetadataStore
 from ottla.raft.endpoint import Address, Endpoints
 from ottla.raft.identity import LeaderAndEpoch
+from ottla.storage.errors import StorageError
+
+_log = logging.getLogger(__name__)
 
 RAFT_SHUTDOWN_TIMEOUT_MS = 5_000
 """How long a leader of the quorum waits for a successor when it stops, as in Kafka."""
@@ -81,6 +85,8 @@ class NodeQuorum:
         self.channel.close()
         try:
             await self.member.stop(RAFT_SHUTDOWN_TIMEOUT_MS)
+        except StorageError as error:
+            _log.error("the metadata log could not be closed in order: %s", error)
         finally:
             self.listeners.close()
 

@@ -4,15 +4,18 @@ import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ottla.base.clock import Clock
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
 from ottla.broker.config import ServerConfig
-from ottla.net.node_client import NodeClient, NodeClientOptions
 from ottla.net.poller import Poller
 from ottla.raft.identity import Node
 from ottla.storage.disk.port import Disk
+
+if TYPE_CHECKING:
+    from ottla.net.node_client import NodeClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,10 @@ class NodeSurroundings:
     """The node cannot go on."""
     hostname: str = field(default_factory=socket.gethostname)
 
-    def connect(self, node: Node, client_id: str) -> NodeClient:
+    def connect(self, node: Node, client_id: str) -> "NodeClient":
         """A connection to another node, made when it is used."""
+        # A node that is a cluster of its own never needs this, and starts sooner without it.
+        from ottla.net.node_client import NodeClient, NodeClientOptions
+
         options = NodeClientOptions(setup_timeout_ms=self.config.integer("socket.connection.setup.timeout.ms"))
         return NodeClient(self.loop, node.host, node.port, client_id, options)

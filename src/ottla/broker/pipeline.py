@@ -77,8 +77,9 @@ class Pipeline:
                 # Nobody tags headers yet: one zero byte.
                 position = position + 1 if frame[position] == 0 else decode_request_header(frame)[1]
             context = RequestContext(route, correlation_id, client_id, exchange)
-            route.requests.value += 1
-            if not route.requests.value % route.sampled_every:
+            requests = route.requests
+            count = requests.value = requests.value + 1
+            if not count % route.sampled_every:
                 context.started = self._time()
             if route.prepared is not None and self._answer_prepared(route, context, frame[position:]):
                 return

@@ -56,6 +56,7 @@ class Route:
         "handle",
         "has_tags",
         "is_controller",
+        "memory",
         "prepared",
         "request_plan",
         "requests",
@@ -91,6 +92,8 @@ class Route:
             "Milliseconds from receiving a request to handing over its answer; of Produce and Fetch a sample.",
             request=name,
         )
+        self.memory: Any = None
+        """Free for the handler: what it need not work out again for this version."""
         self.sampled_every = _BUSY_SAMPLED_EVERY if api in _BUSY_APIS else 1
         """Which share of the requests is timed."""
 

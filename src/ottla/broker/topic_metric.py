@@ -18,14 +18,13 @@ _METRICS: Final = {
     "messages_in": ("messagesin", "Records appended by producers."),
     "bytes_in": ("bytesin", "Bytes appended by producers."),
     "bytes_out": ("bytesout", "Bytes sent to consumers."),
-    "bytes_rejected": ("bytesrejected", "Bytes of batches that were too large."),
     "replication_bytes_out": ("replicationbytesout", "Bytes sent to followers."),
     "produce_requests": ("totalproducerequests", "Produce requests, once for each partition."),
     "fetch_requests": ("totalfetchrequests", "Fetch requests, once for each partition."),
     "failed_produce_requests": ("failedproducerequests", "Produce requests that failed, once for each partition."),
     "failed_fetch_requests": ("failedfetchrequests", "Fetch requests that failed, once for each partition."),
     "invalid_crc": ("invalidmessagecrcrecords", "Batches refused because their CRC does not match."),
-    "invalid_sequence": ("invalidoffsetorsequencerecords", "Batches refused for their offsets or sequence numbers."),
+    "invalid_sequence": ("invalidoffsetorsequencerecords", "Batches refused for their sequence numbers."),
 }
 """Attribute to the name in Kafka's MBeans, lower case, and what it says."""
 
@@ -39,7 +38,6 @@ class TopicCounts:
         messages_in: int
         bytes_in: int
         bytes_out: int
-        bytes_rejected: int
         replication_bytes_out: int
         produce_requests: int
         fetch_requests: int

@@ -27,7 +27,7 @@ class ToolParser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         required = _REQUIRED.fullmatch(message)
         if required is not None:
-            message = "too few arguments" if required[1] == "command" else f"argument {required[1]} is required"
+            message = "too few arguments" if required[1].startswith("{") else f"argument {required[1]} is required"
         self.exit(1, f"{self.prog.split()[0]}: error: {message}\n")
 
 

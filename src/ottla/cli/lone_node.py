@@ -25,7 +25,6 @@ _DEFAULTS: Final = {
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    "group.initial.rebalance.delay.ms": "0",
     "advertised.listeners.follow.dialled": "true",
 }
 

@@ -78,8 +78,8 @@ class IdController:
 class DataBroker:
     """Broker 1; others are registered but not there."""
 
-    def __init__(self, directory: Path, *, brokers: int = 1, **settings: str) -> None:
-        self.loop = HandLoop(NOW_MS)
+    def __init__(self, directory: Path, *, brokers: int = 1, now_ms: int = NOW_MS, **settings: str) -> None:
+        self.loop = HandLoop(now_ms)
         self.outside = Outside()
         self.image: MetadataImage = EMPTY_IMAGE
         self.controller = IdController()
@@ -110,6 +110,7 @@ class DataBroker:
         topic_metrics = TopicMetrics(self.metrics)
         self.parts: Any = SimpleNamespace(
             node_id=1,
+            cluster_id="QUFBQUFBQUFBQUFBQUFBQQ",
             config=config,
             dynamic=SimpleNamespace(current=config),
             clock=self.loop,

@@ -1,6 +1,8 @@
 """Topics that are created because somebody asked for them."""
 
-from ottla.broker.auto_topic import RETRY_INTERVAL_MS, creatable_topic
+import pytest
+
+from ottla.broker.auto_topic import FAILED_NAMES_MAX, RETRY_INTERVAL_MS, creatable_topic
 from ottla.broker.internal_topic import is_internal
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_topics import CreateTopicsRequest
@@ -87,3 +89,15 @@ def test_the_request_has_the_brokers_own_time_out() -> None:
     request = broker.channel.sent[0]
     assert isinstance(request, CreateTopicsRequest)
     assert request.timeout_ms == 1234
+
+
+def test_however_many_fail_the_log_and_the_memory_stay_small(caplog: pytest.LogCaptureFixture) -> None:
+    broker = SmallBroker(default_replication_factor="3")
+    with caplog.at_level("INFO", logger="ottla.broker.auto_topic"):
+        broker.parts.auto_topics.create([f"topic-{number}" for number in range(FAILED_NAMES_MAX + 500)])
+    sent, failed = (record.getMessage() for record in caplog.records)
+    assert sent.startswith("Sent auto-creation request for topic-0, topic-1,")
+    assert "and 1490 more" in sent
+    assert "and 1490 more" in failed
+    assert "Unable to replicate" in failed
+    assert len(broker.parts.auto_topics._failed_ms) == FAILED_NAMES_MAX

@@ -1,11 +1,108 @@
 """Settings that files written for Kafka may have and that nothing in this release acts on.
 
-A node names those that it was given in one line when it starts.
+A node names those that it was given in one line when it starts. Whoever makes a setting count takes it out of here.
 """
 
 from typing import Final
 
-NOT_ACTED_ON: Final = frozenset({
+from ottla.broker.config_keys.group import GROUP_KEYS
+from ottla.broker.config_keys.oauth import OAUTH_KEYS
+from ottla.broker.config_keys.quota import QUOTA_KEYS
+from ottla.broker.config_keys.remote_storage import REMOTE_STORAGE_KEYS
+from ottla.broker.config_keys.sasl import SASL_KEYS
+from ottla.broker.config_keys.share_group import SHARE_GROUP_KEYS
+from ottla.broker.config_keys.streams_group import STREAMS_GROUP_KEYS
+from ottla.broker.config_keys.tls import TLS_KEYS
+
+_THREADS: Final = {
+    # One thread runs the event loop; what others do is bounded by what there is to do.
     "num.network.threads",
     "num.io.threads",
-})  # fmt: skip
+    "background.threads",
+    "queued.max.requests",
+    "num.replica.alter.log.dirs.threads",
+    "num.replica.fetchers",
+}
+_REQUESTS_THAT_WAIT: Final = {
+    # A finished request is not kept until somebody sweeps.
+    "fetch.purgatory.purge.interval.requests",
+    "producer.purgatory.purge.interval.requests",
+    "delete.records.purgatory.purge.interval.requests",
+}
+_CONNECTIONS: Final = {
+    "max.connection.creation.rate",
+    "socket.connection.setup.timeout.max.ms",
+    "replica.socket.receive.buffer.bytes",
+    "connection.failed.authentication.delay.ms",
+    "connections.max.reauth.ms",
+    "sasl.server.max.receive.size",
+    "early.start.listeners",
+}
+_PLUGINS: Final = {
+    "create.topic.policy.class.name",
+    "alter.config.policy.class.name",
+    "replica.selector.class",
+    "principal.builder.class",
+    "security.providers",
+}
+_METRICS: Final = {
+    # Metrics are read, not pushed: see http.listen.
+    "metrics.num.samples",
+    "metrics.sample.window.ms",
+    "metric.reporters",
+    "metrics.recording.level",
+    "kafka.metrics.reporters",
+    "kafka.metrics.polling.interval.secs",
+}
+_TRANSACTIONS: Final = {
+    "transaction.state.log.load.buffer.size",
+    "transactional.id.expiration.ms",
+    "transaction.max.timeout.ms",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+    "transaction.remove.expired.transaction.cleanup.interval.ms",
+    "transaction.two.phase.commit.enable",
+    "add.partitions.to.txn.retry.backoff.max.ms",
+    "add.partitions.to.txn.retry.backoff.ms",
+}
+_OTHERS: Final = {
+    "follower.fetch.last.tiered.offset.enable",
+    "unstable.api.versions.enable",
+    "unstable.feature.versions.enable",
+    "producer.id.expiration.check.interval.ms",
+    "controller.performance.sample.period.ms",
+    "controller.performance.always.log.threshold.ms",
+    "internal.metadata.log.segment.bytes",
+    "internal.metadata.max.batch.size.in.bytes",
+    "internal.metadata.delete.delay.millis",
+}
+_INTERNAL_TOPICS: Final = {
+    # What internal topics are made with counts.
+    "offsets.topic.replication.factor",
+    "offsets.topic.num.partitions",
+    "offsets.topic.segment.bytes",
+    "share.coordinator.state.topic.num.partitions",
+    "share.coordinator.state.topic.replication.factor",
+    "share.coordinator.state.topic.min.isr",
+    "share.coordinator.state.topic.segment.bytes",
+}
+
+NOT_ACTED_ON: Final = frozenset(
+    {
+        *_THREADS,
+        *_REQUESTS_THAT_WAIT,
+        *_CONNECTIONS,
+        *_PLUGINS,
+        *_METRICS,
+        *_TRANSACTIONS,
+        *_OTHERS,
+        *GROUP_KEYS,
+        *SHARE_GROUP_KEYS,
+        *STREAMS_GROUP_KEYS,
+        *QUOTA_KEYS,
+        *REMOTE_STORAGE_KEYS,
+        *TLS_KEYS,
+        *SASL_KEYS,
+        *OAUTH_KEYS,
+    }
+    - _INTERNAL_TOPICS
+)

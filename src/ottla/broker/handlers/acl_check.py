@@ -1,5 +1,6 @@
 """The check that Kafka makes while it reads an ACL request: an enum that is 0 (UNKNOWN) makes it unreadable."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -8,7 +9,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = 0
 
 
-def closes_unreadable(context: "RequestContext", *enums: int) -> bool:
+def closes_unreadable(context: "RequestContext", enums: Collection[int]) -> bool:
     """Closes the connection if one of `enums` is UNKNOWN, and says whether it did: such bytes are no request."""
     if UNKNOWN not in enums:
         return False

@@ -22,5 +22,5 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: CreateAclsR
         for acl in request.creations
         for value in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
     ]
-    if not closes_unreadable(context, *enums):
+    if not closes_unreadable(context, enums):
         forward(parts, context, request)

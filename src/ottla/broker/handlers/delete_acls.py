@@ -27,5 +27,5 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DeleteAclsR
             wanted.permission_type,
         )
     ]
-    if not closes_unreadable(context, *enums):
+    if not closes_unreadable(context, enums):
         forward(parts, context, request)

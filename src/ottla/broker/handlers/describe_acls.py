@@ -18,5 +18,5 @@ if TYPE_CHECKING:
 def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeAclsRequest) -> None:
     """Says that there are no ACLs to describe."""
     enums = (request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type)
-    if not closes_unreadable(context, *enums):
+    if not closes_unreadable(context, enums):
         raise SecurityDisabledError("No Authorizer is configured on the broker")

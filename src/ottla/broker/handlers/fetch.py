@@ -253,7 +253,8 @@ class _Work:
             if wanted.topic and code != _UNKNOWN_TOPIC:
                 self._count(wanted.topic, result)
         response = FetchResponse(session_id=session_id, responses=topics)
-        if leaders is not None:
+        # Followers know the brokers: they are only told who leads.
+        if leaders is not None and not self._is_follower:
             response.node_endpoints = [NodeEndpoint(**endpoint._asdict()) for endpoint in leaders.endpoints]
         return response
 

@@ -20,11 +20,14 @@ from typing import Final
 from ottla.base.ids import Uuid
 from ottla.broker.current_leader import CurrentLeaders
 from ottla.broker.parts import BrokerParts
+from ottla.broker.produce_answer import ProduceAnswers
 from ottla.broker.request_context import RequestContext
 from ottla.broker.transaction_check import TransactionalBatch, clear_transactional
+from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
+    DecodeError,
     ErrorCode,
     InvalidRecordError,
     TransactionalIdAuthorizationFailedError,
@@ -39,13 +42,17 @@ from ottla.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import single_batch
 from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.storage.log.append_info import FROM_CLIENT
 from ottla.storage.topic_partition import TopicPartition
 
 _LEGACY_MESSAGE_BYTES_MIN: Final = 14
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 10
+_ALL_CODECS_SINCE: Final = 7
+_ACKS: Final = frozenset({-1, 0, 1})
 _ADMIN_CLIENT_ID: Final = "__admin_client"
 """The one client that may write to internal topics."""
 _EXPECTED: Final = frozenset(
@@ -65,9 +72,12 @@ _EXPECTED: Final = frozenset(
 
 def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     """Appends what can be appended; answers by itself, at once or when the replicas have it."""
-    work = _Work(parts, context, request)
+    topics = request.topic_data
+    if len(topics) == 1 and len(topics[0].partition_data) == 1 and _append_single(parts, context, request):
+        return None
+    work = _Work(parts, context, request.acks)
     by_id = context.route.version >= _TOPIC_IDS_SINCE
-    for topic in request.topic_data:
+    for topic in topics:
         if not by_id:
             work.take(topic.name, topic.partition_data)
             continue
@@ -95,15 +105,89 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
     return None
 
 
+def _append_single(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> bool:
+    """The short way for nearly every request: one partition, one plain batch. False if it is not like that."""
+    topic = request.topic_data[0]
+    partition = topic.partition_data[0]
+    records = partition.records
+    version = context.route.version
+    if not isinstance(records, memoryview):
+        return False
+    try:
+        batch = Batch(records)
+    except DecodeError:
+        return False
+    if batch.size != len(records) or batch.is_transactional:
+        return False
+    if version < _ALL_CODECS_SINCE and batch.codec_id == CompressionType.ZSTD:
+        return False
+    name: str | None = topic.name
+    if version >= _TOPIC_IDS_SINCE:
+        name = parts.metadata.topic_name(topic.topic_id)
+        if name is None:
+            return False
+    # As in Log.append_as_leader: half the cost of the constructor.
+    entry = tuple.__new__(AppendEntry, (name, partition.index, records, FROM_CLIENT))
+    parts.replicas.append(
+        (entry,),
+        acks=request.acks,
+        timeout_ms=request.timeout_ms,
+        done=_SingleWork(parts, context, request.acks, topic.topic_id).appended,
+        internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
+    )
+    if not context.exchange.is_done:
+        context.exchange.proceed()
+    return True
+
+
+class _SingleWork:
+    """A Produce request for one partition."""
+
+    __slots__ = ("_acks", "_context", "_parts", "_topic_id")
+
+    def __init__(self, parts: BrokerParts, context: RequestContext, acks: int, topic_id: Uuid) -> None:
+        self._parts = parts
+        self._context = context
+        self._acks = acks
+        self._topic_id = topic_id
+
+    def appended(self, results: Sequence[AppendResult]) -> None:
+        """Answers from what is ready if all went well."""
+        context = self._context
+        topic, index, code, base_offset, append_time, log_start, _, _, last_offset, size = results[0]
+        if code:
+            work = _Work(self._parts, context, self._acks)
+            work.topic_ids[topic] = self._topic_id
+            work.appended(results)
+            return
+        counts = self._parts.topic_metrics.of(topic)
+        counts.produce_requests += 1
+        if size:
+            counts.messages_in += last_offset - base_offset + 1
+            counts.bytes_in += size
+        if not self._acks:
+            context.no_answer()
+            return
+        route = context.route
+        answers = route.memory
+        if answers is None:
+            answers = route.memory = ProduceAnswers(route)
+        name = topic if route.version < _TOPIC_IDS_SINCE else self._topic_id
+        offsets = (context.correlation_id, base_offset, append_time, log_start)
+        context.exchange.answer((answers.frame(name, index, offsets),))
+        if context.started is not None:
+            route.measure(context.started)
+
+
 class _Work:
     """A Produce request between its frame and its answer."""
 
     __slots__ = ("_acks", "_context", "_parts", "entries", "refused", "topic_ids", "transactional", "unknown")
 
-    def __init__(self, parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> None:
+    def __init__(self, parts: BrokerParts, context: RequestContext, acks: int) -> None:
         self._parts = parts
         self._context = context
-        self._acks = request.acks
+        self._acks = acks
         self.entries: list[AppendEntry] = []
         self.refused: list[AppendResult] = []
         self.topic_ids: dict[str, Uuid] = {}
@@ -165,6 +249,8 @@ class _Work:
         self._count(results)
         if self.refused:
             results = _merged(results, self.refused)
+        if self._acks not in _ACKS:
+            results = [self._existing(result) for result in results]
         context = self._context
         if self._acks:
             context.answer(self._response(results))
@@ -173,6 +259,12 @@ class _Work:
             context.close(f"errors in a produce request with acks=0: {failed or 'UNKNOWN_TOPIC_ID'}")
         else:
             context.no_answer()
+
+    def _existing(self, result: AppendResult) -> AppendResult:
+        """Bad acks are said of partitions that exist; nobody looked for them yet."""
+        if self._parts.metadata.partition(result.topic, result.partition) is not None:
+            return result
+        return AppendResult(result.topic, result.partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
 
     def _count(self, results: Sequence[AppendResult]) -> None:
         for result in results:
@@ -184,8 +276,12 @@ class _Work:
                 if result.size_bytes:
                     counts.messages_in += result.last_offset - result.base_offset + 1
                     counts.bytes_in += result.size_bytes
+                elif code == ErrorCode.CORRUPT_MESSAGE:
+                    counts.invalid_crc += 1
                 elif code and code not in _EXPECTED:
                     counts.failed_produce_requests += 1
+                    if code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+                        counts.invalid_sequence += 1
 
     def _response(self, results: Sequence[AppendResult]) -> ProduceResponse:
         topics: dict[str, TopicProduceResponse] = {}

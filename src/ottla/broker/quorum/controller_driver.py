@@ -71,8 +71,8 @@ class ControllerDriver:
 
     def role_settled(self) -> None:
         """Renounces if the replica is not the leader any more that the controller was claimed for."""
-        role = self._raft.core.role
-        if self.is_active and not (isinstance(role, Leader) and role.epoch == self._epoch):
+        if self.is_active and not self._leads:
+            role = self._raft.core.role
             self._renounce(f"the quorum's role is {role.kind.value} in epoch {role.epoch}")
 
     def committed(self, offset: int) -> None:
@@ -129,16 +129,27 @@ class ControllerDriver:
 
     @contextmanager
     def _in_doubt_if_broken(self) -> Iterator[None]:
-        """An operation that breaks after it has written ends the term: nobody knows which half of it counts."""
-        before = self._raft.core.next_offset
+        """An operation that breaks after it has written ends the term: nobody knows which half of it counts.
+
+        The controller may have seen that itself, and be idle: the leadership goes all the same.
+        """
+        before, was_active = self._raft.core.next_offset, self.is_active
         try:
             yield
         except BaseException:
             if self._raft.core.next_offset != before:
-                self._give_up("its state is in doubt")
+                self._renounce("its state is in doubt")
             raise
         finally:
+            if was_active and not self.is_active and self._leads:
+                self._resign(self._epoch)
             self._arm()
+
+    @property
+    def _leads(self) -> bool:
+        """Whether the replica is still the leader that the controller was claimed for."""
+        role = self._raft.core.role
+        return isinstance(role, Leader) and role.epoch == self._epoch
 
     def _arm(self) -> None:
         """Sets the timer for the next tick; one that is early enough is left alone."""

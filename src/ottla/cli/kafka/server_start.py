@@ -1,7 +1,7 @@
 """`kafka-server-start`: runs a node as a `server.properties` file says, in the foreground or with `-daemon` behind it.
 
-With `-daemon` the output goes to `kafkaServer.out` in `$LOG_DIR`, or in `./logs`. `$KAFKA_OTTLA_LOG_LEVEL` and
-`$KAFKA_OTTLA_LOG_FORMAT` stand in for log4j's file.
+With `-daemon` the output goes to `kafkaServer.out` in `$LOG_DIR`, or in `./logs`. `$OTTLA_LOG_LEVEL` and
+`$OTTLA_LOG_FORMAT` stand in for log4j's file.
 """
 
 import os
@@ -18,8 +18,8 @@ DAEMON: Final = "-daemon"
 MODULE: Final = "ottla.cli.kafka.server_start"
 _LOG_DIR: Final = "LOG_DIR"
 _OUTPUT: Final = "kafkaServer.out"
-_LOG_LEVEL: Final = "KAFKA_OTTLA_LOG_LEVEL"
-_LOG_FORMAT: Final = "KAFKA_OTTLA_LOG_FORMAT"
+_LOG_LEVEL: Final = "OTTLA_LOG_LEVEL"
+_LOG_FORMAT: Final = "OTTLA_LOG_FORMAT"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ from ottla.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from ottla.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from ottla.protocol.records.writer import BatchOptions
 from tests.integration.broker.data.produce_script import START, Ids, Scene, batch, produce, producer_id
-from tests.integration.broker.data.wire import Wire, shown
+from tests.integration.broker.data.wire import Talk, shown
 
 EVERYTHING = 1 << 20
 
@@ -42,7 +42,7 @@ def at(offset: int, **fields: object) -> FetchPartition:
     return FetchPartition(**settings)  # type: ignore[arg-type]
 
 
-def versions(wire: Wire, ids: Ids) -> Scene:
+def versions(wire: Talk, ids: Ids) -> Scene:
     wire.ask(produce("read", batch(3)), 9)
     wire.ask(produce("read", batch(2)), 9)
     for version in range(4, 19):
@@ -50,7 +50,7 @@ def versions(wire: Wire, ids: Ids) -> Scene:
         yield f"v{version}", shown(wire.ask(fetch(wanted(topic, at(0))), version), id=ids["read"])
 
 
-def ranges(wire: Wire, ids: Ids) -> Scene:
+def ranges(wire: Talk, ids: Ids) -> Scene:
     for offset in (1, 3, 4, 5, 6, 99, -1):
         yield f"offset {offset}", shown(wire.ask(fetch(wanted("read", at(offset))), 12))
     yield "0 bytes", shown(wire.ask(fetch(wanted("read", at(0, partition_max_bytes=0))), 12))
@@ -68,7 +68,7 @@ def ranges(wire: Wire, ids: Ids) -> Scene:
     yield "long poll with an error", shown(wire.ask(fetch(wanted("empty", at(9)), max_wait_ms=9000), 12))
 
 
-def refusals(wire: Wire, ids: Ids) -> Scene:
+def refusals(wire: Talk, ids: Ids) -> Scene:
     for version in (4, 12):
         for level in (0, 1, 2):
             request = fetch(wanted("nobody", at(0)), wanted("read", at(77)), isolation_level=level)
@@ -92,7 +92,7 @@ def refusals(wire: Wire, ids: Ids) -> Scene:
     yield "nothing", shown(wire.ask(fetch(), 12))
 
 
-def followers(wire: Wire, ids: Ids) -> Scene:
+def followers(wire: Talk, ids: Ids) -> Scene:
     request = fetch(wanted("read", at(5)), replica_id=77)
     yield "unknown replica v12", shown(wire.ask(request, 12))
     for replica in (1, 77, -2, -3):
@@ -101,7 +101,7 @@ def followers(wire: Wire, ids: Ids) -> Scene:
         yield f"replica {replica} v18", shown(wire.ask(request, 18), id=ids["read"])
 
 
-def sessions(wire: Wire, ids: Ids) -> Scene:
+def sessions(wire: Talk, ids: Ids) -> Scene:
     first = wire.expect(
         fetch(wanted("session", at(0)), wanted("empty", at(0)), wanted("nobody", at(0)), session_epoch=0),
         12,
@@ -133,7 +133,7 @@ def sessions(wire: Wire, ids: Ids) -> Scene:
     yield "no session, no epoch", shown(wire.ask(fetch(wanted("empty", at(0)), session_epoch=3), 12))
 
 
-def id_sessions(wire: Wire, ids: Ids) -> Scene:
+def id_sessions(wire: Talk, ids: Ids) -> Scene:
     strange = Uuid(b"y" * 16)
     first = wire.expect(fetch(wanted(ids["empty"], at(0)), wanted(strange, at(0)), session_epoch=0), 18, FetchResponse)
     session_id = first.session_id
@@ -158,7 +158,7 @@ def id_sessions(wire: Wire, ids: Ids) -> Scene:
     yield "after that", go_on(3)
 
 
-def offsets(wire: Wire, ids: Ids) -> Scene:
+def offsets(wire: Talk, ids: Ids) -> Scene:
     def ask(timestamp: int, version: int, *, topic: str = "read", epoch: int = -1, **fields: object) -> str:
         asked = list_offsets.ListOffsetsPartition(current_leader_epoch=epoch, timestamp=timestamp)
         settings = {"replica_id": -1, **fields}
@@ -189,7 +189,7 @@ def offsets(wire: Wire, ids: Ids) -> Scene:
     yield "nothing", shown(wire.ask(list_offsets.ListOffsetsRequest(replica_id=-1), 11))
 
 
-def epochs(wire: Wire, ids: Ids) -> Scene:
+def epochs(wire: Talk, ids: Ids) -> Scene:
     def ask(epoch: int, version: int = 4, *, current: int = -1, topic: str = "read") -> str:
         asked = offset_for_leader_epoch.OffsetForLeaderPartition(current_leader_epoch=current, leader_epoch=epoch)
         topics = [offset_for_leader_epoch.OffsetForLeaderTopic(topic=topic, partitions=[asked])]
@@ -207,7 +207,7 @@ def epochs(wire: Wire, ids: Ids) -> Scene:
     yield "unknown", ask(0, topic="nobody")
 
 
-def deletion(wire: Wire, ids: Ids) -> Scene:
+def deletion(wire: Talk, ids: Ids) -> Scene:
     wire.ask(produce("deleted", batch(5)), 9)
 
     def ask(offset: int, topic: str = "deleted", version: int = 2, index: int = 0) -> str:
@@ -230,7 +230,7 @@ def deletion(wire: Wire, ids: Ids) -> Scene:
     yield "fetch at", shown(wire.ask(fetch(wanted("deleted", at(5))), 12))
 
 
-def producers(wire: Wire, ids: Ids) -> Scene:
+def producers(wire: Talk, ids: Ids) -> Scene:
     options = BatchOptions(producer_id=4242, producer_epoch=3, base_sequence=10)
     wire.ask(produce("described", batch(2, options=options)), 9)
 
@@ -246,7 +246,7 @@ def producers(wire: Wire, ids: Ids) -> Scene:
     yield "impossible topic", ask("a/b", 0)
 
 
-def producer_ids(wire: Wire, ids: Ids) -> Scene:
+def producer_ids(wire: Talk, ids: Ids) -> Scene:
     def ask(version: int, **fields: object) -> str:
         settings = {"transactional_id": None, **fields}
         heard = wire.ask(InitProducerIdRequest(**settings), version)  # type: ignore[arg-type]
@@ -263,7 +263,7 @@ def producer_ids(wire: Wire, ids: Ids) -> Scene:
     yield "empty transactional id", ask(4, transactional_id="")
 
 
-def authentication(wire: Wire, ids: Ids) -> Scene:
+def authentication(wire: Talk, ids: Ids) -> Scene:
     for version in (0, 1):
         yield f"handshake v{version}", shown(wire.ask(SaslHandshakeRequest(mechanism="PLAIN"), version))
     for version in (0, 1, 2):

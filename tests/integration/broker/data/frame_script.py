@@ -3,10 +3,10 @@
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from tests.integration.broker.data.produce_script import Ids, Scene
-from tests.integration.broker.data.wire import Wire, framed, header, shown
+from tests.integration.broker.data.wire import Talk, framed, header, shown
 
 
-def api_versions(wire: Wire, ids: Ids) -> Scene:
+def api_versions(wire: Talk, ids: Ids) -> Scene:
     for version in (-1, 5, 99):
         yield f"v{version}", shown(wire.ask_raw(framed(header(ApiKey.API_VERSIONS, version))))
         yield f"v{version} with tags", shown(wire.ask_raw(framed(header(ApiKey.API_VERSIONS, version) + b"\0\1\1")))
@@ -25,7 +25,7 @@ def api_versions(wire: Wire, ids: Ids) -> Scene:
             yield f"{name!r} {software!r} v{version}", shown(heard) if refused else "served"
 
 
-def versions(wire: Wire, ids: Ids) -> Scene:
+def versions(wire: Talk, ids: Ids) -> Scene:
     for version in range(5):
         request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
         heard = wire.expect(request, version, ApiVersionsResponse)
@@ -40,7 +40,7 @@ def versions(wire: Wire, ids: Ids) -> Scene:
         yield f"v{version} ready for migration", str(heard.zk_migration_ready)
 
 
-def frames(wire: Wire, ids: Ids) -> Scene:
+def frames(wire: Talk, ids: Ids) -> Scene:
     def heard(frame: bytes) -> str:
         found = shown(wire.ask_raw(frame))
         wire.close()

@@ -13,7 +13,7 @@ from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, Init
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from tests.integration.broker.data.wire import Wire, shown
+from tests.integration.broker.data.wire import Talk, shown
 
 Scene = Iterator[tuple[str, str]]
 Ids = Mapping[str, Uuid]
@@ -54,7 +54,7 @@ def produce(
     return ProduceRequest(transactional_id=txn, acks=acks, timeout_ms=5000, topic_data=[data])
 
 
-def versions(wire: Wire, ids: Ids) -> Scene:
+def versions(wire: Talk, ids: Ids) -> Scene:
     for version in range(3, 14):
         topic = ids["versions"] if version >= 13 else "versions"
         yield f"v{version}", shown(wire.ask(produce(topic, batch(2)), version), id=ids["versions"])
@@ -62,13 +62,13 @@ def versions(wire: Wire, ids: Ids) -> Scene:
         yield f"v{version}", _old(wire, version)
 
 
-def _old(wire: Wire, version: int) -> str:
+def _old(wire: Talk, version: int) -> str:
     body = bytes.fromhex("ffff 0001 00000064 00000000")
     wire.send_raw(struct.pack(">ihhih", 10 + len(body), 0, version, 1, -1) + body)
     return shown(wire.hear())
 
 
-def acknowledgements(wire: Wire, ids: Ids) -> Scene:
+def acknowledgements(wire: Talk, ids: Ids) -> Scene:
     for acks in (1, -1, 2, -2, 32767):
         yield f"acks {acks}", shown(wire.ask(produce("acks", batch(), acks=acks), 9))
     yield "acks 0", _unanswered(wire, produce("acks", batch(), acks=0))
@@ -79,14 +79,14 @@ def acknowledgements(wire: Wire, ids: Ids) -> Scene:
     yield "acks 5, empty records", shown(wire.ask(produce("acks", b"", acks=5), 9))
 
 
-def _unanswered(wire: Wire, request: ProduceRequest) -> str:
+def _unanswered(wire: Talk, request: ProduceRequest) -> str:
     wire.send_raw(encode_request(request, 9, correlation_id=7, client_id="probe"))
     alive = wire.is_open()
     wire.close()
     return "open" if alive else "closed"
 
 
-def unknown(wire: Wire, ids: Ids) -> Scene:
+def unknown(wire: Talk, ids: Ids) -> Scene:
     yield "topic", shown(wire.ask(produce("nobody", batch()), 9))
     yield "topic, empty records", shown(wire.ask(produce("nobody", b""), 9))
     yield "partition", shown(wire.ask(produce("acks", batch(), partition=7), 9))
@@ -106,7 +106,7 @@ def unknown(wire: Wire, ids: Ids) -> Scene:
     yield "nothing at all", shown(wire.ask(ProduceRequest(acks=1), 9))
 
 
-def malformed(wire: Wire, ids: Ids) -> Scene:
+def malformed(wire: Talk, ids: Ids) -> Scene:
     good = batch(3)
     for version in (3, 9):
         yield f"empty v{version}", shown(wire.ask(produce("bad", b""), version))
@@ -129,14 +129,14 @@ def malformed(wire: Wire, ids: Ids) -> Scene:
     yield "still fine", shown(wire.ask(produce("bad", batch()), 9))
 
 
-def compression(wire: Wire, ids: Ids) -> Scene:
+def compression(wire: Talk, ids: Ids) -> Scene:
     for codec in CompressionType:
         for version in (6, 7):
             packed = batch(10, value=b"v" * 100, options=BatchOptions(compression=codec))
             yield f"{codec.name} v{version}", shown(wire.ask(produce("codecs", packed), version))
 
 
-def twice(wire: Wire, ids: Ids) -> Scene:
+def twice(wire: Talk, ids: Ids) -> Scene:
     first = PartitionProduceData(index=0, records=batch())
     second = PartitionProduceData(index=0, records=batch(2))
     same = ProduceRequest(acks=1, topic_data=[TopicProduceData(name="twice", partition_data=[first, second])])
@@ -145,7 +145,7 @@ def twice(wire: Wire, ids: Ids) -> Scene:
     yield "topic", shown(wire.ask(ProduceRequest(acks=1, topic_data=topics), 9))
 
 
-def producer_id(wire: Wire) -> int:
+def producer_id(wire: Talk) -> int:
     """A fresh producer id; a broker that has just started may have none yet."""
     while True:
         answer = wire.expect(InitProducerIdRequest(transactional_id=None), 4, InitProducerIdResponse)
@@ -154,7 +154,7 @@ def producer_id(wire: Wire) -> int:
         time.sleep(0.1)
 
 
-def idempotence(wire: Wire, ids: Ids) -> Scene:
+def idempotence(wire: Talk, ids: Ids) -> Scene:
     pid = producer_id(wire)
 
     def send(sequence: int, epoch: int = 0, count: int = 2) -> str:
@@ -174,7 +174,7 @@ def idempotence(wire: Wire, ids: Ids) -> Scene:
     yield "sequence -1", send(-1, epoch=1)
 
 
-def transactions(wire: Wire, ids: Ids) -> Scene:
+def transactions(wire: Talk, ids: Ids) -> Scene:
     marked = BatchOptions(producer_id=9, producer_epoch=0, base_sequence=0, is_transactional=True)
     for version in (7, 8, 9, 12):
         yield f"no id v{version}", shown(wire.ask(produce("txn", batch(options=marked)), version))
@@ -189,7 +189,7 @@ def transactions(wire: Wire, ids: Ids) -> Scene:
     yield "no id, all partitions", shown(wire.ask(both, 9))
 
 
-def rules(wire: Wire, ids: Ids) -> Scene:
+def rules(wire: Talk, ids: Ids) -> Scene:
     for version in (7, 8, 9):
         yield f"no key v{version}", shown(wire.ask(produce("compacted", batch(2, key=None)), version))
     yield "key", shown(wire.ask(produce("compacted", batch(2)), 9))

@@ -13,39 +13,23 @@ SILENT = "silent"
 R = TypeVar("R", bound=Response)
 
 
-class Wire:
-    """One connection at a time to a broker; a connection that it closed is opened again for the next request."""
+class Talk:
+    """Says requests and hears answers; how the bytes travel is for a subclass to know."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._address = (host, port)
-        self._socket: socket.socket | None = None
+    def __init__(self) -> None:
         self._correlation_id = 0
 
     def close(self) -> None:
-        """Hangs up."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        """Hangs up; the next request opens another connection."""
+        raise AssertionError("a subclass knows")
 
     def send_raw(self, frame: bytes) -> None:
         """Says the bytes, whatever they are."""
-        if self._socket is None:
-            self._socket = socket.create_connection(self._address, timeout=10)
-        self._socket.sendall(frame)
+        raise AssertionError("a subclass knows")
 
-    def hear(self, seconds: float = 10) -> bytes | str:
+    def hear(self) -> bytes | str:
         """The next frame without its size; or that the connection was closed, or that nothing came."""
-        assert self._socket is not None
-        self._socket.settimeout(seconds)
-        try:
-            size = self._exactly(4)
-            return self._exactly(int.from_bytes(size, "big"))
-        except TimeoutError:
-            self.close()
-            return SILENT
-        except (EOFError, ConnectionError):
-            self.close()
-            return CLOSED
+        raise AssertionError("a subclass knows")
 
     def ask_raw(self, frame: bytes) -> bytes | str:
         """Says the bytes and hears the answer."""
@@ -55,8 +39,7 @@ class Wire:
     def ask(self, request: Request, version: int, client_id: str = "probe") -> Response | str:
         """The answer to a request, or what happened instead."""
         self._correlation_id += 1
-        self.send_raw(encode_request(request, version, correlation_id=self._correlation_id, client_id=client_id))
-        heard = self.hear()
+        heard = self.ask_raw(encode_request(request, version, correlation_id=self._correlation_id, client_id=client_id))
         if isinstance(heard, str):
             return heard
         correlation_id, response = decode_response(heard, request.api, version)
@@ -73,6 +56,37 @@ class Wire:
         """Whether the connection is still there: ApiVersions is answered."""
         heard = self.ask_raw(bytes.fromhex("0000000a 0012 0000 00000063 ffff"))
         return isinstance(heard, bytes) and heard[:4] == b"\0\0\0\x63"
+
+
+class Wire(Talk):
+    """Over a socket."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__()
+        self._address = (host, port)
+        self._socket: socket.socket | None = None
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def send_raw(self, frame: bytes) -> None:
+        if self._socket is None:
+            self._socket = socket.create_connection(self._address, timeout=10)
+        self._socket.sendall(frame)
+
+    def hear(self) -> bytes | str:
+        assert self._socket is not None
+        try:
+            size = self._exactly(4)
+            return self._exactly(int.from_bytes(size, "big"))
+        except TimeoutError:
+            self.close()
+            return SILENT
+        except (EOFError, ConnectionError):
+            self.close()
+            return CLOSED
 
     def _exactly(self, count: int) -> bytes:
         assert self._socket is not None
@@ -99,7 +113,7 @@ def framed(body: bytes) -> bytes:
 
 def shown(heard: object, **names: object) -> str:
     """What was heard, with values that differ from run to run replaced by their names."""
-    text = heard.hex(" ", 4) if isinstance(heard, bytes) else repr(heard)
+    text = heard.hex(" ", -4) if isinstance(heard, bytes) else repr(heard)
     for name, value in names.items():
         text = text.replace(repr(value) if not isinstance(value, int) else str(value), f"<{name}>")
     return re.sub(r"port=\d+", "port=<port>", text)

@@ -188,9 +188,18 @@ QUOTAS = [
     write("set quotas of an empty name", _quota(_entry([(USER, "")], (RATE, 1.0))), (1,)),
     write("set quotas of a user and an address", _quota(_entry([(USER, "a"), (IP, "1.2.3.4")], (RATE, 1.0))), (1,)),
     write("set a user's connection rate", _quota(_entry([(USER, "a")], ("connection_creation_rate", 1.0))), (1,)),
-    write("set one quota twice", _quota(_entry([(USER, "a")], (RATE, 1.0), (RATE, 2.0))), (1,)),
-    write("set one entity twice", _quota(_entry([(USER, "a")], (RATE, 1.0)), _entry([(USER, "a")], (RATE, 2.0))), (1,)),
-    write("set one type twice", _quota(_entry([(USER, "a"), (USER, "b")], (RATE, 1.0))), (1,)),
+    write(
+        "set one quota twice",
+        _quota(_entry([(USER, "a")], (RATE, 1.0), (RATE, 2.0))),
+        (1,),
+        deviation="the message says what is there twice",
+    ),
+    write(
+        "set one entity twice",
+        _quota(_entry([(USER, "a")], (RATE, 1.0)), _entry([(USER, "a")], (RATE, 2.0))),
+        (1,),
+        deviation="each entry is answered: the first was done",
+    ),
     write("set no quota", _quota(), (0, 1)),
     read("describe quotas", _matching()),
     read("describe quotas strictly", _matching(strict=True)),
@@ -212,6 +221,12 @@ QUOTAS = [
     write("remove quotas", _quota(_entry([(USER, "alice")], (RATE, None))), (1,)),
     write("remove unknown quotas", _quota(_entry([(USER, "nobody")], (RATE, None))), (1,)),
     read("describe quotas after", _matching((USER, 0, "alice"))),
+    write(
+        "set one type twice",
+        _quota(_entry([(USER, "a"), (USER, "b")], (RATE, 1.0))),
+        (1,),
+        deviation="an entity that contradicts itself is refused, where the last word counted",
+    ),
 ]
 
 TELEMETRY = [

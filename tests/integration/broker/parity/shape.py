@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.broker.config_keys.server import SERVER_KEYS
 from ottla.protocol.definition import Struct
+from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
 
 _MASKED_FIELDS = {
     "port": "PORT",
@@ -27,10 +29,13 @@ _MASKED_CONFIGS = {
     "metadata.log.dir",
     "controller.quorum.bootstrap.servers",
     "listener.security.protocol.map",
+    "process.roles",
 }
 _ORDERED = {"synonyms", "listeners"}
 """Lists whose order says something; other lists of structs come in the order of a hash table."""
 _ORDERED_ANSWERS = {"DescribeTopicPartitionsResponse"}
+_OURS = {key.name for key in (*SERVER_KEYS.values(), *LOG_CONFIG_KEYS.values()) if key.extension}
+"""Configs that Apache Kafka does not know: not compared."""
 _PORT = re.compile(r"(127\.0\.0\.1|localhost):\d+")
 
 
@@ -68,7 +73,7 @@ class Mask:
                 shaped["value"] = "SETTING"
             return {"": type(value).__name__, **shaped}
         if isinstance(value, list):
-            return [self._shape(item) for item in value]
+            return [self._shape(item) for item in value if getattr(item, "name", None) not in _OURS]
         if isinstance(value, bytes) and len(value) == 16:
             return self._names.get(Uuid(value), "some id" if any(value) else "no id")
         if isinstance(value, str):

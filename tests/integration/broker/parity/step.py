@@ -16,6 +16,7 @@ from tests.integration.broker.parity.asker import Asker
 from tests.integration.broker.parity.shape import Mask
 from tests.kafka.server import Server
 
+CLUSTER_ID = "QUFBQUFBQUFBQUFBQUFBQQ"
 _STABLE_ANSWERS = 3
 _POLL_SECONDS = 0.05
 _STABLE_SECONDS = 20.0
@@ -66,25 +67,29 @@ class Step:
     versions: Sequence[int]
     kind: Kind = Kind.READ
     deviation: str = ""
+    until: Callable[[Any], bool] | None = None
+    """Asked again until this holds: for what comes about by itself."""
 
 
-def read(name: str, request: Request | Make, versions: Iterable[int] | None = None, *, deviation: str = "") -> Step:
-    """A question that changes nothing; without `versions`, in all of them."""
-    return _step(name, request, versions, Kind.READ, deviation)
+def read(name: str, request: Request | Make, versions: Iterable[int] | None = None, **options: Any) -> Step:
+    """A question that changes nothing; without `versions`, in all of them. `options` are `deviation` and `until`."""
+    return _step(name, request, versions, Kind.READ, options)
 
 
-def write(name: str, request: Request | Make, versions: Iterable[int] | None = None, *, deviation: str = "") -> Step:
+def write(name: str, request: Request | Make, versions: Iterable[int] | None = None, **options: Any) -> Step:
     """A request that changes something; `make` gives each version a thing of its own to change."""
-    return _step(name, request, versions, Kind.WRITE, deviation)
+    return _step(name, request, versions, Kind.WRITE, options)
 
 
-def _step(name: str, request: Request | Make, versions: Iterable[int] | None, kind: Kind, deviation: str) -> Step:
+def _step(
+    name: str, request: Request | Make, versions: Iterable[int] | None, kind: Kind, options: dict[str, Any]
+) -> Step:
     if isinstance(request, Request):
         lowest, highest = request.valid_versions
         wanted = range(lowest, highest + 1) if versions is None else versions
-        return Step(name, lambda version, served: request, list(wanted), kind, deviation)
+        return Step(name, lambda version, served: request, list(wanted), kind, **options)
     assert versions is not None, f"{name}: which versions?"
-    return Step(name, request, list(versions), kind, deviation)
+    return Step(name, request, list(versions), kind, **options)
 
 
 def answers(served: Served, steps: Iterable[Step]) -> dict[str, Any]:
@@ -98,8 +103,8 @@ def answers(served: Served, steps: Iterable[Step]) -> dict[str, Any]:
             name = f"{step.name} v{version}"
             assert name not in found, f"two steps are called {name}"
             request = step.make(version, served)
-            if step.kind is Kind.READ and changed:
-                found[name] = _stable_answer(served, request, version)
+            if step.until is not None or (step.kind is Kind.READ and changed):
+                found[name] = _stable_answer(served, request, version, step.until)
                 changed = False
             else:
                 found[name] = served.mask.shape(served.asker.ask(request, version))
@@ -107,13 +112,25 @@ def answers(served: Served, steps: Iterable[Step]) -> dict[str, Any]:
     return found
 
 
-def _stable_answer(served: Served, request: Request, version: int) -> Any:
+def answers_of(server: Server, steps: Iterable[Step]) -> dict[str, Any]:
+    """What a server answers that is formatted, started and stopped for it."""
+    server.format(CLUSTER_ID)
+    server.start()
+    served = Served(server)
+    try:
+        return answers(served, steps)
+    finally:
+        served.asker.close()
+        server.stop()
+
+
+def _stable_answer(served: Served, request: Request, version: int, until: Callable[[Any], bool] | None) -> Any:
     """The answer once it stays the same: what was written reaches a broker a moment after the controller answered."""
     deadline = time.monotonic() + _STABLE_SECONDS
     last, same = None, 0
     while same < _STABLE_ANSWERS and time.monotonic() < deadline:
         answered = served.mask.shape(served.asker.ask(request, version))
-        same = same + 1 if answered == last else 1
+        same = (same + 1 if answered == last else 1) if until is None or until(answered) else 0
         last = answered
         if same < _STABLE_ANSWERS:
             time.sleep(_POLL_SECONDS)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+import ottla
 from ottla.base.config import REQUIRED, ConfigKey, ConfigKeys
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
 from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
@@ -34,10 +35,7 @@ class Row(NamedTuple):
     synonyms: str = ""
 
 
-ROWS = [
-    Row(*line.split("\t"))
-    for line in Path(__file__).with_name("kafka_keys.tsv").read_text().splitlines()[1:]
-]
+ROWS = [Row(*line.split("\t")) for line in Path(__file__).with_name("kafka_keys.tsv").read_text().splitlines()[1:]]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.of}:{row.name}")
@@ -83,6 +81,17 @@ def test_defaults_pass_their_own_checks() -> None:
 
 def test_what_is_not_acted_on_is_declared() -> None:
     assert set(SERVER_KEYS) >= NOT_ACTED_ON
+
+
+def test_what_the_code_reads_is_not_called_idle() -> None:
+    """Settings' own modules may name what nothing acts on; any other that names a setting acts on it."""
+    sources = Path(ottla.__path__[0])
+    text = "".join(path.read_text() for path in sorted(sources.rglob("*.py")) if not _declares(path))
+    assert [name for name in sorted(NOT_ACTED_ON) if f'"{name}"' in text] == []
+
+
+def _declares(path: Path) -> bool:
+    return path.parent.name == "config_keys" or path.name.startswith("config_") or path.name.endswith("log_config.py")
 
 
 def _default(key: ConfigKey) -> str:

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import pytest
 
+from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller
 from ottla.metadata.error import MetadataError
 from ottla.protocol.errors import ErrorCode, NotControllerError, UnknownServerError
@@ -101,5 +102,28 @@ def test_an_idle_controller_keeps_the_log_moving() -> None:
     async def scenario(replica: Replica) -> None:
         offset = replica.member.metadata.image.provenance.offset
         await until(lambda: replica.member.metadata.image.provenance.offset > offset)
+
+    run(scenario)
+
+
+def test_a_term_that_the_controller_ended_itself_costs_the_leadership(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when only a part of a large operation got into the log."""
+
+    async def scenario(replica: Replica) -> None:
+        epoch = replica.member.core.leader.epoch
+        controller = replica.driver.controller
+
+        def half_done(*arguments: object) -> Answer:
+            controller.renounce()
+            answer = Answer()
+            answer.refuse(NotControllerError())
+            return answer
+
+        with monkeypatch.context() as patched:
+            patched.setattr(controller, "submit", half_done)
+            with pytest.raises(NotControllerError):
+                await replica.ask(quota("ann"))
+        await until(lambda: replica.driver.is_active and replica.member.core.leader.epoch > epoch)
+        await replica.ask(quota("ann"))
 
     run(scenario)

@@ -8,7 +8,7 @@ from ottla.broker.quorum.metadata_publisher import RECORDS_PER_TURN
 from ottla.metadata.controller.context import Caller
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
-from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.disk.simulated import Fault, SimulatedDisk
 from tests.unit.broker.quorum.rig import DIRECTORY, Replica, config, formatted_disk, quota, until
 
 USERS = 4 * RECORDS_PER_TURN
@@ -98,6 +98,23 @@ def test_old_snapshots_go_with_the_log_before_them() -> None:
         await until(lambda: replica.driver.is_active)
         assert len(replica.member.metadata.image.client_quotas) == USERS + 1
         await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_a_snapshot_that_cannot_be_written_does_no_harm() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        disk.fail(Fault("flush", path_ending=".part"))
+        replica = await fill(disk, metadata_log_max_record_bytes_between_snapshots="20000")
+        assert replica.failures == []
+        names = disk.list(f"{DIRECTORY}/__cluster_metadata-0")
+        assert not any(name.endswith(".checkpoint") for name in names)
+
+        again = Replica(disk, config())
+        await until(lambda: again.driver.is_active)
+        assert len(again.member.metadata.image.client_quotas) == USERS + 1
+        assert not any(name.endswith(".part") for name in disk.list(f"{DIRECTORY}/__cluster_metadata-0"))
+        await again.member.stop(1000)
 
     run(scenario)
 

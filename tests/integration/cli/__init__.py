@@ -1,0 +1,1 @@
+"""The commands as processes of their own, beside Apache Kafka's where there is one."""

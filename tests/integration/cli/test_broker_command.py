@@ -1,0 +1,112 @@
+"""`ottla broker` as a new user runs it: it is there at once, says where, serves, and stops when told to."""
+
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from tests.integration.cli.running import Running, running
+from tests.kafka.port import free_port
+from tests.kafka.wire import Wire
+
+MAIN = "ottla.cli.main"
+CLEAN_MARK = ".kafka_cleanshutdown"
+
+
+def _brokers(address: tuple[str, int]) -> list[tuple[str, int]]:
+    with Wire(address) as wire:
+        answer = wire.ask(MetadataRequest(topics=[]), 9)
+    assert isinstance(answer, MetadataResponse)
+    return [(broker.host, broker.port) for broker in answer.brokers]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_formats_serves_and_stops_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    port, http = free_port(), free_port()
+    arguments = ("broker", "--listen", str(port), "--http", str(http))
+    for kind in ("new", "existing"):
+        with running(MAIN, *arguments, directory=tmp_path) as node:
+            assert node.wait_for("Ready") == (
+                f"Ready. Connect with bootstrap.servers=127.0.0.1:{port} ({kind} data in ottla-data, "
+                f"metrics at http://127.0.0.1:{http}/metrics). Ctrl-C stops."
+            )
+            assert _brokers(("127.0.0.1", port)) == [("127.0.0.1", port)]
+            with urllib.request.urlopen(f"http://127.0.0.1:{http}/readyz") as answer:
+                assert answer.status == 200
+            assert node.end(number) == 0
+            assert node.lines == [node.lines[0]], "nothing else is said"
+        assert (tmp_path / "ottla-data" / CLEAN_MARK).exists()
+
+
+def test_clients_are_told_the_address_they_dialled(tmp_path: Path) -> None:
+    port = free_port()
+    with running(MAIN, "broker", "--listen", f"0.0.0.0:{port}", "--http", "off", directory=tmp_path) as node:
+        assert f"bootstrap.servers=localhost:{port} " in node.wait_for("Ready")
+        assert _brokers(("127.0.0.1", port)) == [("127.0.0.1", port)]
+        assert _brokers(("127.0.0.2", port)) == [("127.0.0.2", port)]
+
+
+def test_a_port_that_is_taken_is_named_with_a_way_out(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with running(MAIN, "broker", "--listen", str(port), "--http", "off", directory=tmp_path) as node:
+            assert node.wait() == 1
+            assert f"ottla: port {port} is in use by another process" in node.lines[0]
+            assert "ottla broker --listen 127.0.0.1:" in node.lines[0]
+            assert not (tmp_path / "ottla-data").exists()
+
+
+def test_a_second_one_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", directory=tmp_path) as first:
+        first.wait_for("Ready")
+        with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", directory=tmp_path) as second:
+            assert second.wait() == 1
+            assert "FATAL" in second.wait_for("ottla-data")
+            assert not any("Traceback" in line for line in second.lines)
+        assert first.end() == 0
+
+
+def test_settings_that_deserve_a_word_get_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.io.threads=8\nnum.network.threads=3\nnum.partition=3\nsuper.users=User:a\n")
+    arguments = ("broker", str(file), "--listen", str(free_port()), "--http", "off")
+    with running(MAIN, *arguments, directory=tmp_path) as node:
+        node.wait_for("Ready")
+        assert [line.partition("] ")[2] for line in node.lines[:-1]] == [
+            "WARN unknown configuration num.partition (did you mean num.partitions?) (ottla.cli.serving)",
+            "WARN These settings are accepted, but nothing acts on them: num.io.threads, num.network.threads "
+            "(ottla.cli.serving)",
+        ]
+    with running(MAIN, *arguments, "--strict", directory=tmp_path) as node:
+        assert node.wait() == 1
+        assert node.lines == [
+            f"ottla: {file}, line 3: unknown configuration num.partition (did you mean num.partitions?)"
+        ]
+
+
+def test_a_bad_value_refuses_to_start_and_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("# mine\nnum.partitions=none\n")
+    with running(MAIN, "broker", str(file), directory=tmp_path) as node:
+        assert node.wait() == 1
+        assert node.lines == [
+            f"ottla: {file}, line 2: Invalid value none for configuration num.partitions: Not a number of type INT"
+        ]
+
+
+def test_protection_that_cannot_be_given_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    more = ("--override", "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+    with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", *more, directory=tmp_path) as node:
+        assert node.wait() == 1
+        _assert_one_fatal_line(node, "enforces no ACLs")
+
+
+def _assert_one_fatal_line(node: Running, text: str) -> None:
+    assert len(node.lines) == 1
+    assert "FATAL" in node.lines[0]
+    assert text in node.lines[0]

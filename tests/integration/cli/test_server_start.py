@@ -1,0 +1,110 @@
+"""`kafka-storage`, `kafka-server-start` and `kafka-server-stop` in the order in which scripts call them."""
+
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli.running import END_SECONDS, running
+from tests.kafka.port import free_port
+from tests.kafka.server import is_ready
+
+STORAGE = "ottla.cli.kafka.storage"
+START = "ottla.cli.kafka.server_start"
+STOP = "ottla.cli.kafka.server_stop"
+STARTED = re.compile(
+    r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] INFO \[KafkaRaftServer nodeId=\d+\] Kafka Server started \(.+\)"
+)
+
+
+class NodeFile:
+    """A `server.properties` for one combined node, with an id that no other node on this machine has."""
+
+    def __init__(self, directory: Path) -> None:
+        self.node_id = random.SystemRandom().randrange(1_000_000, 2_000_000_000)
+        self.port = free_port()
+        controller = free_port()
+        self.path = directory / "server.properties"
+        self.path.write_text(
+            f"process.roles=broker,controller\nnode.id={self.node_id}\nlog.dirs={directory}/data\n"
+            f"listeners=PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}\n"
+            "controller.listener.names=CONTROLLER\noffsets.topic.replication.factor=1\n"
+            f"controller.quorum.bootstrap.servers=127.0.0.1:{controller}\n"
+        )
+
+    def format(self) -> None:
+        cluster_id = _run(STORAGE, "random-uuid").stdout.strip()
+        assert _run(STORAGE, "format", "-t", cluster_id, "-c", str(self.path), "--standalone").returncode == 0
+
+
+def _run(module: str, *arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment or None,
+        timeout=END_SECONDS,
+        check=False,
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> NodeFile:
+    return NodeFile(tmp_path)
+
+
+def test_a_node_starts_as_the_file_says_and_scripts_see_it(file: NodeFile, tmp_path: Path) -> None:
+    file.format()
+    with running(START, str(file.path), "--override", "num.partitions=3", directory=tmp_path) as node:
+        line = node.wait_for("Kafka Server started")
+        assert STARTED.fullmatch(line)
+        assert f"nodeId={file.node_id}]" in line
+        assert is_ready(("127.0.0.1", file.port))
+        assert node.end() == 0
+
+
+def test_a_directory_that_is_not_formatted_refuses_with_the_way_out(file: NodeFile, tmp_path: Path) -> None:
+    with running(START, str(file.path), directory=tmp_path) as node:
+        assert node.wait() == 1
+        assert "format" in node.wait_for("FATAL")
+
+
+def test_a_daemon_runs_on_and_is_stopped_by_its_id(file: NodeFile, tmp_path: Path) -> None:
+    file.format()
+    started = _run(START, "-daemon", file.path.name, cwd=tmp_path)
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
+    _until(lambda: is_ready(("127.0.0.1", file.port)))
+    assert _run(STOP, "--node-id", str(file.node_id + 1)).returncode == 0
+    assert is_ready(("127.0.0.1", file.port)), "another id is another node"
+    assert _run(STOP, f"--node-id={file.node_id}", "--process-role=broker").stdout == (
+        "When both node-id and process-role are provided, the value for node-id will take precedence\n"
+    )
+    output = tmp_path / "logs" / "kafkaServer.out"
+    _until(lambda: "shut down completed" in output.read_text())
+    assert STARTED.search(output.read_text())
+    assert not is_ready(("127.0.0.1", file.port))
+
+
+def test_a_wrong_call_shows_how_it_is_meant() -> None:
+    called = _run(START)
+    assert called.returncode == 1
+    assert "[-daemon] server.properties [--override property=value]*" in called.stdout
+    assert _run(START, "--version").stdout == "4.3.1\n"
+    missing = _run(START, "/none.properties")
+    assert missing.returncode == 1
+    assert missing.stderr == (
+        "Exiting Kafka due to fatal exception: /none.properties: could not be read: No such file or directory\n"
+    )
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + END_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

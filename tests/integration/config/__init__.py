@@ -1,0 +1,1 @@
+"""Settings as Apache Kafka itself has and describes them."""
