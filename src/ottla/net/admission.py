@@ -7,9 +7,12 @@ away instead, since waiting would hold up everybody behind it.
 
 import socket
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 from ottla.net.limits import ServerLimits
+
+LongestIdle: TypeAlias = Callable[[], tuple[float, Callable[[], None]] | None]
+"""Names a listener's longest idle connection: since when, and how to close it."""
 
 
 class Admission:
@@ -18,7 +21,7 @@ class Admission:
     def __init__(self, limits: ServerLimits) -> None:
         self.count = 0
         self._by_address: Final[dict[str, int]] = {}
-        self._displaceable: Final[list[Callable[[], tuple[float, Callable[[], None]] | None]]] = []
+        self._offers: Final[dict[object, LongestIdle]] = {}
         self._waiting: Final[list[Callable[[], None]]] = []
         self.change_limits(limits)
 
@@ -62,19 +65,19 @@ class Admission:
         """Calls back once when somebody has left."""
         self._waiting.append(callback)
 
-    def offer(self, longest_idle: Callable[[], tuple[float, Callable[[], None]] | None]) -> None:
-        """A listener names, when asked, its longest idle connection: since when, and how to close it."""
-        self._displaceable.append(longest_idle)
+    def offer(self, listener: object, longest_idle: LongestIdle) -> None:
+        """A listener whose clients may have to make room for brokers."""
+        self._offers[listener] = longest_idle
 
-    def withdraw(self, longest_idle: Callable[[], tuple[float, Callable[[], None]] | None]) -> None:
+    def withdraw(self, listener: object) -> None:
         """Ends an `offer`."""
-        self._displaceable.remove(longest_idle)
+        self._offers.pop(listener, None)
 
     def displace(self) -> None:
         """Closes the connection that has been idle for longest, of all listeners that offered theirs."""
-        offers = [found for offer in self._displaceable if (found := offer()) is not None]
-        if offers:
-            _, close = min(offers, key=lambda found: found[0])
+        found = [offer for longest_idle in self._offers.values() if (offer := longest_idle()) is not None]
+        if found:
+            _, close = min(found, key=lambda offer: offer[0])
             close()
 
     def _wake(self) -> None:

@@ -37,7 +37,9 @@ _FRAMES_MAX: Final = 128
 _PROBE_BYTES: Final = 4_096
 """Received from a client whose last frame was large: enough to see the next one's size, little to copy."""
 _BULKY_BYTES: Final = 8_192
-"""An answer of this size, or of several pieces, leaves before the next frame is handled, as it may be left unread."""
+"""Smaller answers leave together; one that is larger, or not plain bytes, before the next frame is handled."""
+_UNREAD_PIECES_MAX: Final = 1_000
+"""A connection with more unread pieces than this is not read from, however small they are."""
 
 _IN_TURN: Final = 1  # a request is being handled, or waits for its answer and lets no other pass
 _CROWDED: Final = 2  # too many requests wait for their answers
@@ -120,8 +122,8 @@ class Connection:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request waits for its answer."""
-        return bool(self._pending)
+        """Whether a client that is there waits for an answer; one that said goodbye may not be there."""
+        return bool(self._pending) and not self._paused & _ENDED
 
     def throttle(self, ms: int) -> None:
         """Reads and handles nothing from this client for `ms` milliseconds; answers still leave."""
@@ -189,7 +191,7 @@ class Connection:
             pending.popleft()
             exchange.pieces = GONE
             self._out += pieces
-            if pending:
+            if pending or self._paused & _CROWDED:
                 self._release_answers()
         else:
             exchange.pieces = pieces
@@ -198,8 +200,9 @@ class Connection:
         if exchange.holds_up:
             exchange.holds_up = False
             self._paused &= ~_IN_TURN
-        count = len(pieces)
-        if not self._is_serving or count > 1 or (count and len(pieces[0]) > _BULKY_BYTES):
+        if not self._is_serving or (
+            pieces and (len(pieces) > 1 or type(pieces[0]) is not bytes or len(pieces[0]) > _BULKY_BYTES)
+        ):
             self._schedule()
 
     def proceeded(self, exchange: Exchange) -> None:
@@ -280,13 +283,16 @@ class Connection:
                 if self._paused:
                     break
             else:
-                self._schedule()
+                self._paused = _SCHEDULED
+                self._poller.at_next_round(self._catch_up)
         except OttlaError as error:
             self.end(f"{type(error).__name__}: {error}", logging.WARNING)
         except Exception as error:  # noqa: BLE001 - a bug in a handler costs one connection, not the server
             self._fail(error)
         self._is_serving = False
         if self._out:
+            if len(self._out) > 1 and not self._paused & _SCHEDULED and not self._interest & EPOLLOUT:
+                self._out[:] = (b"".join(self._out),)  # type: ignore[arg-type] # all are small, or it were scheduled
             self._flush()
         if position < end:
             self._keep(view, position, end)
@@ -302,7 +308,10 @@ class Connection:
         if self._paused:
             if not self._paused & _CLOSED:
                 inbox.keep(view, position, end)
-        elif not inbox.begin_large(view, position, end):
+        elif inbox.begin_large(view, position, end):
+            if inbox.large is not None:
+                self._read_large(inbox.large)
+        else:
             inbox.keep(view, position, end)
             if inbox.is_large(view, position, end):
                 self._wait_for_memory()
@@ -371,7 +380,7 @@ class Connection:
             self._watch(self._interest | EPOLLOUT)
         if not self._interest & EPOLLOUT:
             self._write()
-        if out and self._outbox.unread_bytes > self._unread_bytes_max:
+        if out and (len(out) > _UNREAD_PIECES_MAX or self._outbox.unread_bytes > self._unread_bytes_max):
             self._paused |= _UNREAD
 
     def _write(self) -> None:
@@ -392,7 +401,7 @@ class Connection:
             self._paused &= ~_UNREAD
         else:
             self._watch(self._interest | EPOLLOUT)
-            if self._paused & _UNREAD and outbox.unread_bytes <= self._unread_bytes_max:
+            if outbox.unread_bytes <= self._unread_bytes_max and len(outbox.pieces) <= _UNREAD_PIECES_MAX:
                 self._paused &= ~_UNREAD
 
     def _schedule(self) -> None:
@@ -424,6 +433,7 @@ class Connection:
             pending.popleft()
             self._out += first.pieces
             first.pieces = GONE
+        self._schedule()
         if len(pending) < self._exchanges_max:
             self._paused &= ~_CROWDED
 

@@ -130,14 +130,18 @@ class _HttpConnection(asyncio.Protocol):
         self._transport.pause_reading()
 
     def resume_writing(self) -> None:
+        """The client reads on; soon, since a transport must not be closed inside of this call."""
         self._is_reading = True
-        self._answer_all()
-        if not self._transport.is_closing():
-            self._transport.resume_reading()
+        self._loop.call_soon(self._go_on)
 
     def close(self) -> None:
         """The server closes."""
         self._transport.abort()
+
+    def _go_on(self) -> None:
+        self._answer_all()
+        if self._is_reading:
+            self._transport.resume_reading()
 
     def _answer_all(self) -> None:
         received = self._received

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-UNLIMITED = 2**31 - 1
+UNLIMITED: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,6 @@ class ServerLimits:
     """`max.connections.per.ip.overrides`, by address."""
     queued_bytes_max: int = -1
     """`queued.max.request.bytes`: no reading while requests of this size wait; -1 for no limit."""
+
+
+KAFKA_DEFAULTS: Final = ServerLimits()

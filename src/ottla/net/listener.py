@@ -25,7 +25,6 @@ _ACCEPTS_MAX: Final = 64
 """Clients accepted in one turn."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _EXHAUSTED_PAUSE_S: Final = 1.0
-_NUMBERS = itertools.count()
 
 
 class Listener:
@@ -46,6 +45,7 @@ class Listener:
         self._sock: socket.socket | None = None
         self._connections: Final[dict[Connection, None]] = {}
         self._idle: Final = IdleWatch[Connection](poller.loop, limits.idle_ms_max, self._expire)
+        self._numbers: Final = itertools.count()
         self._is_waiting = False
         self._is_exhausted = False
 
@@ -79,7 +79,7 @@ class Listener:
         except OSError as error:
             raise ListenError(self._host, self._port, error.strerror or str(error)) from error
         if not self._limits.is_inter_broker:
-            self.poller.admission.offer(self._longest_idle)
+            self.poller.admission.offer(self, self._longest_idle)
         self.poller.register(self._sock.fileno(), select.EPOLLIN, self._accept)
 
     def stop_accepting(self) -> None:
@@ -95,11 +95,27 @@ class Listener:
         for connection in list(self._connections):
             connection.end("the listener is closed", logging.DEBUG)
         self._idle.close()
-        self.poller.admission.withdraw(self._longest_idle)
+        self.poller.admission.withdraw(self)
+
+    def admit(self, sock: socket.socket, peer: tuple[str, int]) -> Connection | None:
+        """Takes a client that is connected, or turns it away if its address has too many connections."""
+        admission = self.poller.admission
+        limit = admission.address_limit(peer[0])
+        if limit is not None:
+            _log.info("[%s] rejected %s: the address has the maximum of %d connections", self.name, peer[0], limit)
+            sock.close()
+            return None
+        sock.setblocking(False)
+        connection = Connection(self, sock, _plain(sock.getsockname()), peer)
+        self._connections[connection] = None
+        admission.enter(peer[0])
+        self._idle.note(connection, self.poller.now)
+        connection.begin()
+        return connection
 
     def next_number(self) -> int:
         """A number for a connection, given once."""
-        return next(_NUMBERS)
+        return next(self._numbers)
 
     def note(self, connection: Connection) -> float:
         """A connection is active; until the time that is returned nobody needs to know that again."""
@@ -129,20 +145,7 @@ class Listener:
                     return
                 continue  # this client was gone before it was accepted
             self._is_exhausted = False
-            self._admit(sock, _plain(address))
-
-    def _admit(self, sock: socket.socket, peer: tuple[str, int]) -> None:
-        admission = self.poller.admission
-        limit = admission.address_limit(peer[0])
-        if limit is not None:
-            _log.info("[%s] rejected %s: the address has the maximum of %d connections", self.name, peer[0], limit)
-            sock.close()
-            return
-        sock.setblocking(False)
-        connection = Connection(self, sock, _plain(sock.getsockname()), peer)
-        self._connections[connection] = None
-        admission.enter(peer[0])
-        connection.begin()
+            self.admit(sock, _plain(address))
 
     def _has_room(self) -> bool:
         admission = self.poller.admission

@@ -33,6 +33,9 @@ class NodeClientOptions:
     """A larger answer ends the connection."""
 
 
+KAFKA_DEFAULTS: Final = NodeClientOptions()
+
+
 class _Waiting(NamedTuple):
     request: Request
     done: Done
@@ -49,7 +52,7 @@ class NodeClient:
         host: str,
         port: int,
         client_id: str,
-        options: NodeClientOptions = NodeClientOptions(),  # noqa: B008
+        options: NodeClientOptions = KAFKA_DEFAULTS,
     ) -> None:
         self.host: Final = host
         self.port: Final = port

@@ -6,14 +6,15 @@ announced with MSG_MORE, so that header and records share packets. What a socket
 
 import os
 import socket
-from collections.abc import Sequence
 from typing import Final
 
+from ottla.base.buffer import Buffer
 from ottla.net.errors import RegionEndedError
 from ottla.net.piece import FileRegion, Piece
 
 _MSG_MORE: Final = socket.MSG_MORE
-_BUFFERS_MAX: Final = 64
+_BUFFERS: Final = (bytes, bytearray, memoryview)
+_BATCH_MAX: Final = 64
 """Buffers in one `sendmsg`."""
 _TURN_BYTES: Final = 2_097_152
 """What is written in one turn at most, so that one fast reader does not hold up the others."""
@@ -32,7 +33,7 @@ class Outbox:
     @property
     def unread_bytes(self) -> int:
         """What has not been written yet."""
-        return sum(map(_size, self.pieces)) - self._region_sent
+        return sum(map(len, self.pieces)) - self._region_sent
 
     def clear(self) -> None:
         """Drops everything, and lets go of the files."""
@@ -48,7 +49,7 @@ class Outbox:
         while pieces and written < _TURN_BYTES:
             try:
                 first = pieces[0]
-                if isinstance(first, (bytes, bytearray, memoryview)):
+                if isinstance(first, _BUFFERS):
                     wanted, sent = self._write_buffers(sock)
                 else:
                     wanted, sent = self._write_region(sock, first)
@@ -61,33 +62,31 @@ class Outbox:
 
     def _write_buffers(self, sock: socket.socket) -> tuple[int, int]:
         """Writes the buffers before the next region: how much there was and how much went."""
-        pieces = self.pieces
-        batch: list[bytes | bytearray | memoryview] = []
+        batch: list[Buffer] = []
         flags = 0
-        for piece in pieces:
-            if not isinstance(piece, (bytes, bytearray, memoryview)):
+        for piece in self.pieces[:_BATCH_MAX]:
+            if not isinstance(piece, _BUFFERS):
                 flags = _MSG_MORE
                 break
-            if len(batch) == _BUFFERS_MAX:
-                break
             batch.append(piece)
-        wanted = sum(map(_size, batch))
+        wanted = sum(map(len, batch))
         sent = sock.sendmsg(batch, (), flags) if wanted else 0
-        self._drop(batch, sent)
+        if sent == wanted:
+            del self.pieces[: len(batch)]
+        else:
+            self._cut(sent)
         return wanted, sent
 
-    def _drop(self, batch: Sequence[bytes | bytearray | memoryview], sent: int) -> None:
-        """Removes what was sent of the buffers in front; the first that is left may be cut."""
-        done = 0
-        for piece in batch:
-            size = _size(piece)
-            if sent < size:
-                if sent:
-                    self.pieces[done] = memoryview(piece).cast("B")[sent:]
-                break
-            sent -= size
+    def _cut(self, sent: int) -> None:
+        """Removes what was sent of the buffers in front; the first that is left may have lost its start."""
+        pieces, done = self.pieces, 0
+        while sent >= len(pieces[done]):
+            sent -= len(pieces[done])
             done += 1
-        del self.pieces[:done]
+        first = pieces[done]
+        if sent and isinstance(first, _BUFFERS):
+            pieces[done] = memoryview(first)[sent:]
+        del pieces[:done]
 
     def _write_region(self, sock: socket.socket, region: FileRegion) -> tuple[int, int]:
         wanted = len(region) - self._region_sent
@@ -103,7 +102,3 @@ class Outbox:
         else:
             self._region_sent += sent
         return wanted, sent
-
-
-def _size(piece: Piece) -> int:
-    return piece.nbytes if isinstance(piece, memoryview) else len(piece)

@@ -7,4 +7,5 @@ from ottla.protocol.field import FileRegion, Records
 __all__ = ["FileRegion", "Piece"]
 
 Piece: TypeAlias = Records
-"""A part of a response frame. Buffers must not change before they have left; regions are held until then."""
+"""A part of a response frame. Views are of single bytes; buffers must not change before they have left, and regions are
+held until then."""

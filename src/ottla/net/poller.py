@@ -14,15 +14,16 @@ from typing import Final
 
 from ottla.net.admission import Admission
 from ottla.net.buffer_pool import BufferPool
-from ottla.net.limits import ServerLimits
+from ottla.net.limits import KAFKA_DEFAULTS, ServerLimits
 from ottla.net.request_memory import RequestMemory
 
 SHARED_BYTES: Final = 262_144
 """What one `recv` takes in at most, unless a large frame has a buffer of its own."""
 
 _EVENTS_MAX: Final = 256
-_ROUNDS_MAX: Final = 4
-"""Rounds in a row before timers and callbacks of the loop have their turn."""
+_ROUNDS_S_MAX: Final = 0.001
+"""Rounds follow each other while there is news, for as long as this: then the loop's timers and callbacks have a turn.
+A busy server so pays for the loop once in many rounds."""
 _END_PASSES_MAX: Final = 4
 """How often the end of a round looks for what its own callbacks added, before the loop has its turn."""
 
@@ -32,6 +33,7 @@ class Poller:
 
     __slots__ = (
         "_at_end",
+        "_at_next",
         "_callbacks",
         "_epoll",
         "_is_in_round",
@@ -45,7 +47,7 @@ class Poller:
         "view",
     )
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, limits: ServerLimits = ServerLimits()) -> None:  # noqa: B008
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: ServerLimits = KAFKA_DEFAULTS) -> None:
         self.loop: Final = loop
         self.view: Final = memoryview(bytearray(SHARED_BYTES))
         """Where small frames are received; its content lasts for one callback."""
@@ -58,6 +60,7 @@ class Poller:
         self._epoll: Final = select.epoll()
         self._callbacks: Final[dict[int, Callable[[int], None]]] = {}
         self._at_end: Final[deque[Callable[[], None]]] = deque()
+        self._at_next: Final[list[Callable[[], None]]] = []
         self._is_in_round = False
         self._is_scheduled = False
         loop.add_reader(self._epoll.fileno(), self._run_rounds)
@@ -94,6 +97,13 @@ class Poller:
             self._is_scheduled = True
             self.loop.call_soon(self._run_scheduled)
 
+    def at_next_round(self, callback: Callable[[], None]) -> None:
+        """Calls back once, after everybody else has had a turn: for those who have had theirs."""
+        self._at_next.append(callback)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self.loop.call_soon(self._run_scheduled)
+
     def close(self) -> None:
         """Stops polling; what waits for the end of a round is called first."""
         if self._epoll.closed:
@@ -105,20 +115,21 @@ class Poller:
         self._callbacks.clear()
 
     def _run_rounds(self) -> None:
-        poll, callbacks = self._epoll.poll, self._callbacks
+        poll, callbacks, time = self._epoll.poll, self._callbacks, self.loop.time
         self._is_in_round = True
+        self.now = time()
+        end = self.now + _ROUNDS_S_MAX
         try:
-            for _ in range(_ROUNDS_MAX):
-                events = poll(0, _EVENTS_MAX)
-                if not events:
-                    break
-                self.now = self.loop.time()
+            while events := poll(0, _EVENTS_MAX):
                 for fd, mask in events:
                     callback = callbacks.get(fd)
                     if callback is not None:
                         callback(mask)
                 if self._at_end:
                     self._end_round()
+                self.now = time()
+                if self.now > end or self._epoll.closed:
+                    break
         finally:
             self._leave_round()
 
@@ -128,6 +139,8 @@ class Poller:
             return
         self._is_in_round = True
         self.now = self.loop.time()
+        self._at_end.extend(self._at_next)
+        self._at_next.clear()
         try:
             self._end_round()
         finally:

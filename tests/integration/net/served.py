@@ -11,12 +11,13 @@ from typing import Self, TypeVar
 from ottla.net.connection import Connection
 from ottla.net.exchange import Exchange
 from ottla.net.handler import FrameHandler
-from ottla.net.limits import ListenerLimits, ServerLimits
+from ottla.net.limits import KAFKA_DEFAULTS, ListenerLimits, ServerLimits
 from ottla.net.listener import Listener
 from ottla.net.poller import Poller
 
 PATIENCE_S = 20.0
 """How long a test waits for what must come."""
+DEFAULT_LIMITS = ListenerLimits()
 
 Result = TypeVar("Result")
 
@@ -29,7 +30,7 @@ class LoopThread:
         self.failures: list[str] = []
         """What the loop was told about exceptions that nobody caught."""
         self.loop.set_exception_handler(lambda _, context: self.failures.append(repr(context)))
-        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()
 
     def call(self, function: Callable[[], Result]) -> Result:
@@ -45,7 +46,7 @@ class LoopThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
-        assert not self.failures
+        assert not self.failures, self.failures
 
 
 class Served:
@@ -54,8 +55,8 @@ class Served:
     def __init__(
         self,
         handler: FrameHandler,
-        limits: ListenerLimits = ListenerLimits(),  # noqa: B008
-        server_limits: ServerLimits = ServerLimits(),  # noqa: B008
+        limits: ListenerLimits = DEFAULT_LIMITS,
+        server_limits: ServerLimits = KAFKA_DEFAULTS,
     ) -> None:
         self.thread = LoopThread()
         self.poller = self.thread.call(lambda: Poller(self.thread.loop, server_limits))
@@ -87,10 +88,12 @@ class Served:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for listener in self.listeners:
-            self.thread.call(listener.close)
-        self.thread.call(self.poller.close)
-        self.thread.close()
+        try:
+            for listener in self.listeners:
+                self.thread.call(listener.close)
+            self.thread.call(self.poller.close)
+        finally:
+            self.thread.close()
 
 
 class Handler:

@@ -19,7 +19,24 @@ from tests.integration.net.served import (
     receive_frame,
 )
 
-SIZES = (1, 3, 4, 5, 100, 4_095, 32_763, 32_764, 32_768, 65_536, 262_139, 262_140, 262_141, 300_000, 1_048_576, 3_000_000)
+SIZES = (
+    1,
+    3,
+    4,
+    5,
+    100,
+    4_095,
+    32_763,
+    32_764,
+    32_768,
+    65_536,
+    262_139,
+    262_140,
+    262_141,
+    300_000,
+    1_048_576,
+    3_000_000,
+)
 
 
 def content(size: int) -> bytes:
@@ -202,3 +219,11 @@ def test_a_claimed_size_alone_commits_no_memory() -> None:
         for client in clients:
             client.close()
     assert claimed > 100_000_000
+
+
+def test_large_frames_use_the_same_memory_again() -> None:
+    with Served(Echo()) as served, served.connect() as first, served.connect() as second:
+        for client in (first, second) * 5:
+            client.sendall(framed(content(1_000_000)))
+            assert receive_frame(client) == content(1_000_000)
+        assert served.call(lambda: served.poller.buffers.kept_bytes) == 1_048_576

@@ -62,7 +62,12 @@ def segment(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("limits", [ListenerLimits(), SMALL_BUFFERS], ids=["default", "small buffers"])
 def test_file_regions_arrive_as_they_are_in_the_file(segment: Path, limits: ListenerLimits) -> None:
     data = segment.read_bytes()
-    regions = [Region(segment, 1_000, 4_000_000), Region(segment, 0, 0), Region(segment, 17, 1), Region(segment, 9, 70_000)]
+    regions = [
+        Region(segment, 1_000, 4_000_000),
+        Region(segment, 0, 0),
+        Region(segment, 17, 1),
+        Region(segment, 9, 70_000),
+    ]
     handler = Giving(b"header", regions[0], b"between", regions[1], regions[2], b"", regions[3], b"tail")
     expected = b"header" + data[1_000:4_001_000] + b"between" + data[17:18] + data[9:70_009] + b"tail"
     with Served(handler, limits) as served, served.connect(receive_buffer_bytes=4_096) as client:
