@@ -11,8 +11,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from crc32c import crc32c
-
 from ottla.base.config import ConfigError
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.client_subscription import ClientAttributes, Subscription
@@ -20,6 +18,7 @@ from ottla.metadata.directory_id import is_reserved
 from ottla.metadata.image.config import ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.compression.compression_type import CompressionType
 from ottla.protocol.errors import (
     ApiError,

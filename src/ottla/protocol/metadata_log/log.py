@@ -100,16 +100,33 @@ def encode_record(record: MetadataRecord, version: int) -> bytes:
 
 def decode_record(value: Buffer, record_types: dict[int, type[MetadataRecord]] = RECORD_TYPES) -> VersionedRecord:
     """What the value of a log record says; `DecodeError` if its frame, type or version is none we know."""
-    # Replay reads millions of records of few types: the frame's three bytes lead straight to the plan.
-    plan = _PLANS.get(bytes(value[:3])) if record_types is RECORD_TYPES else None
+    plan, start = _plan_of(value, record_types)
+    return VersionedRecord(_message(plan, value, start), plan.version)
+
+
+def read_record(value: Buffer) -> MetadataRecord:
+    """The record alone, for who replays the metadata log: millions of records of a few types and versions.
+
+    >>> read_record(bytes.fromhex("01140000"))
+    NoOpRecord()
+    """
+    frame = bytes(value[:3])
+    plan = _PLANS.get(frame)
     if plan is None:
-        plan, start = _plan_of(value, record_types)
-    else:
-        start = 3
+        plan, start = _plan_of(value, RECORD_TYPES)
+        if start != 3:
+            return _message(plan, value, start)
+        _PLANS[frame] = plan
+    return _message(plan, value, 3)
+
+
+def _message(plan: StructPlan, value: Buffer, start: int) -> MetadataRecord:
+    """The message that fills the value from `start` on."""
+    record: MetadataRecord
     record, position = engine.decode(plan, value, start)
     if position != len(value):
         raise DecodeError("bytes left over", path=plan.struct.__name__, position=position)
-    return VersionedRecord(record, plan.version)
+    return record
 
 
 def _plan_of(value: Buffer, record_types: dict[int, type[MetadataRecord]]) -> tuple[StructPlan, int]:
@@ -121,10 +138,7 @@ def _plan_of(value: Buffer, record_types: dict[int, type[MetadataRecord]]) -> tu
     if not record_type.valid_versions.includes(version):
         known: VersionRange = record_type.valid_versions
         raise DecodeError(f"version {version}, known are {known}", path=record_type.__name__, position=2)
-    plan = record_type.plan(version)
-    if record_types is RECORD_TYPES and position == 3:
-        _PLANS[bytes(value[:3])] = plan
-    return plan, position
+    return record_type.plan(version), position
 
 
 def _read_frame(value: Buffer) -> tuple[int, int, int]:

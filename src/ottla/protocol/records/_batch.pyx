@@ -19,7 +19,7 @@ from ottla.protocol.records._varint cimport (
     store_int64,
 )
 
-from crc32c import crc32c
+from ottla.protocol.checksum import crc32c
 
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.records import batch_plain

@@ -9,9 +9,8 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import crc32c
-
 from ottla.base.buffer import Buffer
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.memory import contiguous
@@ -223,7 +222,7 @@ class Batch:
 
     def compute_crc(self) -> int:
         """The CRC-32C of everything behind the CRC field."""
-        return crc32c.crc32c(self._view[self.position + _ATTRIBUTES_AT : self.position + self.size])
+        return crc32c(self._view[self.position + _ATTRIBUTES_AT : self.position + self.size])
 
     def crc_matches(self) -> bool:
         """Whether the bytes are those that the CRC was made of."""

@@ -9,8 +9,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import crc32c
-
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, compress, decompress
 from ottla.protocol.errors import EncodeError
 from ottla.protocol.records import frames, frames_plain
@@ -175,7 +174,7 @@ def write_header(batch: bytearray, options: BatchOptions, fields: tuple[int, int
     except struct.error as error:
         raise EncodeError(str(error), path="batch") from None
     with memoryview(batch) as view:
-        _CRC.pack_into(batch, _CRC_AT, crc32c.crc32c(view[_ATTRIBUTES_AT:]))
+        _CRC.pack_into(batch, _CRC_AT, crc32c(view[_ATTRIBUTES_AT:]))
 
 
 class BatchBuilder:

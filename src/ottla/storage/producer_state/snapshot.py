@@ -7,8 +7,7 @@ that does not check out is no disaster: an older one is taken and the log replay
 import struct
 from collections.abc import Iterable
 
-import crc32c
-
+from ottla.protocol.checksum import crc32c
 from ottla.storage.disk.atomic import read_whole
 from ottla.storage.disk.port import Access, Disk
 from ottla.storage.errors import RebuildableFileError
@@ -27,7 +26,7 @@ def write_snapshot(disk: Disk, path: str, entries: Iterable[ProducerEntry]) -> N
     body = _COUNT.pack(len(rows)) + b"".join(rows)
     file = disk.open(path, Access.CREATE)
     file.truncate(0)
-    file.write(0, (_HEAD.pack(_VERSION, crc32c.crc32c(body)), body))
+    file.write(0, (_HEAD.pack(_VERSION, crc32c(body)), body))
 
 
 def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:
@@ -39,7 +38,7 @@ def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:
     if version != _VERSION:
         raise RebuildableFileError(f"version {version}", path)
     body = memoryview(raw)[_HEAD.size :]
-    if crc32c.crc32c(body) != crc:
+    if crc32c(body) != crc:
         raise RebuildableFileError("the CRC does not match", path)
     rows = body[_COUNT.size :]
     if len(rows) != _COUNT.unpack_from(body)[0] * _ENTRY.size:
