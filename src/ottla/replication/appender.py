@@ -42,6 +42,7 @@ _BEFORE_THE_LOG: Final = (
     InvalidTopicError,
 )
 """Refusals with which Kafka does not say where the log starts."""
+_NO_ERRORS: Final[Sequence[RecordError]] = ()
 
 
 class Appender:
@@ -58,7 +59,8 @@ class Appender:
         self._table: Final = table
         self._online: Final = table.online
         self._waiting: Final = waiting
-        self._watched: Final = waiting.fetches.watched
+        self._fetches: Final = waiting.fetches.watched
+        self._produces: Final = waiting.produces.watched
         self._flush_wait: Final = flush_wait
         self._clock: Final = clock
         self._failed: Final = failed
@@ -84,7 +86,7 @@ class Appender:
             return
         now_ms = self._clock.now_ms()
         results: list[AppendResult] = []
-        written: list[tuple[int, Partition]] = []
+        written: list[Partition] = []
         waits = False
         for topic, index, records, options in entries:
             try:
@@ -95,14 +97,13 @@ class Appender:
             except ApiError as error:
                 results.append(self._refused(topic, index, error))
                 continue
-            first_offset, last_offset, _, append_time, start_offset, size = info
-            written.append((len(results), partition))
             # As in Log.append_as_leader: half the cost of the constructor.
-            answer = (topic, index, 0, first_offset, append_time, start_offset, None, (), last_offset, size)
+            answer = (topic, index, 0, info[0], info[3], info[4], None, _NO_ERRORS, info[1], info[5])
             results.append(tuple.__new__(AppendResult, answer))
+            written.append(partition)
             log = partition.log
             config = log.config
-            if (acks == ALL_IN_SYNC and log.high_watermark <= last_offset) or (
+            if (acks == ALL_IN_SYNC and log.high_watermark <= info[1]) or (
                 config.flush_on_ack or config.flush_messages != LONG_MAX
             ):
                 waits = True
@@ -110,22 +111,18 @@ class Appender:
             self._wait(results, written, acks, timeout_ms, done)
         else:
             done(results)
-        for _, partition in written:
-            if partition in self._watched:
+        for partition in written:
+            if partition in self._fetches:
                 self._waiting.fetches.check(partition)
-            if partition in self._waiting.produces.watched:
+            if partition in self._produces:
                 self._waiting.produces.check(partition)
 
     def _wait(
-        self,
-        results: list[AppendResult],
-        written: list[tuple[int, Partition]],
-        acks: int,
-        timeout_ms: int,
-        done: AppendDone,
+        self, results: list[AppendResult], written: list[Partition], acks: int, timeout_ms: int, done: AppendDone
     ) -> None:
         pending = PendingAppend(self._table, results, done)
-        for place, partition in written:
+        places = [place for place, result in enumerate(results) if result.error_code == ErrorCode.NONE]
+        for place, partition in zip(places, written, strict=True):
             end_offset = results[place].last_offset + 1
             if acks == ALL_IN_SYNC:
                 pending.replicate(partition, place, end_offset)
@@ -145,7 +142,7 @@ class Appender:
         if isinstance(error, StorageError):
             self._failed(error)
         log_start_offset, message = -1, None
-        record_errors: Sequence[RecordError] = ()
+        record_errors = _NO_ERRORS
         if not isinstance(error, _BEFORE_THE_LOG):
             log_start_offset = self._online[(topic, index)].log.log_start_offset
         if isinstance(error, (InvalidRecordsError, InvalidTimestampsError)):

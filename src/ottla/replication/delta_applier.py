@@ -25,6 +25,8 @@ from ottla.storage.topic_partition import TopicPartition
 
 _log = logging.getLogger(__name__)
 _SLICE_SECONDS: Final = 0.005
+_DELETIONS: Final = 200
+"""Logs that are deleted together: checkpoints are written once for all of them."""
 
 
 class _Step(Enum):
@@ -139,10 +141,14 @@ class DeltaApplier:
                 self._parts.waiting.check(partition)
             yield _Step.GO_ON
         _log.info("[broker=%d] deleting %d partitions", self._node_id, len(names))
-        self._preparation.delete([TopicPartition(name.topic, name.partition) for name in names], self._deleted)
-        yield _Step.WAIT
+        for start in range(0, len(names), _DELETIONS):
+            some = [TopicPartition(name.topic, name.partition) for name in names[start : start + _DELETIONS]]
+            self._preparation.delete(some, self._deleted)
+            yield _Step.WAIT
 
     def _deleted(self, problems: Sequence[ApiError]) -> None:
+        if self._is_closed:
+            return
         for problem in problems:
             _log.error("[broker=%d] not deleted: %s", self._node_id, problem)
         self._parts.directory_watch.check()

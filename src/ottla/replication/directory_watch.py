@@ -7,7 +7,7 @@ which of them are new.
 import logging
 from typing import Final
 
-from ottla.replication.fetchers import Fetchers
+from ottla.replication.fetcher_pool import FetcherPool
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import DirectoryEventPort
 from ottla.replication.waiting import Waiting
@@ -27,7 +27,7 @@ class DirectoryWatch:
         self._waiting: Final = waiting
         self._port: Final = port
         self._known: Final = {home.path for home in logs.directories.offline()}
-        self.fetchers: Fetchers | None = None
+        self.fetchers: FetcherPool | None = None
 
     def failed(self, error: StorageError) -> None:
         """An I/O error happened: the directory that it names is not used any more.

@@ -6,7 +6,7 @@ an epoch that is over) waits for the metadata to say how.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -60,10 +60,6 @@ class Fetcher:
 
     def __len__(self) -> int:
         return len(self._partitions)
-
-    def partitions(self) -> Iterable[Partition]:
-        """Those that are followed here, also if they just back off."""
-        return list(self._partitions.values())
 
     def add(self, partition: Partition) -> None:
         """Begins to fetch a partition, in its present leader epoch."""
@@ -129,8 +125,9 @@ class Fetcher:
         self._is_fetching = False
         if isinstance(answer, ApiError):
             _log.info("[broker=%d] fetching failed, trying again: %s", self.leader_id, answer)
-            for key in wanted:
-                self._delay(key)
+            for key, asked in wanted.items():
+                if self._ready.get(key) is asked:
+                    self._delay(key)
         else:
             for key, fetched in answer.items():
                 # Its epoch may have changed, or its log been truncated, since this was asked for.

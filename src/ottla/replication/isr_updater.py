@@ -9,18 +9,22 @@ from ottla.replication.isr import Answered
 from ottla.replication.partition.partition import Partition, Progress
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import AlterPartitionPort, LeaderAndIsr
+from ottla.replication.timer_wheel import TimerWheel
 from ottla.replication.waiting import Waiting
 
 _log = logging.getLogger(__name__)
+_RETRY_MS: Final = 50
+"""A controller that cannot say yes or no just now is not asked again at once: it may be in this very process."""
 
 
 class IsrUpdater:
     """Speaks with the controller about ISRs; counts for the metrics."""
 
-    def __init__(self, table: PartitionTable, waiting: Waiting, port: AlterPartitionPort) -> None:
+    def __init__(self, table: PartitionTable, waiting: Waiting, port: AlterPartitionPort, wheel: TimerWheel) -> None:
         self._table: Final = table
         self._waiting: Final = waiting
         self._port: Final = port
+        self._wheel: Final = wheel
         self.expansions = 0
         self.shrinks = 0
         self.failures = 0
@@ -59,12 +63,17 @@ class IsrUpdater:
         elif outcome is Answered.RETRY:
             self.failures += 1
             _log.warning("[%s-%d] the ISR was not updated, trying again: %s", partition.topic, partition.index, answer)
-            self._submit(partition, proposed)
+            self._wheel.add(_RETRY_MS, lambda: self._retry(partition, proposed))
         else:
             self.failures += 1
             _log.debug("[%s-%d] the ISR was not updated: %s", partition.topic, partition.index, answer)
         if moved:
             self._waiting.check(partition)
+
+    def _retry(self, partition: Partition, proposed: LeaderAndIsr) -> None:
+        leadership = partition.leadership
+        if self._table.is_here(partition) and leadership is not None and leadership.isr.proposed is proposed:
+            self._submit(partition, proposed)
 
     def _count(self, before: int, proposed: LeaderAndIsr) -> None:
         if len(proposed.isr) > before:

@@ -96,6 +96,11 @@ class LogMover:
         self._preparation: Final = preparation
         self._worker: Final = worker
         self._moves: dict[Partition, Move] = {}
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Copies nothing more; the next start goes on from what there is."""
+        self._is_closed = True
 
     def __len__(self) -> int:
         return len(self._moves)
@@ -190,6 +195,8 @@ class LogMover:
 
     def _copied(self, move: Move, end_offset: int, problem: ApiError | None) -> None:
         move.is_copying = False
+        if self._is_closed:
+            return
         if move.is_over:
             self._drop(move)
         elif problem is not None or not self._parts.table.is_here(move.partition):

@@ -4,9 +4,9 @@ While a log is prepared nobody else changes it: its partition is not served yet 
 retention and cleaning are paused from before the work is handed over until after it came back.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from itertools import cycle
 from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
@@ -51,12 +51,27 @@ class LogPreparation:
         self._workers: Final = workers
         self.preferred: Final[dict[TopicPartition, str]] = {}
         """Directories that partitions are to be made in, as AlterReplicaLogDirs said before they came."""
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Begins nothing more; what is under way ends unheard."""
+        self._is_closed = True
 
     def prepare(self, wanted: Sequence[Wanted], prepared: Callable[[Sequence[Prepared]], None]) -> None:
         """Prepares all; `prepared` is called on the loop for a few of them at a time."""
-        worker = cycle(self._workers)
-        for start in range(0, len(wanted), _CHUNK):
-            self._submit(next(worker), wanted[start : start + _CHUNK], prepared)
+        chunks = deque(wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+
+        def go_on(worker: Worker, done: Sequence[Prepared]) -> None:
+            if self._is_closed:
+                return
+            if chunks:
+                self._submit(worker, chunks.popleft(), go_on)
+            prepared(done)
+
+        # Each thread has one chunk to work on and one that waits: handing over thousands would take its time too.
+        for worker in (*self._workers, *self._workers):
+            if chunks:
+                self._submit(worker, chunks.popleft(), go_on)
 
     def delete(self, names: Sequence[TopicPartition], deleted: Callable[[Sequence[ApiError]], None]) -> None:
         """Takes logs away; `deleted` is called on the loop, with what went wrong."""
@@ -79,7 +94,9 @@ class LogPreparation:
             stack.enter_context(self._logs.cleaning.paused(name))
         return stack
 
-    def _submit(self, worker: Worker, chunk: Sequence[Wanted], prepared: Callable[[Sequence[Prepared]], None]) -> None:
+    def _submit(
+        self, worker: Worker, chunk: Sequence[Wanted], prepared: Callable[[Worker, Sequence[Prepared]], None]
+    ) -> None:
         pause = self._pause([TopicPartition(wanted.name.topic, wanted.name.partition) for wanted in chunk])
 
         def job() -> None:
@@ -88,7 +105,7 @@ class LogPreparation:
                 done += [Prepared(wanted, self._prepare(wanted)) for wanted in chunk]
             finally:
                 self._mailbox.post(pause.close)
-                self._mailbox.post(lambda: prepared(done))
+                self._mailbox.post(lambda: prepared(worker, done))
 
         worker.submit(job)
 

@@ -78,7 +78,7 @@ class LogReader:
             if not self._follower_fetched(partition, params, wanted[place]):
                 results[place] = _NOT_LEADER
                 is_final = True
-        return Read(results, total, is_final)
+        return tuple.__new__(Read, (results, total, is_final))
 
     def _follower_fetched(self, partition: Partition, params: FetchParams, want: FetchPartition) -> bool:
         fetch = FollowerFetch(params.replica_id, params.replica_epoch, want.fetch_offset, want.log_start_offset)

@@ -4,7 +4,7 @@ What happens to one partition is looked at for that partition only, so a fetch o
 with every record than one of a single partition. When it completes everything is read again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ottla.replication.fetch import READ_COMMITTED, FetchDone, FetchParams, FetchPartition
 from ottla.replication.log_reader import LogReader
@@ -29,15 +29,19 @@ class PendingFetch:
         self._available: dict[Partition, int] = {}
         """Bytes at hand by partition, if more than one is wanted."""
 
-    def watch(self, wanted: Sequence[FetchPartition]) -> Sequence[Partition]:
-        """Takes what is wanted; the partitions that something has to happen to."""
+    def watch(self, wanted: Sequence[FetchPartition]) -> Collection[Partition] | None:
+        """Takes what is wanted; the partitions that something has to happen to, None if one is gone already."""
         online = self._table.online
         self._wanted = wanted
-        self._wanted_of = {online[(want[0], want[1])]: want for want in wanted}
+        for want in wanted:
+            partition = online.get((want[0], want[1]))
+            if partition is None:
+                return None
+            self._wanted_of[partition] = want
         if self._params.min_bytes > 1:
             for partition in self._wanted_of:
                 self._note(partition)
-        return list(self._wanted_of)
+        return self._wanted_of.keys()
 
     def is_ready(self, key: Partition) -> bool:
         """Whether there is enough now, or an answer that is no records."""

@@ -1,7 +1,7 @@
 """All partitions of a broker: finds them, and serves the requests that concern several.
 
 A listener of the metadata, which says which partitions there are. The parts that do the work are made and put
-together here: `appender`, `log_reader`, `record_deleter`, `delta_applier`, `isr_updater`, `fetchers`, `log_mover`,
+together here: `appender`, `log_reader`, `record_deleter`, `delta_applier`, `isr_updater`, `fetcher_pool`, `log_mover`,
 `housekeeping`.
 """
 
@@ -18,7 +18,7 @@ from ottla.replication.delta_applier import DeltaApplier
 from ottla.replication.directory_watch import DirectoryWatch
 from ottla.replication.fetch import FetchDone, FetchParams, FetchPartition
 from ottla.replication.fetcher import FetcherContext
-from ottla.replication.fetchers import Fetchers
+from ottla.replication.fetcher_pool import FetcherPool
 from ottla.replication.flush_wait import FlushWait
 from ottla.replication.follower_log import FollowerLog
 from ottla.replication.housekeeping import Housekeeping
@@ -36,7 +36,6 @@ from ottla.replication.partition_table import PartitionTable
 from ottla.replication.pending_fetch import PendingFetch
 from ottla.replication.periodic import PeriodicTask
 from ottla.replication.ports import Worker
-from ottla.replication.produce import AppendDone, AppendEntry
 from ottla.replication.record_deleter import RecordDeleter
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
@@ -68,7 +67,7 @@ class ReplicaManager:
         self._watch: Final = DirectoryWatch(logs, self.table, self.waiting, options.directory_events)
         follower_log = FollowerLog(logs, self.waiting, clock, self._watch.failed)
         context = FetcherContext(loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms)
-        self._fetchers: Final = Fetchers(context, options.endpoint_of)
+        self._fetchers: Final = FetcherPool(context, options.endpoint_of)
         self._watch.fetchers = self._fetchers
         parts = ReplicaParts(
             logs=logs,
@@ -85,15 +84,17 @@ class ReplicaManager:
         self._workers: list[Worker] = []
         changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
         self._changer: Final = changers[0]
-        preparation = LogPreparation(logs, mailbox, changers)
-        self._mover: Final = LogMover(parts, preparation, self._worker("log-mover"))
+        self._preparation: Final = LogPreparation(logs, mailbox, changers)
+        self._mover: Final = LogMover(parts, self._preparation, self._worker("log-mover"))
         follower_log.truncated = self._mover.truncated
-        self._applier: Final = DeltaApplier(parts, preparation, self._mover)
-        self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition)
+        self._applier: Final = DeltaApplier(parts, self._preparation, self._mover)
+        self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
         self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed)
         self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed)
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
-        self._appender: Final = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
+        appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
+        # Every produce comes this way: the call goes straight to where the work is done.
+        self.append: Final = appender.append
         self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
@@ -121,6 +122,8 @@ class ReplicaManager:
         self._shrinking.stop()
         self._housekeeping.stop()
         self._applier.close()
+        self._preparation.close()
+        self._mover.close()
         self._fetchers.close()
         self._wheel.close()
         for worker in self._workers:
@@ -182,27 +185,6 @@ class ReplicaManager:
 
     # Requests
 
-    def append(
-        self,
-        entries: Sequence[AppendEntry],
-        *,
-        acks: int,
-        timeout_ms: int,
-        done: AppendDone,
-        internal_topics_allowed: bool = False,
-    ) -> None:
-        """Appends to each partition, and calls `done` once as many replicas have it as `acks` wants.
-
-        That is within this call if there is nothing to wait for. A partition that is named twice counts once.
-        """
-        self._appender.append(
-            entries,
-            acks=acks,
-            timeout_ms=timeout_ms,
-            done=done,
-            internal_topics_allowed=internal_topics_allowed,
-        )
-
     def fetch(self, params: FetchParams, wanted: Sequence[FetchPartition], done: FetchDone) -> None:
         """Reads each partition, and calls `done` at once if there is enough, or an error, or no time to wait."""
         results, size_bytes, is_final = self._reader.read(params, wanted, is_first=True)
@@ -210,7 +192,11 @@ class ReplicaManager:
             done(results)
             return
         pending = PendingFetch(self.table, self._reader, params, done)
-        self.waiting.fetches.watch(pending, pending.watch(wanted), params.max_wait_ms)
+        keys = pending.watch(wanted)
+        if keys is None:
+            done(results)
+        else:
+            self.waiting.fetches.watch(pending, keys, params.max_wait_ms)
 
     def delete_records(
         self, entries: Sequence[DeleteRecordsEntry], *, timeout_ms: int, done: DeleteRecordsDone

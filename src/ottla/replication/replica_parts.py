@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ottla.base.clock import Clock
 from ottla.replication.directory_watch import DirectoryWatch
-from ottla.replication.fetchers import Fetchers
+from ottla.replication.fetcher_pool import FetcherPool
 from ottla.replication.mailbox import Mailbox
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition_table import PartitionTable
@@ -21,7 +21,7 @@ class ReplicaParts:
     table: PartitionTable
     view: ClusterView
     waiting: Waiting
-    fetchers: Fetchers
+    fetchers: FetcherPool
     directory_watch: DirectoryWatch
     directory_events: DirectoryEventPort
     clock: Clock

@@ -1,11 +1,11 @@
 """Time limits for thousands of waiting requests on one timer of the event loop.
 
 Time is cut into ticks; what expires in the same tick shares a bucket, and only the next bucket has a timer. Adding and
-cancelling is a dictionary operation; nothing is sorted but the ticks. A time limit is kept late by up to a tick, never
-early.
+cancelling is a dictionary operation; nothing is sorted but the ticks. A limit is kept a little late, never early: by a
+tick if it is short, by a few for long ones, whose buckets are wider, so that there are never more than some thousand.
 
-Ticks of 2 ms, now 1,000 ms: limits of 5 ms and 6 ms end in the buckets of tick 503 (1,006 ms), both together; one of
-7 ms in that of tick 504.
+Ticks of 2 ms, now 1,000 ms: limits of 4 ms and 5 ms share the bucket of tick 503 (1,006 ms); one of 6 ms is in that of
+tick 504.
 """
 
 import heapq
@@ -15,6 +15,8 @@ from typing import Final
 from ottla.replication.ports import EventLoop, TimerHandle
 
 _TICK_MS: Final = 2
+_LONG: Final = ((60_000, 512), (2_000, 16))
+"""From so many milliseconds on a bucket is so many ticks wide."""
 
 
 class Timeout:
@@ -49,6 +51,9 @@ class TimerWheel:
         """Calls `expire` on the loop in `timeout_ms`, unless it is cancelled."""
         due_ms = self._loop.time() * 1000 + max(timeout_ms, 0)
         tick = int(due_ms // self._tick_ms) + 1
+        if timeout_ms >= _LONG[-1][0]:
+            width = next(width for limit_ms, width in _LONG if timeout_ms >= limit_ms)
+            tick += -tick % width
         bucket = self._buckets.get(tick)
         if bucket is None:
             bucket = self._buckets[tick] = {}

@@ -2,7 +2,8 @@
 
 Version `0`, the number of entries, then `<topic> <partition> <offset>` a line. The file is replaced as a whole, so a
 reader finds the old or the new one. Noise or a wrong count means that something else wrote it: refused with the line,
-because a recovery point or log start that is silently lost serves deleted records again.
+because a recovery point or log start that is silently lost serves deleted records again. An empty file is no
+checkpoint yet: Apache Kafka makes them so when it starts.
 """
 
 from collections.abc import Mapping
@@ -31,9 +32,9 @@ class OffsetCheckpoint:
         self.path = f"{directory}/{name}"
 
     def read(self) -> dict[TopicPartition, int]:
-        """The offsets in the file, none if there is no file; `CorruptFileError` names the line that is wrong."""
+        """The offsets in the file, if there is one; `CorruptFileError` names the line that is wrong."""
         data = read_whole(self._disk, self.path)
-        return {} if data is None else self._parse(data)
+        return self._parse(data) if data else {}
 
     def write(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Replaces the file; the offsets are on the disk when this returns."""
@@ -46,8 +47,8 @@ class OffsetCheckpoint:
             lines = data.decode().splitlines()
         except UnicodeDecodeError as error:
             raise CorruptFileError(f"no text at byte {error.start}", self.path) from error
-        if not lines or lines[0].strip() != _VERSION:
-            raise self._refuse(1, f"version {lines[0] if lines else ''!r}, {_VERSION} expected")
+        if lines[0].strip() != _VERSION:
+            raise self._refuse(1, f"version {lines[0]!r}, {_VERSION} expected")
         expected = _number(lines[1]) if len(lines) > 1 else None
         if expected is None:
             raise self._refuse(2, "no number of entries")

@@ -158,7 +158,10 @@ class TestElectLeaders:
         cluster.alter_isr("t", 0, [2, 3, 1])
         assert self.elect(cluster) == [(0, None)]
         response = cluster.ask(ElectLeadersRequest(election_type=0, topic_partitions=None))
-        assert response.replica_election_results == []
+        assert [(topic.topic, topic.partition_result) for topic in response.replica_election_results] == [
+            ("t", []),
+            ("u", []),
+        ]
 
     def test_unknown_partitions(self, cluster: Cluster) -> None:
         assert self.elect(cluster, ("nope", 0)) == [(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "No such topic as nope")]

@@ -43,7 +43,6 @@ def test_a_missing_file_has_no_offsets(disk: SimulatedDisk) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", 1),
         ("1\n0\n", 1),
         ("noise", 1),
         ("0\n", 2),
@@ -120,3 +119,8 @@ def test_a_long_topic_name_still_fits_with_its_suffix() -> None:
     name = directory_name(TopicPartition("t" * 249, 7), DirectoryKind.DELETE, "0" * 32)
     assert len(name) == 255
     assert name.endswith(f"-7.{'0' * 32}-delete")
+
+
+def test_an_empty_file_holds_nothing_as_when_apache_kafka_has_just_started(disk: SimulatedDisk) -> None:
+    put(disk, "empty", "")
+    assert OffsetCheckpoint(disk, "/data", "empty").read() == {}

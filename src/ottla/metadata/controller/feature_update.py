@@ -56,7 +56,9 @@ def update_features(
         return Outcome(UpdateFeaturesResponse(error_code=error.code, error_message=message))
     response = UpdateFeaturesResponse(error_message=None)
     if caller.api_version <= _RESULTS_UP_TO:
-        response.results = [UpdatableFeatureResult(feature=name, error_message="NONE") for name in updates]
+        response.results = [
+            UpdatableFeatureResult(feature=update.feature, error_message="NONE") for update in request.feature_updates
+        ]
     if request.validate_only:
         return Outcome(response)
     elr = updates.get(ELIGIBLE_LEADER_REPLICAS_VERSION.name)

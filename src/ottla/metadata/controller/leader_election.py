@@ -80,11 +80,11 @@ def _elect_many(context: ControllerContext, partitions: list[tuple[Uuid, int]], 
 
 
 def _all_needed(context: ControllerContext, election: Election) -> list[TopicPartitions]:
-    """The partitions that the election could change, by topic name."""
-    index = context.index
-    by_topic: dict[str, list[int]] = {}
+    """Every topic by name, with the partitions that the election could change: as Kafka, also where there are none."""
+    index, topics = context.index, context.image.topics
+    by_topic: dict[str, list[int]] = {name: [] for name in topics.ids}
     for topic_id, partition in index.imbalanced() if election is Election.PREFERRED else index.leaderless():
-        by_topic.setdefault(context.image.topics.by_id[topic_id].name, []).append(partition)
+        by_topic[topics.by_id[topic_id].name].append(partition)
     return [TopicPartitions(topic=name, partitions=partitions) for name, partitions in sorted(by_topic.items())]
 
 

@@ -36,11 +36,16 @@ class Leadership:
     # The metadata's word
 
     def update(self, registration: PartitionRegistration) -> None:
-        """Takes replicas and ISR as the controller has them."""
+        """Takes replicas and ISR as the controller has them.
+
+        What an answer of the controller said before comes again with the metadata. It tells nothing new then, and must
+        not make the leader forget a proposal that it sent meanwhile: the controller may yet accept it.
+        """
         own_id = self._view.node_id
         wanted = [replica for replica in registration.replicas if replica != own_id]
         self.followers = {replica: self.followers.get(replica) or FollowerProgress(replica) for replica in wanted}
-        self.isr.commit(frozenset(registration.isr), registration.partition_epoch)
+        if registration.partition_epoch > self.isr.partition_epoch:
+            self.isr.commit(frozenset(registration.isr), registration.partition_epoch)
 
     def begin_epoch(self, leader_epoch: int, log_end_offset: int, now_ms: int, *, is_new_leader: bool) -> None:
         """Starts an epoch at the log end; who is in the ISR has the lag time to show up in it."""

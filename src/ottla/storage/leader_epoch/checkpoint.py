@@ -31,7 +31,7 @@ def write_epochs(disk: Disk, path: str, entries: Iterable[EpochEntry]) -> None:
 def read_epochs(disk: Disk, path: str) -> list[EpochEntry]:
     """What the file holds, in its order."""
     raw = read_whole(disk, path)
-    if raw is None:
+    if not raw:
         return []
     try:
         version, count, *lines = raw.decode("ascii").splitlines()

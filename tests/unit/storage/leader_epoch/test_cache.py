@@ -73,7 +73,7 @@ def test_file_is_kafkas(disk: SimulatedDisk, cache: LeaderEpochCache) -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [b"", b"1\n0\n", b"0\n2\n0 0\n", b"0\n1\n0\n", b"0\n1\nx y\n", b"\xff\xfe", b"0\n1\n0 0 0\n"]
+    "noise", [b"1\n0\n", b"0\n2\n0 0\n", b"0\n1\n0\n", b"0\n1\nx y\n", b"\xff\xfe", b"0\n1\n0 0 0\n"]
 )
 def test_noise_is_refused(disk: SimulatedDisk, noise: bytes) -> None:
     write_atomically(disk, PATH, noise)

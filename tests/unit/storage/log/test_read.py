@@ -126,11 +126,11 @@ def test_max_timestamp_is_the_first_of_its_kind(log: Log) -> None:
     assert log.offset_of_max_timestamp() == (NOW_MS + 70, 14, 0)
 
 
-def test_max_timestamp_with_log_append_time_is_the_last_of_its_batch(disk: SimulatedDisk) -> None:
+def test_max_timestamp_with_log_append_time_is_the_first_of_its_batch(disk: SimulatedDisk) -> None:
     log = open_log(disk, LogConfig(message_timestamp_type="LogAppendTime"))
     assert log.offset_of_max_timestamp() is None
     append(log, data_batch(3))
-    assert log.offset_of_max_timestamp() == (NOW_MS, 2, 0)
+    assert log.offset_of_max_timestamp() == (NOW_MS, 0, 0)
 
 
 def test_empty_segment_in_front_hides_nothing(disk: SimulatedDisk, log: Log) -> None:

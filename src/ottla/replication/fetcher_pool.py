@@ -9,7 +9,7 @@ from ottla.replication.leader_endpoint import LeaderEndpoint
 from ottla.replication.partition.partition import Partition
 
 
-class Fetchers:
+class FetcherPool:
     """The fetch loops of a broker, by leader. Loop thread only."""
 
     def __init__(self, context: FetcherContext, endpoint_of: Callable[[int], LeaderEndpoint]) -> None:
