@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.base.ids import Uuid
-from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.fetch import FetchPartition, FetchResult
 
 if TYPE_CHECKING:
     from ottla.base.clock import Clock
@@ -80,9 +80,7 @@ class FetchSession:
         "epoch",
         "id",
         "is_follower",
-        "params",
         "partitions",
-        "reader",
         "reading",
         "used_ms",
         "worth",
@@ -99,10 +97,6 @@ class FetchSession:
         self.is_follower = False
         self.created_ms = now_ms
         self.used_ms = now_ms
-        self.params: FetchParams | None = None
-        """Of the last request; most readers never change them."""
-        self.reader = ""
-        """The connection that the last request came over."""
         self.reading: tuple[Sequence[SessionPartition], Sequence[FetchPartition]] | None = None
         """All partitions in their order, and what is wanted of them; None when it has to be looked up anew."""
         self.worth: _Worth | None = None

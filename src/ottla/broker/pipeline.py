@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.api_table import ApiTable
+from ottla.broker.client_session import ClientSession
 from ottla.broker.refusal import refuse
 from ottla.broker.request_context import RequestContext
 from ottla.broker.route import Route, RouteKind, handler_module
@@ -49,7 +50,8 @@ class Pipeline:
         self._routes: dict[tuple[int, int], Route] = {}
 
     def connected(self, connection: "Connection") -> None:
-        """A connection was accepted; there is nothing to do before it says something."""
+        """A connection was accepted."""
+        connection.session = ClientSession()
 
     def disconnected(self, connection: "Connection") -> None:
         """A connection is gone; what is still answered to it is dropped by its exchanges."""
@@ -65,6 +67,13 @@ class Pipeline:
         if route is None:
             route = self._resolve(key, version, frame, exchange)
             if route is None:
+                return
+        if route.lane is not None:
+            try:
+                if route.lane.take(frame, correlation_id, length, exchange):
+                    return
+            except Exception as error:  # noqa: BLE001 - see `_failed`
+                self._failed_in_lane(route, frame, exchange, error)
                 return
         try:
             if length > 0:
@@ -87,21 +96,22 @@ class Pipeline:
         except (DecodeError, IndexError) as error:
             exchange.close(f"malformed {route.api.name} request of version {version}: {error}")
             return
-        self.dispatch(context, request)
+        # As `dispatch`, which would be one call more for every request.
+        try:
+            response = route.handle(self._parts, context, request)
+            if response is not None:
+                context.answer(response)
+        except Exception as error:  # noqa: BLE001 - see `_failed`
+            self._failed(context, request, error)
 
     def dispatch(self, context: RequestContext, request: Request) -> None:
-        """Has a request handled and answered, whatever comes of it."""
+        """Has a request handled that came in another way, and answered whatever comes of it."""
         try:
             response = context.route.handle(self._parts, context, request)
             if response is not None:
                 context.answer(response)
-        except ApiError as error:
-            self._refuse(context, request, error)
-        except Exception:  # noqa: BLE001 - one of the three places that may: nothing that a handler does ends the broker
-            _log.exception(
-                "unexpected error in %s v%d from %s", context.api.name, context.version, context.connection.id
-            )
-            self._refuse(context, request, UnknownServerError())
+        except Exception as error:  # noqa: BLE001 - see `_failed`
+            self._failed(context, request, error)
 
     def route(self, api: ApiKey, version: int) -> Route | None:
         """The route of a call in a version, for requests that come in another way; None if it is not served."""
@@ -111,7 +121,10 @@ class Pipeline:
         served = self._table.served.get(api)
         if served is None or not served.versions.includes(version):
             return None
-        made = Route(api, version, handler_module(self._table.handlers, api), self._kind)
+        handler = handler_module(self._table.handlers, api)
+        made = Route(api, version, handler, self._kind)
+        if hasattr(handler, "lane"):
+            made.lane = handler.lane(self._parts, made)
         self._routes[(api, version)] = made
         return made
 
@@ -152,6 +165,26 @@ class Pipeline:
         own = ApiVersion(api_key=int(ApiKey.API_VERSIONS), min_version=versions.lowest, max_version=versions.highest)
         response = ApiVersionsResponse(error_code=int(ErrorCode.UNSUPPORTED_VERSION), api_keys=[own])
         exchange.answer([encode_response(response, 0, correlation_id=header.correlation_id)])
+
+    def _failed(self, context: RequestContext, request: Request, error: Exception) -> None:
+        """Answers what a handler raised. This is one of the three places where nothing may get past: a mistake in one
+        handler costs one answer and one line in the log, and not the broker."""
+        if not isinstance(error, ApiError):
+            _log.error(
+                "unexpected error in %s v%d from %s",
+                context.api.name,
+                context.version,
+                context.connection.id,
+                exc_info=error,
+            )
+            error = UnknownServerError()
+        self._refuse(context, request, error)
+
+    def _failed_in_lane(self, route: Route, frame: memoryview, exchange: "Exchange", error: Exception) -> None:
+        """The same for what went wrong on a short way, which did not decode the request."""
+        header, position = decode_request_header(frame)
+        context = RequestContext(route, header.correlation_id, header.client_id or "", exchange)
+        self._failed(context, route.decode(frame, position), error)
 
     def _refuse(self, context: RequestContext, request: Request, error: ApiError) -> None:
         self._metrics.counter(

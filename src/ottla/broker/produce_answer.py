@@ -1,10 +1,10 @@
 """The answer to a Produce request for one partition that went well: nearly all of them, ready but for three numbers.
 
 What comes before and after the offsets is the same for a partition every time, so it is encoded once, with the same
-codec as every other answer, and cut around the place where the offsets stand.
+codec as every other answer, and cut around the place where the offsets stand: base offset, log append time and, from
+v5 on, the log start offset, in a row.
 """
 
-import struct
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.ids import Uuid
@@ -13,41 +13,29 @@ from ottla.protocol.messages.produce import PartitionProduceResponse, ProduceRes
 if TYPE_CHECKING:
     from ottla.broker.route import Route
 
-KEPT_MAX: Final = 10_000
-"""Partitions whose answers are kept ready, for each version; beyond it all are made afresh."""
 _LOG_START_SINCE: Final = 5
-_MARK: Final = 0x5A5A5A5A5A5A5A5A
+_SIZE_AND_CORRELATION_ID_BYTES: Final = 8
+_MARK: Final = 0x7FA1B2C3D4E5F697
+"""Stands for each offset while the answer is encoded; no topic's name contains such bytes."""
 _MARKED: Final = _MARK.to_bytes(8, "big")
 
 
 class ProduceAnswers:
-    """The ready answers in one version."""
+    """Makes the ready pieces in one version."""
 
-    __slots__ = ("_has_log_start", "_ready", "_route")
+    __slots__ = ("_route",)
 
     def __init__(self, route: "Route") -> None:
         self._route = route
-        self._has_log_start = route.version >= _LOG_START_SINCE
-        self._ready: dict[tuple[str | Uuid, int], tuple[struct.Struct, int, bytes, bytes]] = {}
 
-    def frame(self, topic: str | Uuid, index: int, offsets: tuple[int, int, int, int]) -> bytes:
-        """The whole frame for a topic by its name or its id, as the version has it.
+    def pieces(self, topic: str | Uuid, index: int) -> tuple[bytes, bytes]:
+        """What stands between the correlation id and the offsets, and what comes behind them.
 
-        `offsets` are correlation id, base offset, log append time and log start offset.
+        The topic is named by its name or its id, as the version has it.
         """
-        ready = self._ready.get((topic, index))
-        if ready is None:
-            ready = self._prepare(topic, index)
-        layout, size, before, after = ready
-        correlation_id, base_offset, append_time, log_start = offsets
-        if self._has_log_start:
-            return layout.pack(size, correlation_id, before, base_offset, append_time, log_start, after)
-        return layout.pack(size, correlation_id, before, base_offset, append_time, after)
-
-    def _prepare(self, topic: str | Uuid, index: int) -> tuple[struct.Struct, int, bytes, bytes]:
         marked = PartitionProduceResponse(index=index, base_offset=_MARK, log_append_time_ms=_MARK)
         count = 2
-        if self._has_log_start:
+        if self._route.version >= _LOG_START_SINCE:
             marked.log_start_offset = _MARK
             count = 3
         named = TopicProduceResponse(partition_responses=[marked])
@@ -57,9 +45,5 @@ class ProduceAnswers:
             named.name = topic
         [encoded] = self._route.encode(0, ProduceResponse(responses=[named]))
         assert isinstance(encoded, bytes)
-        before, after = encoded[8:].split(_MARKED * count)
-        layout = struct.Struct(f">ii{len(before)}s{count}q{len(after)}s")
-        if len(self._ready) >= KEPT_MAX:
-            self._ready.clear()
-        ready = self._ready[(topic, index)] = (layout, layout.size - 4, before, after)
-        return ready
+        before, after = encoded[_SIZE_AND_CORRELATION_ID_BYTES:].split(_MARKED * count)
+        return before, after

@@ -8,7 +8,7 @@ import importlib
 import struct
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.api_key import ApiKey
@@ -21,6 +21,7 @@ from ottla.protocol.frame import request_header_version, response_header_version
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.request_context import RequestContext
+    from ottla.net.exchange import Exchange
 
 Handle: TypeAlias = "Callable[[Any, RequestContext, Any], Response | None]"
 """What a handler module's `handle` is: parts, context, request; None if it answers later."""
@@ -35,6 +36,14 @@ _JOINED_BYTES_MAX: Final = 16 * 1024
 _BUSY_APIS: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH})
 _BUSY_SAMPLED_EVERY: Final = 16
 """Of calls that come by the thousand this many have one that is timed."""
+
+
+class Lane(Protocol):
+    """A short way for the requests that are like most. A handler module's `lane(parts, route)` makes one."""
+
+    def take(self, frame: memoryview, correlation_id: int, client_id_bytes: int, exchange: "Exchange") -> bool:
+        """Serves the request, or leaves it untouched and says False."""
+        ...
 
 
 class RouteKind(NamedTuple):
@@ -56,7 +65,7 @@ class Route:
         "handle",
         "has_tags",
         "is_controller",
-        "memory",
+        "lane",
         "prepared",
         "request_plan",
         "requests",
@@ -92,8 +101,8 @@ class Route:
             "Milliseconds from receiving a request to handing over its answer; of Produce and Fetch a sample.",
             request=name,
         )
-        self.memory: Any = None
-        """Free for the handler: what it need not work out again for this version."""
+        self.lane: Lane | None = None
+        """What may serve a request before it is even decoded."""
         self.sampled_every = _BUSY_SAMPLED_EVERY if api in _BUSY_APIS else 1
         """Which share of the requests is timed."""
 
@@ -110,7 +119,12 @@ class Route:
         size = self._head_bytes
         for piece in pieces:
             size += piece.nbytes if isinstance(piece, memoryview) else len(piece)
-        pieces.insert(0, self._head.pack(size, correlation_id))
+        first = pieces[0]
+        head = self._head.pack(size, correlation_id)
+        if isinstance(first, bytes) and len(first) <= _JOINED_BYTES_MAX:
+            pieces[0] = head + first
+        else:
+            pieces.insert(0, head)
         return pieces
 
     def frame(self, correlation_id: int, body: bytes) -> list[Records]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ottla.broker.parts import BrokerParts
-from ottla.protocol.errors import ApiError, ErrorCode, InvalidProducerIdMappingError, NotEnoughReplicasError
+from ottla.protocol.errors import ApiError, ErrorCode, InvalidProducerIdMappingError
 from ottla.protocol.records.batch import Batch
 from ottla.storage.log.append_info import FROM_CLIENT, AppendOptions
 from ottla.storage.topic_partition import TopicPartition
@@ -18,6 +18,10 @@ from ottla.storage.topic_partition import TopicPartition
 _EPOCH_BUMP_SINCE: Final = 12
 """From this version of Produce on clients write in transactions of the second version."""
 _UNVERIFIED: Final = AppendOptions(verify_transactions=False)
+_UNANSWERED: Final = (
+    "Unable to verify the partition has been added to the transaction. "
+    f"Underlying error: {ErrorCode.COORDINATOR_NOT_AVAILABLE.name}"
+)
 _VERIFICATION_ENABLED: Final = "transaction.partition.verification.enable"
 
 
@@ -31,8 +35,10 @@ class TransactionalBatch(NamedTuple):
 class Clearance(NamedTuple):
     """What came of the question: how a partition is to be appended to, or why not."""
 
-    options: AppendOptions
-    error: ApiError | None
+    options: AppendOptions = FROM_CLIENT
+    error_code: int = 0
+    error_message: str | None = None
+    # Not the exception: what it remembers of its stack would hold on to the request's frame.
 
 
 def clear_transactional(
@@ -44,7 +50,7 @@ def clear_transactional(
         raise InvalidProducerIdMappingError("Transactional records contained more than one producer ID")
     bumps_epoch = produce_version >= _EPOCH_BUMP_SINCE
     if not bumps_epoch and not parts.dynamic.current.boolean(_VERIFICATION_ENABLED):
-        return {found.partition: Clearance(_UNVERIFIED, None) for found in batches}
+        return {found.partition: Clearance(_UNVERIFIED) for found in batches}
     return {found.partition: _clear(parts, found, bumps_epoch=bumps_epoch) for found in batches}
 
 
@@ -52,17 +58,11 @@ def _clear(parts: BrokerParts, found: TransactionalBatch, *, bumps_epoch: bool) 
     log = parts.logs.get(found.partition)
     if log is None:
         # Whoever appends says whether the partition is unknown or elsewhere.
-        return Clearance(FROM_CLIENT, None)
+        return Clearance()
     try:
         question = log.start_verification(found.batch, parts.clock.now_ms(), supports_epoch_bump=bumps_epoch)
     except ApiError as error:
-        return Clearance(FROM_CLIENT, error)
+        return Clearance(error_code=int(error.code))
     if question is None:
-        return Clearance(FROM_CLIENT, None)
-    return Clearance(
-        FROM_CLIENT,
-        NotEnoughReplicasError(
-            "Unable to verify the partition has been added to the transaction. "
-            f"Underlying error: {ErrorCode.COORDINATOR_NOT_AVAILABLE.name}"
-        ),
-    )
+        return Clearance()
+    return Clearance(error_code=int(ErrorCode.NOT_ENOUGH_REPLICAS), error_message=_UNANSWERED)

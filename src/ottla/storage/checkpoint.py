@@ -6,7 +6,8 @@ because a recovery point or log start that is silently lost serves deleted recor
 checkpoint yet: Apache Kafka makes them so when it starts.
 """
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.storage.disk.atomic import read_whole, write_atomically
@@ -23,12 +24,13 @@ _VERSION: Final = "0"
 
 
 class OffsetCheckpoint:
-    """One such file."""
+    """One such file. Any thread may write it; who works out what to write holds `lock` meanwhile."""
 
-    __slots__ = ("_disk", "path")
+    __slots__ = ("_disk", "lock", "path")
 
     def __init__(self, disk: Disk, directory: str, name: str) -> None:
         self._disk = disk
+        self.lock = threading.RLock()
         self.path = f"{directory}/{name}"
 
     def read(self) -> dict[TopicPartition, int]:
@@ -40,7 +42,16 @@ class OffsetCheckpoint:
         """Replaces the file; the offsets are on the disk when this returns."""
         lines = [_VERSION, str(len(offsets))]
         lines += [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
-        write_atomically(self._disk, self.path, ("\n".join(lines) + "\n").encode())
+        with self.lock:
+            write_atomically(self._disk, self.path, ("\n".join(lines) + "\n").encode())
+
+    def update(self, change: Callable[[dict[TopicPartition, int]], Mapping[TopicPartition, int]]) -> None:
+        """Replaces the file by what `change` makes of it, if that is anything else."""
+        with self.lock:
+            before = self.read()
+            after = change(dict(before))
+            if after != before:
+                self.write(after)
 
     def _parse(self, data: bytes) -> dict[TopicPartition, int]:
         try:

@@ -169,10 +169,20 @@ class DataBroker:
         """The topic goes."""
         self.apply(RemoveTopicRecord(topic_id=topic_id))
 
-    def send(self, request: Request, version: int, client_id: str = "probe") -> RecordedExchange:
-        """Has a request handled; its answer may be late."""
-        exchange = RecordedExchange(RecordedConnection())
-        self.pipeline.received(frame_of(request, version, client_id), exchange)  # type: ignore[arg-type]
+    def send(
+        self,
+        request: Request,
+        version: int,
+        client_id: str = "probe",
+        connection: RecordedConnection | None = None,
+    ) -> RecordedExchange:
+        """Has a request handled, over a connection of its own if none is given; its answer may be late."""
+        exchange = RecordedExchange(connection)
+        buffer = frame_of(request, version, client_id)
+        with memoryview(buffer) as view:
+            self.pipeline.received(view, exchange)  # type: ignore[arg-type]
+        # Fails if anybody holds on to the frame, which belongs to the next request now.
+        buffer.clear()
         return exchange
 
     def ask(self, request: Request, version: int, kind: type[R], client_id: str = "probe") -> R:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ottla.broker.client_session import ClientSession
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import response_type
 from ottla.protocol.definition import Request, Response
@@ -17,7 +18,7 @@ class RecordedConnection:
         self.local = ("192.0.2.1", 9092)
         self.listener = listener
         self.id = "192.0.2.1:9092-192.0.2.7:40000-1"
-        self.session: object | None = None
+        self.session: object | None = ClientSession()
         self.closed_with: str | None = None
 
     @property
@@ -67,7 +68,7 @@ class RecordedExchange:
 CORRELATION_ID = 4711
 
 
-def frame_of(request: Request, version: int, client_id: str | None = "probe") -> memoryview:
+def frame_of(request: Request, version: int, client_id: str | None = "probe") -> bytearray:
     """The request as it comes from the network: writable, without its size."""
     encoded = encode_request(request, version, correlation_id=CORRELATION_ID, client_id=client_id)
-    return memoryview(bytearray(encoded[4:]))
+    return bytearray(encoded[4:])

@@ -52,7 +52,11 @@ class Inside(Talk):
     def send_raw(self, frame: bytes) -> None:
         if self._connection.is_open:
             exchange = RecordedExchange(self._connection)
-            self._broker.pipeline.received(memoryview(bytearray(frame[4:])), exchange)  # type: ignore[arg-type]
+            buffer = bytearray(frame[4:])
+            with memoryview(buffer) as view:
+                self._broker.pipeline.received(view, exchange)  # type: ignore[arg-type]
+            # Fails if anybody holds on to the frame, which belongs to the next request now.
+            buffer.clear()
             if not exchange.has_no_answer:
                 self._exchanges.append(exchange)
 

@@ -52,7 +52,7 @@ def pipeline(metrics: MetricRegistry) -> Pipeline:
     return Pipeline({"throttle": 5}, TABLE, metrics, Clock())
 
 
-def received(pipeline: Pipeline, frame: bytes | memoryview) -> RecordedExchange:
+def received(pipeline: Pipeline, frame: bytes | bytearray) -> RecordedExchange:
     exchange = RecordedExchange()
     pipeline.received(memoryview(bytearray(frame)), exchange)  # type: ignore[arg-type]
     return exchange
@@ -214,3 +214,45 @@ def test_routes_are_to_be_had_for_requests_that_come_otherwise(pipeline: Pipelin
     assert route is pipeline.route(ApiKey.HEARTBEAT, 4)
     assert pipeline.route(ApiKey.HEARTBEAT, 5) is None
     assert pipeline.route(ApiKey.VOTE, 0) is None
+
+
+class ShortWay:
+    """Takes requests in the manner that it is told."""
+
+    def __init__(self, manner: bool | Exception) -> None:
+        self._manner = manner
+        self.seen: list[tuple[int, int]] = []
+
+    def take(self, frame: memoryview, correlation_id: int, client_id_bytes: int, exchange: RecordedExchange) -> bool:
+        self.seen.append((correlation_id, client_id_bytes))
+        if isinstance(self._manner, Exception):
+            raise self._manner
+        if self._manner:
+            exchange.answer([b"short"])
+        return self._manner
+
+
+def heard_with(pipeline: Pipeline, lane: ShortWay) -> RecordedExchange:
+    route = pipeline.route(ApiKey.HEARTBEAT, 4)
+    assert route is not None
+    route.lane = lane  # type: ignore[assignment]
+    return received(pipeline, frame_of(HeartbeatRequest(group_id="g"), 4, client_id="me"))
+
+
+def test_a_short_way_may_serve_a_request(pipeline: Pipeline) -> None:
+    lane = ShortWay(True)
+    assert heard_with(pipeline, lane).frame == b"short"
+    assert lane.seen == [(CORRELATION_ID, 2)]
+
+
+def test_a_short_way_may_leave_a_request_to_the_handler(pipeline: Pipeline) -> None:
+    response = heard_with(pipeline, ShortWay(False)).response(ApiKey.HEARTBEAT, 4)
+    assert response == HeartbeatResponse(throttle_time_ms=5)
+
+
+def test_a_bug_on_a_short_way_costs_no_more_than_one_in_a_handler(
+    pipeline: Pipeline, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = heard_with(pipeline, ShortWay(ZeroDivisionError("a bug"))).response(ApiKey.HEARTBEAT, 4)
+    assert response == HeartbeatResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+    assert len(caplog.records) == 1

@@ -14,6 +14,7 @@ Deviations: none known.
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from ottla.broker.client_session import ClientSession
 from ottla.broker.current_leader import CurrentLeaders
 from ottla.broker.fetch_session import (
     FINAL_EPOCH,
@@ -75,29 +76,28 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     if not work.partitions:
         work.fetched(())
         return None
-    parts.replicas.fetch(_params(parts, work, request, replica_id), work.wanted, work.fetched)
+    parts.replicas.fetch(_params(parts, context, request, replica_id), work.wanted, work.fetched)
     return None
 
 
-def _params(parts: BrokerParts, work: "_Work", request: FetchRequest, replica_id: int) -> FetchParams:
-    """What holds for all partitions; the session's own object if nothing changed since its last request."""
-    context, session = work.context, work.session
+def _params(parts: BrokerParts, context: RequestContext, request: FetchRequest, replica_id: int) -> FetchParams:
+    """What holds for all partitions; the same object as the last time if nothing changed on this connection."""
     bytes_max = min(request.max_bytes, parts.config.integer("fetch.max.bytes"))
-    if session is not None and session.params is not None and session.reader == context.connection.id:
-        same = session.params
+    session = context.exchange.connection.session
+    if isinstance(session, ClientSession):
+        same = session.fetch_params
         if (
-            same.max_wait_ms == request.max_wait_ms
+            same is not None
+            and same.max_wait_ms == request.max_wait_ms
             and same.min_bytes == min(request.min_bytes, bytes_max)
             and same.max_bytes == bytes_max
             and same.isolation_level == request.isolation_level
             and same.replica_id == replica_id
             and same.replica_epoch == request.replica_state.replica_epoch
-            and (same.client is None or same.client.rack_id == request.rack_id)
+            and (same.client is None) == (replica_id >= 0 or context.route.version < _NEAR_REPLICAS_SINCE)
+            and (same.client is None or _is_same(same.client, context, request))
         ):
             return same
-    client = None
-    if replica_id < 0 and context.version >= _NEAR_REPLICAS_SINCE:
-        client = ClientMetadata(request.rack_id, context.client_id, context.client_host, context.listener)
     params = FetchParams(
         max_wait_ms=request.max_wait_ms,
         min_bytes=min(request.min_bytes, bytes_max),
@@ -105,11 +105,21 @@ def _params(parts: BrokerParts, work: "_Work", request: FetchRequest, replica_id
         replica_id=replica_id,
         replica_epoch=request.replica_state.replica_epoch,
         isolation_level=request.isolation_level,
-        client=client,
+        client=_client(context, request, replica_id),
     )
-    if session is not None:
-        session.params, session.reader = params, context.connection.id
+    if isinstance(session, ClientSession):
+        session.fetch_params = params
     return params
+
+
+def _is_same(client: ClientMetadata, context: RequestContext, request: FetchRequest) -> bool:
+    return client.rack_id == request.rack_id and client.client_id == context.client_id
+
+
+def _client(context: RequestContext, request: FetchRequest, replica_id: int) -> ClientMetadata | None:
+    if replica_id >= 0 or context.version < _NEAR_REPLICAS_SINCE:
+        return None
+    return ClientMetadata(request.rack_id, context.client_id, context.client_host, context.listener)
 
 
 class _Work:

@@ -17,17 +17,17 @@ own partition and not all of them.
 from collections.abc import Sequence
 from typing import Final
 
+from ottla.base.accelerated import compiled_module
 from ottla.base.ids import Uuid
 from ottla.broker.current_leader import CurrentLeaders
 from ottla.broker.parts import BrokerParts
 from ottla.broker.produce_answer import ProduceAnswers
 from ottla.broker.request_context import RequestContext
+from ottla.broker.route import Lane, Route
 from ottla.broker.transaction_check import TransactionalBatch, clear_transactional
-from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
-    DecodeError,
     ErrorCode,
     InvalidRecordError,
     TransactionalIdAuthorizationFailedError,
@@ -42,16 +42,13 @@ from ottla.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import single_batch
 from ottla.replication.produce import AppendEntry, AppendResult
-from ottla.storage.log.append_info import FROM_CLIENT
 from ottla.storage.topic_partition import TopicPartition
 
 _LEGACY_MESSAGE_BYTES_MIN: Final = 14
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 10
-_ALL_CODECS_SINCE: Final = 7
 _ACKS: Final = frozenset({-1, 0, 1})
 _ADMIN_CLIENT_ID: Final = "__admin_client"
 """The one client that may write to internal topics."""
@@ -72,12 +69,9 @@ _EXPECTED: Final = frozenset(
 
 def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     """Appends what can be appended; answers by itself, at once or when the replicas have it."""
-    topics = request.topic_data
-    if len(topics) == 1 and len(topics[0].partition_data) == 1 and _append_single(parts, context, request):
-        return None
     work = _Work(parts, context, request.acks)
     by_id = context.route.version >= _TOPIC_IDS_SINCE
-    for topic in topics:
+    for topic in request.topic_data:
         if not by_id:
             work.take(topic.name, topic.partition_data)
             continue
@@ -93,90 +87,31 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
         work.appended(())
         return None
     parts.replicas.append(
-        work.entries,
+        work.take_entries(),
         acks=request.acks,
         timeout_ms=request.timeout_ms,
         done=work.appended,
         internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
     )
     if not context.exchange.is_done:
-        # The records are in the log or refused, and nothing refers to the frame any more.
         context.exchange.proceed()
     return None
 
 
-def _append_single(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> bool:
-    """The short way for nearly every request: one partition, one plain batch. False if it is not like that."""
-    topic = request.topic_data[0]
-    partition = topic.partition_data[0]
-    records = partition.records
-    version = context.route.version
-    if not isinstance(records, memoryview):
-        return False
-    try:
-        batch = Batch(records)
-    except DecodeError:
-        return False
-    if batch.size != len(records) or batch.is_transactional:
-        return False
-    if version < _ALL_CODECS_SINCE and batch.codec_id == CompressionType.ZSTD:
-        return False
-    name: str | None = topic.name
-    if version >= _TOPIC_IDS_SINCE:
-        name = parts.metadata.topic_name(topic.topic_id)
-        if name is None:
-            return False
-    # As in Log.append_as_leader: half the cost of the constructor.
-    entry = tuple.__new__(AppendEntry, (name, partition.index, records, FROM_CLIENT))
-    parts.replicas.append(
-        (entry,),
-        acks=request.acks,
-        timeout_ms=request.timeout_ms,
-        done=_SingleWork(parts, context, request.acks, topic.topic_id).appended,
-        internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
-    )
-    if not context.exchange.is_done:
-        context.exchange.proceed()
-    return True
+def lane(parts: BrokerParts, route: Route) -> Lane | None:
+    """The compiled short way for one partition with one plain batch, which nearly every request is."""
+    compiled = compiled_module("ottla.broker._produce_lane")
+    return None if compiled is None else compiled.ProduceLane(parts, route, ProduceAnswers(route))
 
 
-class _SingleWork:
-    """A Produce request for one partition."""
-
-    __slots__ = ("_acks", "_context", "_parts", "_topic_id")
-
-    def __init__(self, parts: BrokerParts, context: RequestContext, acks: int, topic_id: Uuid) -> None:
-        self._parts = parts
-        self._context = context
-        self._acks = acks
-        self._topic_id = topic_id
-
-    def appended(self, results: Sequence[AppendResult]) -> None:
-        """Answers from what is ready if all went well."""
-        context = self._context
-        topic, index, code, base_offset, append_time, log_start, _, _, last_offset, size = results[0]
-        if code:
-            work = _Work(self._parts, context, self._acks)
-            work.topic_ids[topic] = self._topic_id
-            work.appended(results)
-            return
-        counts = self._parts.topic_metrics.of(topic)
-        counts.produce_requests += 1
-        if size:
-            counts.messages_in += last_offset - base_offset + 1
-            counts.bytes_in += size
-        if not self._acks:
-            context.no_answer()
-            return
-        route = context.route
-        answers = route.memory
-        if answers is None:
-            answers = route.memory = ProduceAnswers(route)
-        name = topic if route.version < _TOPIC_IDS_SINCE else self._topic_id
-        offsets = (context.correlation_id, base_offset, append_time, log_start)
-        context.exchange.answer((answers.frame(name, index, offsets),))
-        if context.started is not None:
-            route.measure(context.started)
+def finish_single(
+    parts: BrokerParts, context: RequestContext, acks: int, topic_id: Uuid | None, results: Sequence[AppendResult]
+) -> None:
+    """Answers a request that went the short way to an outcome that has no short answer."""
+    work = _Work(parts, context, acks)
+    if topic_id is not None:
+        work.topic_ids[results[0].topic] = topic_id
+    work.appended(results)
 
 
 class _Work:
@@ -235,14 +170,17 @@ class _Work:
             clearance = clearances.get(TopicPartition(entry.topic, entry.partition))
             if clearance is None:
                 kept.append(entry)
-            elif clearance.error is None:
+            elif not clearance.error_code:
                 kept.append(entry._replace(options=clearance.options))
             else:
-                error = clearance.error
-                told = error.message if error.code is ErrorCode.NOT_ENOUGH_REPLICAS else None
-                refused = AppendResult(entry.topic, entry.partition, int(error.code), error_message=told)
-                self.refused.append(refused)
+                _, code, message = clearance
+                self.refused.append(AppendResult(entry.topic, entry.partition, code, error_message=message))
         self.entries = kept
+
+    def take_entries(self) -> Sequence[AppendEntry]:
+        """What is to be appended, handed over: who waits for replicas must not hold on to the frame."""
+        entries, self.entries, self.transactional = self.entries, [], []
+        return entries
 
     def appended(self, results: Sequence[AppendResult]) -> None:
         """Answers: every partition has its outcome."""

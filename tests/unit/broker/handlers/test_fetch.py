@@ -26,7 +26,7 @@ from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
 from ottla.storage.segment.slice import FileSlice
 from tests.unit.broker.data_broker import NOW_MS, DataBroker
 from tests.unit.broker.handlers.test_produce import batch, produce
-from tests.unit.broker.recorder import RecordedExchange
+from tests.unit.broker.recorder import RecordedConnection, RecordedExchange
 
 VERSIONS = range(4, 19)
 ALL = 1 << 20
@@ -92,7 +92,7 @@ def test_records_leave_as_slices_of_their_file(broker: DataBroker) -> None:
     broker.create("orders")
     fill(broker, "orders")
     exchange = broker.send(fetch(wanted("orders", 0)), 12)
-    assert [type(piece) for piece in exchange.pieces] == [bytes, bytes, FileSlice, bytes]
+    assert [type(piece) for piece in exchange.pieces] == [bytes, FileSlice, bytes]
 
 
 def test_a_reader_at_the_end_waits_for_what_comes(broker: DataBroker) -> None:
@@ -185,6 +185,24 @@ def test_readers_of_committed_data_learn_what_was_aborted(broker: DataBroker) ->
 def abort_marker() -> bytearray:
     marker = EndTransactionMarker(ControlRecordType.ABORT, coordinator_epoch=0)
     return write_end_marker(marker, producer_id=7, producer_epoch=0, timestamp=NOW_MS)
+
+
+def test_a_connection_may_change_its_mind(broker: DataBroker) -> None:
+    broker.create("orders")
+    fill(broker, "orders", 2)
+    connection = RecordedConnection()
+
+    def ask(version: int = 12, **fields: int) -> PartitionData:
+        request = fetch(wanted("orders", 0), **fields)
+        return partitions(late(broker.send(request, version, connection=connection), version))[0]
+
+    assert ask().aborted_transactions is None
+    assert ask(isolation_level=1).aborted_transactions == []
+    assert ask().aborted_transactions is None
+    assert ask(max_bytes=-1).error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert len(values(ask())) == 2
+    assert ask(replica_id=77).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert len(values(ask(version=10))) == 2
 
 
 class Reader:

@@ -1,0 +1,8 @@
+from ottla.broker.parts import BrokerParts
+from ottla.broker.produce_answer import ProduceAnswers
+from ottla.broker.route import Route
+from ottla.net.exchange import Exchange
+
+class ProduceLane:
+    def __init__(self, parts: BrokerParts, route: Route, ready: ProduceAnswers) -> None: ...
+    def take(self, frame: memoryview, correlation_id: int, client_id_bytes: int, exchange: Exchange) -> bool: ...

@@ -1,0 +1,304 @@
+"""The short way through Produce for nearly every request, compiled: one plain batch for one partition.
+
+It reads the frame itself, hands the records to replication, and answers from `ProduceAnswers`' ready pieces; no request,
+response or context is made. Whatever is not just like that (several partitions, transactions, bytes that look odd,
+the admin client) it leaves alone, before anything was done, and the handler takes it. What it answers is what the
+handler would have answered: tests ask both.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+
+from ottla.base.ids import Uuid
+from ottla.broker.handlers.produce import finish_single
+from ottla.broker.request_context import RequestContext
+from ottla.replication.produce import AppendEntry
+from ottla.storage.log.append_info import FROM_CLIENT
+
+cdef enum:
+    CLIENT_ID_AT = 10  # behind key, version, correlation id and the client id's own length
+    FLEXIBLE_SINCE = 9
+    LOG_START_SINCE = 5
+    ALL_CODECS_SINCE = 7
+    TOPIC_IDS_SINCE = 13
+    BATCH_HEADER_BYTES = 61
+    LOG_OVERHEAD = 12
+    MAGIC_AT = 16
+    MAGIC = 2
+    ATTRIBUTES_AT = 21
+    CODEC_BITS = 0x07
+    ZSTD = 4
+    TRANSACTIONAL_OR_CONTROL = 0x30
+    KEPT_MAX = 10000
+    REFUSED = -1
+
+cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
+cdef object new_tuple = tuple.__new__
+
+
+cdef struct Input:
+    const uint8_t *data
+    Py_ssize_t position
+    Py_ssize_t limit
+
+
+cdef inline int32_t load_int32(const uint8_t *at) noexcept nogil:
+    return <int32_t>((<uint32_t>at[0] << 24) | (<uint32_t>at[1] << 16) | (<uint32_t>at[2] << 8) | at[3])
+
+
+cdef inline void store_int32(uint8_t *at, int32_t value) noexcept nogil:
+    cdef uint32_t bits = <uint32_t>value
+    at[0], at[1], at[2], at[3] = <uint8_t>(bits >> 24), <uint8_t>(bits >> 16), <uint8_t>(bits >> 8), <uint8_t>bits
+
+
+cdef inline void store_int64(uint8_t *at, int64_t value) noexcept nogil:
+    store_int32(at, <int32_t>(<uint64_t>value >> 32))
+    store_int32(at + 4, <int32_t><uint32_t>value)
+
+
+cdef inline bint expect(Input *source, const char *wanted, Py_ssize_t count) noexcept nogil:
+    """Whether the next bytes are these; passes over them."""
+    if source.limit - source.position < count or memcmp(source.data + source.position, wanted, count) != 0:
+        return False
+    source.position += count
+    return True
+
+
+cdef inline Py_ssize_t read_uvarint(Input *source) noexcept nogil:
+    """A length as flexible versions write it, one too large; REFUSED if it is none."""
+    cdef uint64_t value = 0
+    cdef int shift = 0
+    cdef uint8_t byte
+    while source.position < source.limit and shift < 35:
+        byte = source.data[source.position]
+        source.position += 1
+        value |= <uint64_t>(byte & 0x7F) << shift
+        if byte < 0x80:
+            return <Py_ssize_t>value
+        shift += 7
+    return REFUSED
+
+
+cdef class Topic:
+    """A topic as requests name it, and the answers for its partitions."""
+    cdef object name
+    cdef object named  # the name, or the id in versions that name topics by id
+    cdef object counts
+    cdef dict answers  # index to (before, after)
+
+
+cdef class Work:
+    """One request that was handed over; replication calls it with the results."""
+    cdef ProduceLane lane
+    cdef Topic topic
+    cdef object exchange
+    cdef object started
+    cdef int32_t correlation_id
+    cdef int32_t index
+    cdef int16_t acks
+    cdef bint is_done
+
+    def __call__(self, results):
+        result = results[0]
+        base_offset, size = result[3], result[9]
+        self.is_done = True
+        if result[2] != 0:
+            self.lane.refuse(self, results)
+            return
+        counts = self.topic.counts
+        counts.produce_requests += 1
+        if size:
+            counts.messages_in += result[8] - base_offset + 1
+            counts.bytes_in += size
+        if self.acks == 0:
+            self.exchange.no_answer()
+        else:
+            frame = self.lane.frame(self.topic, self.index, self.correlation_id, base_offset, result[4], result[5])
+            self.exchange.answer((frame,))
+        if self.started is not None:
+            self.lane.route.measure(self.started)
+
+
+cdef class ProduceLane:
+    """The short way for one version of Produce."""
+    cdef object parts
+    cdef object route
+    cdef object append
+    cdef object metadata
+    cdef object ready  # ProduceAnswers
+    cdef object requests
+    cdef object topics_image  # what `topics` was learnt from
+    cdef dict topics
+    cdef int version
+    cdef int sampled_every
+    cdef int until_sample
+
+    def __init__(self, parts, route, ready):
+        self.parts, self.route, self.ready = parts, route, ready
+        self.append, self.metadata, self.requests = parts.replicas.append, parts.metadata, route.requests
+        self.version = route.version
+        self.sampled_every = self.until_sample = route.sampled_every
+        self.topics = {}
+
+    def take(self, frame, int32_t correlation_id, Py_ssize_t client_id_bytes, exchange):
+        """Serves the request and answers True, or leaves it as it is and answers False."""
+        cdef Py_buffer view
+        cdef Input source
+        cdef Work work
+        cdef Topic topic
+        cdef int32_t timeout_ms
+        cdef Py_ssize_t size
+        PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
+        try:
+            source.data, source.position, source.limit = <const uint8_t *>view.buf, CLIENT_ID_AT, view.len
+            work = Work.__new__(Work)
+            if not self.read_head(&source, client_id_bytes, work, &timeout_ms):
+                return False
+            topic = self.read_topic(&source)
+            if topic is None:
+                return False
+            size = self.read_partition(&source, work)
+            if size == REFUSED:
+                return False
+        finally:
+            PyBuffer_Release(&view)
+        work.lane, work.topic, work.exchange, work.correlation_id = self, topic, exchange, correlation_id
+        self.requests.value += 1
+        self.until_sample -= 1
+        if self.until_sample == 0:
+            self.until_sample = self.sampled_every
+            work.started = self.route.time()
+        records = frame[source.position : source.position + size]
+        entry = new_tuple(AppendEntry, (topic.name, work.index, records, FROM_CLIENT))
+        self.append((entry,), acks=work.acks, timeout_ms=timeout_ms, done=work)
+        if not work.is_done:
+            exchange.proceed()
+        return True
+
+    cdef bint read_head(self, Input *source, Py_ssize_t client_id_bytes, Work work, int32_t *timeout_ms):
+        """All that comes before the topic: the rest of the header, no transactional id, acks, the time limit."""
+        if client_id_bytes > 0:
+            if client_id_bytes > source.limit - source.position:
+                return False
+            if client_id_bytes == PyBytes_GET_SIZE(ADMIN_CLIENT_ID) and (
+                memcmp(source.data + source.position, PyBytes_AS_STRING(ADMIN_CLIENT_ID), client_id_bytes) == 0
+            ):
+                return False
+            source.position += client_id_bytes
+        if self.version >= FLEXIBLE_SINCE:
+            if not expect(source, b"\0\0", 2):
+                return False
+        elif not expect(source, b"\xff\xff", 2):
+            return False
+        if source.limit - source.position < 6:
+            return False
+        work.acks = <int16_t>((source.data[source.position] << 8) | source.data[source.position + 1])
+        timeout_ms[0] = load_int32(source.data + source.position + 2)
+        source.position += 6
+        return -1 <= work.acks <= 1
+
+    cdef Topic read_topic(self, Input *source):
+        """The only topic; None if there are more or none, or if it is not known."""
+        cdef Py_ssize_t size
+        if self.version >= FLEXIBLE_SINCE:
+            if not expect(source, b"\x02", 1):
+                return None
+            size = 16 if self.version >= TOPIC_IDS_SINCE else read_uvarint(source) - 1
+        else:
+            if not expect(source, b"\0\0\0\x01", 4) or source.limit - source.position < 2:
+                return None
+            size = <int16_t>((source.data[source.position] << 8) | source.data[source.position + 1])
+            source.position += 2
+        if size <= 0 or size > source.limit - source.position:
+            return None
+        named = PyBytes_FromStringAndSize(<const char *>source.data + source.position, size)
+        source.position += size
+        if self.topics_image is not self.metadata.image.topics:
+            # Ids may mean something else now, and deleted topics are counted no more.
+            self.topics_image = self.metadata.image.topics
+            self.topics.clear()
+        found = self.topics.get(named)
+        return self.learn(named) if found is None else <Topic>found
+
+    cdef Topic learn(self, bytes named):
+        """A topic that is seen for the first time since the metadata changed."""
+        cdef Topic topic = Topic.__new__(Topic)
+        if self.version >= TOPIC_IDS_SINCE:
+            topic.named = Uuid(named)
+            topic.name = self.metadata.topic_name(topic.named)
+        else:
+            topic.name = topic.named = named.decode("utf-8", "replace")
+        if topic.name is None or topic.name not in self.topics_image.ids:
+            return None
+        topic.counts = self.parts.topic_metrics.of(topic.name)
+        topic.answers = {}
+        self.topics[named] = topic
+        return topic
+
+    cdef Py_ssize_t read_partition(self, Input *source, Work work):
+        """The only partition: leaves the position at its records, and says how many bytes they have."""
+        cdef const uint8_t *batch
+        cdef Py_ssize_t size, limit = source.limit
+        cdef bint flexible = self.version >= FLEXIBLE_SINCE
+        if not (expect(source, b"\x02", 1) if flexible else expect(source, b"\0\0\0\x01", 4)):
+            return REFUSED
+        if limit - source.position < 8:
+            return REFUSED
+        work.index = load_int32(source.data + source.position)
+        source.position += 4
+        if flexible:
+            size = read_uvarint(source) - 1
+            limit -= 3  # the tagged fields of partition, topic and request: none
+        else:
+            size = load_int32(source.data + source.position)
+            source.position += 4
+        if size < BATCH_HEADER_BYTES or size > limit - source.position:
+            return REFUSED
+        batch = source.data + source.position
+        if flexible and memcmp(batch + size, b"\0\0\0", 3) != 0:
+            return REFUSED
+        if load_int32(batch + 8) != size - LOG_OVERHEAD or batch[MAGIC_AT] != MAGIC:
+            return REFUSED
+        if batch[ATTRIBUTES_AT + 1] & TRANSACTIONAL_OR_CONTROL:
+            return REFUSED
+        if self.version < ALL_CODECS_SINCE and batch[ATTRIBUTES_AT + 1] & CODEC_BITS == ZSTD:
+            return REFUSED
+        return size
+
+    cdef bytes frame(
+        self, Topic topic, object index, int32_t correlation_id, int64_t base_offset, int64_t append_time, int64_t start
+    ):
+        """The whole answer: size, correlation id, and the ready pieces around the offsets."""
+        cdef tuple pieces = topic.answers.get(index)
+        cdef bytes before, after, frame
+        cdef Py_ssize_t count = 3 if self.version >= LOG_START_SINCE else 2
+        cdef Py_ssize_t size
+        cdef uint8_t *at
+        if pieces is None:
+            if len(topic.answers) >= KEPT_MAX:
+                topic.answers.clear()
+            pieces = topic.answers[index] = self.ready.pieces(topic.named, index)
+        before, after = pieces
+        size = 8 + PyBytes_GET_SIZE(before) + 8 * count + PyBytes_GET_SIZE(after)
+        frame = PyBytes_FromStringAndSize(NULL, size)
+        at = <uint8_t *>PyBytes_AS_STRING(frame)
+        store_int32(at, <int32_t>(size - 4))
+        store_int32(at + 4, correlation_id)
+        memcpy(at + 8, PyBytes_AS_STRING(before), PyBytes_GET_SIZE(before))
+        at += 8 + PyBytes_GET_SIZE(before)
+        store_int64(at, base_offset)
+        store_int64(at + 8, append_time)
+        if count == 3:
+            store_int64(at + 16, start)
+        memcpy(at + 8 * count, PyBytes_AS_STRING(after), PyBytes_GET_SIZE(after))
+        return frame
+
+    cdef int refuse(self, Work work, results) except -1:
+        """The long way to an answer that is not as usual; nothing in it asks for the client id."""
+        context = RequestContext(self.route, work.correlation_id, "", work.exchange)
+        context.started = work.started
+        topic_id = work.topic.named if self.version >= TOPIC_IDS_SINCE else None
+        finish_single(self.parts, context, work.acks, topic_id, results)
+        return 0
