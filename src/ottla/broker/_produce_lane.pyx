@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy
 from ottla.base.ids import Uuid
 from ottla.broker.handlers.produce import finish_single
 from ottla.broker.request_context import RequestContext
-from ottla.replication.produce import AppendEntry
+from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
 
 cdef enum:
@@ -102,23 +102,11 @@ cdef class Work:
 
     def __call__(self, results):
         result = results[0]
-        base_offset, size = result[3], result[9]
         self.is_done = True
         if result[2] != 0:
             self.lane.refuse(self, results)
-            return
-        counts = self.topic.counts
-        counts.produce_requests += 1
-        if size:
-            counts.messages_in += result[8] - base_offset + 1
-            counts.bytes_in += size
-        if self.acks == 0:
-            self.exchange.no_answer()
         else:
-            frame = self.lane.frame(self.topic, self.index, self.correlation_id, base_offset, result[4], result[5])
-            self.exchange.answer((frame,))
-        if self.started is not None:
-            self.lane.route.measure(self.started)
+            self.lane.answer(self, result[3], result[8], result[9], result[4], result[5])
 
 
 cdef class ProduceLane:
@@ -126,6 +114,7 @@ cdef class ProduceLane:
     cdef object parts
     cdef object route
     cdef object append
+    cdef object append_alone
     cdef object metadata
     cdef object ready  # ProduceAnswers
     cdef object requests
@@ -137,7 +126,8 @@ cdef class ProduceLane:
 
     def __init__(self, parts, route, ready):
         self.parts, self.route, self.ready = parts, route, ready
-        self.append, self.metadata, self.requests = parts.replicas.append, parts.metadata, route.requests
+        self.append, self.append_alone = parts.replicas.append, parts.replicas.append_alone
+        self.metadata, self.requests = parts.metadata, route.requests
         self.version = route.version
         self.sampled_every = self.until_sample = route.sampled_every
         self.topics = {}
@@ -171,11 +161,40 @@ cdef class ProduceLane:
             self.until_sample = self.sampled_every
             work.started = self.route.time()
         records = frame[source.position : source.position + size]
+        outcome = self.append_alone(topic.name, work.index, records, work.acks)
+        if outcome is not None:
+            self.finish(work, outcome)
+            return True
         entry = new_tuple(AppendEntry, (topic.name, work.index, records, FROM_CLIENT))
         self.append((entry,), acks=work.acks, timeout_ms=timeout_ms, done=work)
         if not work.is_done:
             exchange.proceed()
         return True
+
+    cdef int finish(self, Work work, object outcome) except -1:
+        """An append that waited for nothing: an `AppendInfo`, or the `AppendResult` of a refusal."""
+        if type(outcome) is AppendResult:
+            return self.refuse(work, (outcome,))
+        return self.answer(work, outcome[0], outcome[1], outcome[5], outcome[3], outcome[4])
+
+    cdef int answer(
+        self, Work work, int64_t base_offset, int64_t last_offset, int64_t size, int64_t append_time, int64_t start
+    ) except -1:
+        """Counts what was appended, and answers."""
+        counts = work.topic.counts
+        counts.produce_requests += 1
+        if size:
+            counts.messages_in += last_offset - base_offset + 1
+            counts.bytes_in += size
+        if work.acks == 0:
+            work.exchange.no_answer()
+        else:
+            work.exchange.answer(
+                (self.frame(work.topic, work.index, work.correlation_id, base_offset, append_time, start),)
+            )
+        if work.started is not None:
+            self.route.measure(work.started)
+        return 0
 
     cdef bint read_head(self, Input *source, Py_ssize_t client_id_bytes, Work work, int32_t *timeout_ms):
         """All that comes before the topic: the rest of the header, no transactional id, acks, the time limit."""

@@ -29,6 +29,7 @@ from ottla.replication.pending_append import PendingAppend
 from ottla.replication.produce import AppendDone, AppendEntry, AppendResult
 from ottla.replication.waiting import Waiting
 from ottla.storage.errors import StorageError
+from ottla.storage.log.append_info import AppendInfo
 from ottla.storage.log_config_keys import LONG_MAX
 
 _BEFORE_THE_LOG: Final = (
@@ -116,6 +117,26 @@ class Appender:
                 self._waiting.fetches.check(partition)
             if partition in self._produces:
                 self._waiting.produces.check(partition)
+
+    def append_alone(
+        self, topic: str, index: int, records: bytearray | memoryview, acks: int
+    ) -> AppendInfo | AppendResult | None:
+        """One client's batch for a partition whose only replica is here and that waits for no disk: nearly all on a
+        single node. The refusal if there is one; None, with nothing done, if it is not so: `append` knows what to do.
+        """
+        partition = self._online.get((topic, index))
+        if partition is None or topic in INTERNAL_TOPICS:
+            return None
+        leadership, config = partition.leadership, partition.log.config
+        if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
+            return None
+        try:
+            info = partition.append(records, acks=acks, now_ms=self._clock.now_ms())
+        except ApiError as error:
+            return self._refused(topic, index, error)
+        if partition in self._fetches:
+            self._waiting.fetches.check(partition)
+        return info
 
     def _wait(
         self, results: list[AppendResult], written: list[Partition], acks: int, timeout_ms: int, done: AppendDone

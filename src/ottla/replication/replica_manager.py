@@ -95,6 +95,7 @@ class ReplicaManager:
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
         # Every produce comes this way: the call goes straight to where the work is done.
         self.append: Final = appender.append
+        self.append_alone: Final = appender.append_alone
         self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
