@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --con
 SECONDS ?= 600
 SEEDS   ?= 10000
 
-.PHONY: help test check format bench bench-quick fuzz simulate vectors clean
+.PHONY: help run test check format bench bench-quick fuzz simulate vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,11 @@ $(VENV)/.built: $(VENV)/.installed $(PYX)
 	@mkdir -p build
 	@$(BIN)/python setup.py --quiet build_ext --inplace 2>build/extensions.log || { cat build/extensions.log; exit 1; }
 	@$(BIN)/python -m ottla.base.accelerated
+	@$(BIN)/python -m compileall -q src
 	@touch $@
+
+run: $(VENV)/.built  ## a broker on this machine, with defaults: data in ./ottla-data, clients at 127.0.0.1:9092
+	$(BIN)/ottla broker
 
 test: check  ## everything CI runs: checks, then all tests (compiled and plain)
 	$(BIN)/python -m pytest
@@ -38,14 +42,10 @@ format: $(VENV)/.built  ## lets the formatter have its way
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/.bench: $(VENV)/.built
-	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,bench]'
-	@touch $@
-
-bench: $(VENV)/.bench  ## figures, with ratios to the codecs people use today
+bench: $(VENV)/.built  ## figures, with ratios to Apache Kafka and to the codecs people use today
 	$(BIN)/python -m tests.bench
 
-bench-quick: $(VENV)/.bench  ## the same in under a minute
+bench-quick: $(VENV)/.built  ## the same, shorter and rougher
 	$(BIN)/python -m tests.bench --quick
 
 $(VENV)/.fuzz: $(VENV)/.built
