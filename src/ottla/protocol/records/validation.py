@@ -33,6 +33,7 @@ from ottla.protocol.records.timestamp import NO_TIMESTAMP, TimestampType
 
 RECORD_ERRORS_MAX = 1000
 """Record errors listed for one batch; beyond it a hostile batch would cost more to answer than to send."""
+_KEYLESS = "Compacted topic cannot accept message without key in topic partition"
 
 _ZSTD_SINCE_PRODUCE_VERSION = 7
 _INT64_MAX = 2**63 - 1
@@ -59,6 +60,8 @@ class AppendRules:
     timestamp_after_max_ms: int = 3_600_000
     max_message_bytes: int = 1_048_588
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+    partition: str = ""
+    """Whose rules they are, for the words of a refusal: topic, dash, index."""
 
 
 class RecordError(NamedTuple):
@@ -181,7 +184,7 @@ def _section(batch: Batch, max_bytes: int) -> memoryview:
         raise UnknownServerError(str(error)) from None
 
 
-def _timestamp_error(timestamp: int, batch: Batch, rules: AppendRules, now_ms: int) -> str | None:
+def _timestamp_error(offset: int, timestamp: int, batch: Batch, rules: AppendRules, now_ms: int) -> str | None:
     """What is wrong with a record's timestamp.
 
     Apache Kafka lets a producer's claim of LogAppendTime pass where the topic has CreateTime and the claimed time is
@@ -191,7 +194,10 @@ def _timestamp_error(timestamp: int, batch: Batch, rules: AppendRules, now_ms: i
         if _in_time(timestamp, timestamp, rules, now_ms):
             return None
         earliest, latest = now_ms - rules.timestamp_before_max_ms, now_ms + rules.timestamp_after_max_ms
-        return f"Timestamp {timestamp} is not within [{earliest}, {latest}]"
+        return (
+            f"Timestamp {timestamp} of message with offset {offset} is out of range. "
+            f"The timestamp should be within [{earliest}, {latest}]"
+        )
     if batch.timestamp_type is _LOG_APPEND_TIME:
         return "A producer may not set the timestamp type to LogAppendTime"
     return None
@@ -203,21 +209,26 @@ def _reject_records(batch: Batch, section: memoryview, rules: AppendRules, now_m
     untimely = False
     for index, offset_delta, timestamp, has_key in _invalid(batch, section, rules, now_ms):
         if rules.compacted and not has_key:
-            errors.append(RecordError(index, "A compacted topic needs a key in every record"))
-        elif (message := _timestamp_error(timestamp, batch, rules, now_ms)) is not None:
+            errors.append(RecordError(index, f"{_KEYLESS} {rules.partition}"))
+        elif (message := _timestamp_error(offset_delta, timestamp, batch, rules, now_ms)) is not None:
             untimely = True
             errors.append(RecordError(index, message))
         else:
             errors.append(RecordError(index, f"An offset delta of {offset_delta} in record {index} of the batch"))
     if untimely:
-        raise InvalidTimestampsError("One or more records have timestamps that may not be appended", errors)
-    raise InvalidRecordsError(f"One or more records are invalid: {errors[0].message}", errors)
+        raise InvalidTimestampsError("One or more records have been rejected due to invalid timestamp", errors)
+    shown = ", ".join(f"RecordError(batchIndex={index}, message='{message}')" for index, message in errors[:3])
+    raise InvalidRecordsError(
+        f"One or more records have been rejected due to {len(errors)} record errors in total, and only showing the "
+        f"first three errors at most: [{shown}]",
+        errors,
+    )
 
 
 def _invalid(batch: Batch, section: memoryview, rules: AppendRules, now_ms: int) -> Iterable[Invalid]:
     """The records that are wrong, as many as are listed; the others are not even made into objects."""
     count, claimed = batch.records_count, batch.log_append_time
-    if claimed is not None and _timestamp_error(claimed, batch, rules, now_ms) is not None:
+    if claimed is not None and _timestamp_error(0, claimed, batch, rules, now_ms) is not None:
         records = frames.iterate(section, count, 0, batch.base_timestamp, claimed)
         return (
             (index, offset, claimed, key is not None)
