@@ -1,6 +1,7 @@
 """Log manager and cleaner
 
-Opening many clean partitions, what each costs while idle, and compaction of uncompressed and compressed batches.
+Opening many clean partitions, what each costs while idle, and compaction of uncompressed and compressed batches,
+Apache Kafka's cleaner beside ours (with the start of our process, without that of its virtual machine, and warm).
 """
 
 import os
@@ -23,9 +24,12 @@ from ottla.storage.log_manager import LogManager
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.topic_partition import TopicPartition
 from tests.bench.measure import Figure
+from tests.kafka.peer import VERSION, command, jar_directory
 
 _PARTITIONS = 10_000
 _TOPIC = TopicPartition("bench", 0)
+_KAFKA_MEGABYTES = 40
+_KAFKA_FLAGS = ("-Xmx1G", "-XX:+UseG1GC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
 
 
 def figures(*, seconds: float) -> Iterator[Figure]:
@@ -42,7 +46,8 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         with tempfile.TemporaryDirectory() as scratch:
             target = "≥ 100 MB/s" if codec is CompressionType.NONE else ""
             rate = _compaction(scratch, codec, (batch_bytes, value_bytes), megabytes)
-            yield Figure(name, "MB", rate, target=target)
+            peers = _kafka_compaction(f"{scratch}/kafka", codec, (batch_bytes, value_bytes)) if seconds >= 1 else {}
+            yield Figure(name, "MB", rate, peers, target=target)
 
 
 def _manager(directory: str) -> LogManager:
@@ -81,22 +86,41 @@ def _make(directory: Path, partitions: int) -> None:
 
 
 def _compaction(directory: str, codec: CompressionType, sizes: tuple[int, int], megabytes: int) -> float:
-    """Bytes of log cleaned per second, the child process's start included."""
+    """Megabytes of log cleaned per second, the child process's start included."""
     manager = _manager(directory)
-    manager.load({"bench": {"cleanup.policy": "compact", "segment.bytes": str(100 << 20)}})
-    log = manager.get_or_create(_TOPIC, None)
-    _fill(log.append_as_leader, codec, sizes, megabytes * 1_000_000)
-    now_ms = SystemClock().now_ms()
-    log.update_high_watermark(log.log_end_offset)
-    log.roll(now_ms)
-    size_bytes = log.size_bytes
+    size_bytes = _dirty_log(manager, codec, sizes, megabytes)
     started = time.perf_counter()
-    finished = LogCleaner(manager, CleanerConfig()).clean_filthiest(now_ms)
+    finished = LogCleaner(manager, CleanerConfig()).clean_filthiest(SystemClock().now_ms())
     elapsed = time.perf_counter() - started
     if finished is None:
         raise RuntimeError("the log was not cleaned")
     manager.shutdown()
     return size_bytes / elapsed / 1e6
+
+
+def _kafka_compaction(directory: str, codec: CompressionType, sizes: tuple[int, int]) -> dict[str, float]:
+    """The same by Apache Kafka's cleaner: copies of a log, the fastest counts. Nothing where it cannot be run."""
+    if shutil.which("java") is None or not any(jar_directory().glob("kafka-storage-*.jar")):
+        return {}
+    manager = _manager(f"{directory}/0")
+    size_bytes = _dirty_log(manager, codec, sizes, _KAFKA_MEGABYTES)
+    manager.shutdown()
+    copies = [f"{directory}/{number}/{_TOPIC}" for number in range(4)]
+    for copy in copies[1:]:
+        shutil.copytree(copies[0], copy)
+    program = str(Path(__file__).parent.parent / "kafka" / "Cleaning.java")
+    done = subprocess.run(command(program, copies, _KAFKA_FLAGS), capture_output=True, text=True, check=True)
+    return {f"Apache Kafka {VERSION}": size_bytes / min(map(float, done.stdout.split())) / 1e6}
+
+
+def _dirty_log(manager: LogManager, codec: CompressionType, sizes: tuple[int, int], megabytes: int) -> int:
+    """Fills a log that is to be compacted; its size."""
+    manager.load({"bench": {"cleanup.policy": "compact", "segment.bytes": str(100 << 20)}})
+    log = manager.get_or_create(_TOPIC, None)
+    _fill(log.append_as_leader, codec, sizes, megabytes * 1_000_000)
+    log.update_high_watermark(log.log_end_offset)
+    log.roll(SystemClock().now_ms())
+    return log.size_bytes
 
 
 def _fill(append, codec: CompressionType, sizes: tuple[int, int], total: int) -> None:  # type: ignore[no-untyped-def]

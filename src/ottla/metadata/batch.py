@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ottla.metadata.error import MetadataError
-from ottla.protocol.metadata_log.log import VersionedRecord, decode_record, encode_record
+from ottla.protocol.metadata_log.log import VersionedRecord, encode_record, read_record
 from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.records.batch import batches
+from ottla.protocol.records.batch import Batch, batches
 from ottla.protocol.records.reader import decode_batch
 
 
@@ -27,7 +27,7 @@ class CommittedBatch(NamedTuple):
 def read_batches(data: bytes) -> Iterator[CommittedBatch]:
     """The batches of a stretch of the log or of a snapshot; whole ones, whose checksums the quorum has checked."""
     for batch in batches(data):
-        records = [] if batch.is_control else [_decoded(value) for _, _, _, value, _ in decode_batch(batch)]
+        records = [] if batch.is_control else _records(batch)
         epoch = batch.partition_leader_epoch
         yield CommittedBatch(batch.base_offset, batch.last_offset, epoch, batch.max_timestamp, records)
 
@@ -37,7 +37,8 @@ def record_values(records: Sequence[VersionedRecord]) -> list[bytes]:
     return [encode_record(record, version) for record, version in records]
 
 
-def _decoded(value: bytes | memoryview | None) -> MetadataRecord:
-    if value is None:
-        raise MetadataError("a record of the metadata log has no value")
-    return decode_record(value).record
+def _records(batch: Batch) -> list[MetadataRecord]:
+    values = [value for _, _, _, value, _ in decode_batch(batch)]
+    if None in values:
+        raise MetadataError(f"a record of the metadata log at offset {batch.base_offset} or after has no value")
+    return [read_record(value) for value in values if value is not None]

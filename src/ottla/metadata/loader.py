@@ -12,6 +12,7 @@ mistake in the listener and goes straight up: the node cannot go on.
 from collections.abc import Iterable
 from typing import Protocol
 
+from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
 from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.error import MetadataError
@@ -78,13 +79,13 @@ class MetadataLoader:
 
     def load(self, batches: Iterable[CommittedBatch]) -> None:
         """Takes in committed batches, in order; what they change is published once."""
-        for batch in batches:
-            if batch.base_offset <= self._read.offset:
-                raise MetadataError(f"batch at {batch.base_offset}, but the log was read up to {self._read.offset}")
-            for place, record in enumerate(batch.records):
-                self._replay(record, batch, place)
-            self._read = Provenance(batch.last_offset, batch.epoch, batch.timestamp_ms)
-            self._is_dirty = True
+        with collector_off():
+            for batch in batches:
+                if batch.base_offset <= self._read.offset:
+                    raise MetadataError(f"batch at {batch.base_offset}, but the log was read up to {self._read.offset}")
+                self._replay(batch)
+                self._read = Provenance(batch.last_offset, batch.epoch, batch.timestamp_ms)
+                self._is_dirty = True
         if self._transaction is None and self._is_dirty:
             self.is_batch_aligned = True
             self._publish(self._read)
@@ -92,7 +93,8 @@ class MetadataLoader:
 
     def load_snapshot(self, records: Iterable[MetadataRecord], provenance: Provenance) -> None:
         """Replaces the image by a snapshot's; listeners hear of the difference."""
-        loaded = load_snapshot(records, provenance)
+        with collector_off():
+            loaded = load_snapshot(records, provenance)
         self._delta = difference(self.image, loaded)
         self._transaction = None
         self.is_batch_aligned = True
@@ -100,7 +102,17 @@ class MetadataLoader:
         self._publish(provenance)
         self._raise_failures()
 
-    def _replay(self, record: MetadataRecord, batch: CommittedBatch, place: int) -> None:
+    def _replay(self, batch: CommittedBatch) -> None:
+        """Takes in runs of records of the image, and between them the brackets and what they hold."""
+        records, place = batch.records, 0
+        while place < len(records):
+            if self._transaction is None:
+                place = self._delta.replay_run(records, place)
+            if place < len(records):
+                self._replay_bracket(records[place], batch, place)
+                place += 1
+
+    def _replay_bracket(self, record: MetadataRecord, batch: CommittedBatch, place: int) -> None:
         if isinstance(record, BeginTransactionRecord):
             self._begin(batch, place)
         elif isinstance(record, EndTransactionRecord):
@@ -110,7 +122,7 @@ class MetadataLoader:
         elif self._transaction is not None:
             self._transaction.append(record)
         else:
-            self._delta.replay(record)
+            raise MetadataError(f"{type(record).__name__} is no record of the image")
 
     def _begin(self, batch: CommittedBatch, place: int) -> None:
         if self._transaction is not None:

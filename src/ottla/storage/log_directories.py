@@ -132,15 +132,24 @@ class LogDirectories:
         return home.logs.get(partition) if home is not None and home.is_online else None
 
     def offline_partitions(self) -> set[TopicPartition]:
-        """Partitions whose directory failed since the start."""
-        return {partition for partition, home in self._homes.items() if not home.is_online}
+        """Partitions whose directory failed since the start, or whose files are damaged."""
+        failed = {partition for partition, home in self._homes.items() if not home.is_online}
+        return failed.union(*(directory.damaged for directory in self._directories))
 
-    def settle(self, partition: TopicPartition, home: LogDirectory, log: Log, topic_id: Uuid | None) -> None:
+    def damaged_home_of(self, partition: TopicPartition) -> LogDirectory | None:
+        """The online directory that holds the partition's damaged log."""
+        return next((directory for directory in self.online() if partition in directory.damaged), None)
+
+    def check_undamaged(self, partition: TopicPartition) -> None:
+        """Refuses a partition whose log is here and cannot be used: nothing may take its place."""
+        home = self.damaged_home_of(partition)
+        if home is not None:
+            raise home.damaged[partition].error
+
+    def settle(self, partition: TopicPartition, home: LogDirectory, log: Log) -> None:
         """The partition's log is in this directory now."""
         with self._settling:
             home.logs[partition] = log
-            if topic_id is not None:
-                home.topic_ids[partition] = topic_id
             self._homes[partition] = home
 
     def unsettle(self, partition: TopicPartition) -> None:
@@ -148,7 +157,6 @@ class LogDirectories:
         with self._settling:
             home = self._homes.pop(partition)
             del home.logs[partition]
-            home.topic_ids.pop(partition, None)
 
     def candidates(self, directory_id: Uuid | None) -> list[LogDirectory]:
         """Where a new partition may go: the directory of that id, or all that are not cordoned, emptiest first."""

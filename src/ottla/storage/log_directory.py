@@ -19,6 +19,7 @@ from ottla.storage.checkpoint import (
     RECOVERY_POINT_CHECKPOINT,
     OffsetCheckpoint,
 )
+from ottla.storage.damaged_log import DAMAGED_CHECKPOINT, DamagedLog
 from ottla.storage.directory_lock import DirectoryLock
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import StorageError
@@ -41,7 +42,8 @@ class LogDirectory:
         self.logs: dict[TopicPartition, Log] = {}
         self.future_logs: dict[TopicPartition, Log] = {}
         """Copies that are being made here of logs in other directories."""
-        self.topic_ids: dict[TopicPartition, Uuid] = {}
+        self.damaged: dict[TopicPartition, DamagedLog] = {}
+        """Partitions here that are offline because of what is in their files."""
         self.stray_paths: list[str] = []
         self.is_loaded = False
         self.clean_shutdown_epoch: int | None = None
@@ -50,6 +52,7 @@ class LogDirectory:
         self.log_starts: Final = OffsetCheckpoint(disk, path, LOG_START_CHECKPOINT)
         self.high_watermarks: Final = OffsetCheckpoint(disk, path, HIGH_WATERMARK_CHECKPOINT)
         self.cleaner_offsets: Final = OffsetCheckpoint(disk, path, CLEANER_CHECKPOINT)
+        self.damaged_points: Final = OffsetCheckpoint(disk, path, DAMAGED_CHECKPOINT)
         self.group_commit: Final = GroupCommit(os.path.basename(path), clock, self.go_offline)
 
     def __repr__(self) -> str:
@@ -87,20 +90,33 @@ class LogDirectory:
 
     def checkpoint_recovery_points(self) -> None:
         """Writes up to where each log is on the disk, so that a start after a crash reads no more than the rest."""
-        self.recovery_points.write({partition: log.recovery_point for partition, log in self._all()})
+        with self.recovery_points.lock:
+            points = {partition: log.recovery_point for partition, log in self.damaged.items()}
+            points |= {partition: log.recovery_point for partition, log in self._all()}
+            self.recovery_points.write(points)
 
     def checkpoint_log_starts(self) -> None:
         """Writes where logs begin whose first segment holds more than that, so that it does not come back."""
-        starts = {
-            partition: log.log_start_offset
-            for partition, log in self._all()
-            if log.log_start_offset > log.segments.first.base_offset
-        }
-        self.log_starts.write(starts)
+        with self.log_starts.lock:
+            starts = {partition: log.log_start_offset for partition, log in self.damaged.items()}
+            starts |= {
+                partition: log.log_start_offset
+                for partition, log in self._all()
+                if log.log_start_offset > log.segments.first.base_offset
+            }
+            self.log_starts.write(starts)
 
     def checkpoint_high_watermarks(self) -> None:
         """Writes how far each log is replicated, so that a restarted replica serves that far at once."""
-        self.high_watermarks.write({partition: log.high_watermark for partition, log in self.logs.items()})
+        with self.high_watermarks.lock:
+            logs: list[tuple[TopicPartition, Log | DamagedLog]] = [*self.damaged.items(), *self.logs.items()]
+            self.high_watermarks.write({partition: log.high_watermark for partition, log in logs})
+
+    def checkpoint_damaged(self) -> None:
+        """Writes which logs are damaged, if that changed."""
+        points = {partition: log.recovery_point for partition, log in self.damaged.items()}
+        if points != self.damaged_points.read():
+            self.damaged_points.write(points)
 
     def _all(self) -> list[tuple[TopicPartition, Log]]:
         """Logs and copies: a partition never has both in one directory."""

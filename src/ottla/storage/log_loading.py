@@ -2,19 +2,21 @@
 
 Names decide what a directory is: `-delete` is removed, `-stray` stays aside, `-future` is a copy under way; one
 that is named like nothing of ours refuses, because it means that the directory is somebody else's. An I/O error takes
-the directory offline; a file that holds what cannot be refuses the start, because guessing could lose records.
+the directory offline. A log whose files hold what cannot be is damaged: the others load without it. Noise in a file of
+the directory itself refuses the start, because guessing could lose records.
 """
 
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from ottla.base.clock import Clock
 from ottla.base.ids import Uuid
 from ottla.storage.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
+from ottla.storage.damaged_log import DamagedLog
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError, StorageError
 from ottla.storage.log.loader import LoadOptions, Shutdown
@@ -60,7 +62,6 @@ class LoadedLog(NamedTuple):
     topic_partition: TopicPartition
     kind: DirectoryKind
     log: Log
-    topic_id: Uuid | None
 
 
 class DirectoryLoading:
@@ -98,6 +99,7 @@ class DirectoryLoading:
             directory.recovery_points.read(),
             directory.log_starts.read(),
             directory.high_watermarks.read(),
+            frozenset(directory.damaged_points.read()),
         )
         self._total, self._told_ms = len(names), clock.monotonic_ms()
         _log.info("[%s] loading %d logs after %s stop", directory.path, len(names), bounds.shutdown.name.lower())
@@ -111,6 +113,7 @@ class DirectoryLoading:
             except StorageError:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        directory.checkpoint_damaged()
         _log.info("[%s] loaded %d logs in %d ms", directory.path, len(names), clock.monotonic_ms() - started_ms)
 
     def _names(self) -> list[tuple[str, PartitionDirectory]]:
@@ -146,17 +149,40 @@ class DirectoryLoading:
         if kind is DirectoryKind.STRAY:
             directory.stray_paths.append(path)
             return
-        topic_id = read_partition_metadata(directory.disk, path)
-        if rules.is_stray(partition, topic_id):
-            self._put_aside(partition, path)
+        options = self._options(partition, bounds)
+        try:
+            options = replace(options, topic_id=read_partition_metadata(directory.disk, path))
+            if rules.is_stray(partition, options.topic_id):
+                self._put_aside(partition, path)
+                return
+            log = Log.open(directory.disk, path, rules.config_of(partition.topic), options)
+        except CorruptFileError as error:
+            self._take_damaged(_DamagedDirectory(parsed, path, options, error), bounds)
             return
-        log = Log.open(directory.disk, path, rules.config_of(partition.topic), self._options(partition, bounds))
         log.update_high_watermark(bounds.high_watermarks.get(partition, 0))
         # Most partitions sleep: their descriptors come back when somebody needs them.
         log.active_segment.release()
         with self._lock:
-            self._loaded.append(LoadedLog(partition, kind, log, topic_id))
+            self._loaded.append(LoadedLog(partition, kind, log))
             self._tell()
+
+    def _take_damaged(self, found: "_DamagedDirectory", bounds: "_Bounds") -> None:
+        """Keeps a damaged log out of use as it is; a copy that was being made is made again instead."""
+        directory = self._directory
+        partition, kind = found.name
+        if kind is DirectoryKind.FUTURE:
+            _log.warning("[%s] the copy of %s is damaged and goes: %s", directory.path, partition, found.error)
+            remove_tree(directory.disk, found.path)
+            return
+        _log.error("[%s] %s is offline, its log is damaged: %s", directory.path, partition, found.error)
+        directory.damaged[partition] = DamagedLog(
+            directory=found.path,
+            error=found.error,
+            topic_id=found.options.topic_id,
+            recovery_point=found.options.recovery_point,
+            log_start_offset=found.options.log_start_offset,
+            high_watermark=bounds.high_watermarks.get(partition, 0),
+        )
 
     def _put_aside(self, partition: TopicPartition, path: str) -> None:
         """Keeps the records of a partition that the cluster knows nothing of, out of the way of a new one."""
@@ -174,7 +200,8 @@ class DirectoryLoading:
             now_ms=self._rules.clock.now_ms(),
             log_start_offset=bounds.log_starts.get(partition, 0),
             recovery_point=bounds.recovery_points.get(partition, 0),
-            shutdown=bounds.shutdown,
+            # A clean stop says nothing of a log that was not open.
+            shutdown=Shutdown.UNCLEAN if partition in bounds.damaged else bounds.shutdown,
             producer_id_expiration_ms=self._rules.producer_id_expiration_ms,
         )
 
@@ -199,3 +226,13 @@ class _Bounds(NamedTuple):
     recovery_points: dict[TopicPartition, int]
     log_starts: dict[TopicPartition, int]
     high_watermarks: dict[TopicPartition, int]
+    damaged: frozenset[TopicPartition]
+
+
+class _DamagedDirectory(NamedTuple):
+    """A partition's directory that could not be opened, and why."""
+
+    name: PartitionDirectory
+    path: str
+    options: LoadOptions
+    error: CorruptFileError

@@ -4,13 +4,12 @@ An I/O error takes the directory offline that it happened in, not the broker. Th
 `log_maintenance`, what one log does in `log`, what compaction does in `cleaner`.
 """
 
-import gc
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Final
 
+from ottla.base.collector import collector_off
 from ottla.base.ids import Uuid
 from ottla.protocol.errors import InconsistentTopicIdError
 from ottla.storage.clean_shutdown import UNKNOWN_BROKER_EPOCH, write_clean_shutdown
@@ -21,7 +20,7 @@ from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directories import LogDirectories
 from ottla.storage.log_directory import LogDirectory
-from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules
+from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules, remove_tree
 from ottla.storage.log_maintenance import LogMaintenance
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.partition_metadata import write_partition_metadata
@@ -64,8 +63,8 @@ class LogManager:
 
     def topic_id(self, partition: TopicPartition) -> Uuid | None:
         """The topic id that the partition's directory was made for."""
-        home = self.directories.home_of(partition)
-        return home.topic_ids.get(partition) if home is not None else None
+        log = self.directories.log_of(partition)
+        return log.topic_id if log is not None else None
 
     # Starting and stopping
 
@@ -76,7 +75,8 @@ class LogManager:
     ) -> None:
         """Opens every log in every directory; `topic_configs` are the topics' own settings by dotted name.
 
-        `CorruptFileError` if a directory holds what it must not; the broker should then not start.
+        `CorruptFileError` if a directory holds what it must not; the broker should then not start. One log that is
+        damaged is no reason: see `damaged_log`.
         """
         self.configs.replace_all(topic_configs or {})
         rules = LoadingRules(
@@ -88,28 +88,29 @@ class LogManager:
             threads=self._options.recovery_threads,
         )
         directories = self.directories.online()
-        with _collector_off(), ThreadPoolExecutor(max(len(directories), 1), "log-loading") as pool:
+        with collector_off(), ThreadPoolExecutor(max(len(directories), 1), "log-loading") as pool:
             jobs = [(home, pool.submit(DirectoryLoading(home, rules).run)) for home in directories]
             for home, job in jobs:
                 for loaded in job.result():
                     self._take_loaded(home, loaded)
         self.directories.check_any_online()
+        for home in directories:
+            for partition, damaged in home.damaged.items():
+                other = self.directories.home_of(partition)
+                if other is not None:
+                    raise _second_directory(partition, other.path, damaged.directory)
 
     def _take_loaded(self, home: LogDirectory, loaded: LoadedLog) -> None:
-        partition, kind, log, topic_id = loaded
+        partition, kind, log = loaded
         is_future = kind is DirectoryKind.FUTURE
         other = self.directories.future_home_of(partition) if is_future else self.directories.home_of(partition)
         beside = home.logs if is_future else home.future_logs
         if other is not None or partition in beside:
-            raise CorruptFileError(
-                f"{partition} has a second directory, in {(other or home).path}; a move between directories broke off "
-                "half way. Delete the one on the disk that failed",
-                log.directory,
-            )
+            raise _second_directory(partition, (other or home).path, log.directory)
         if is_future:
             home.future_logs[partition] = log
         else:
-            self.directories.settle(partition, home, log, topic_id)
+            self.directories.settle(partition, home, log)
 
     def shutdown(self, broker_epoch: int = UNKNOWN_BROKER_EPOCH) -> None:
         """Flushes and closes every log, writes all checkpoints, and marks each directory as left in order.
@@ -149,18 +150,29 @@ class LogManager:
         """The partition's log, made if it is not here, in the named directory or the one with the fewest.
 
         While a directory is offline only a partition that `is_new` to this broker is made: the log of another may be
-        in there. `InconsistentTopicIdError` if the log here is of another topic by the same name.
+        in there. `CorruptFileError` if the log is here and damaged. `InconsistentTopicIdError` if it is of another
+        topic by the same name.
         """
         with self._changing:
             log = self.directories.log_of(partition)
             if log is None:
+                self.directories.check_undamaged(partition)
                 if not is_new:
                     self.directories.check_all_online(partition)
                 return self._create(partition, topic_id, directory_id)
-            known = self.topic_id(partition)
-            if topic_id is not None and known is not None and known != topic_id:
-                raise InconsistentTopicIdError(f"the log of {partition} is of topic id {known}, not of {topic_id}")
+            if topic_id is not None and topic_id != log.topic_id:
+                self._take_topic_id(partition, log, topic_id)
             return log
+
+    def _take_topic_id(self, partition: TopicPartition, log: Log, topic_id: Uuid) -> None:
+        """A log from before there were topic ids gets one; one that has another is another topic's."""
+        if log.topic_id is not None:
+            raise InconsistentTopicIdError(f"the log of {partition} is of topic id {log.topic_id}, not of {topic_id}")
+        home = self.directories.home_of(partition)
+        if home is not None:
+            with home.offline_on_error():
+                write_partition_metadata(log.disk, log.directory, topic_id)
+            log.topic_id = topic_id
 
     def _create(self, partition: TopicPartition, topic_id: Uuid | None, directory_id: Uuid | None) -> Log:
         failed: StorageError | None = None
@@ -168,7 +180,7 @@ class LogManager:
             try:
                 with home.offline_on_error():
                     log = self._open_new(home, partition, topic_id, DirectoryKind.LIVE)
-                self.directories.settle(partition, home, log, topic_id)
+                self.directories.settle(partition, home, log)
                 return log
             except StorageError as error:
                 failed = error
@@ -183,6 +195,7 @@ class LogManager:
             partition=partition.partition,
             now_ms=self._clock.now_ms(),
             shutdown=Shutdown.CLEAN,
+            topic_id=topic_id,
             producer_id_expiration_ms=self._options.producer_id_expiration_ms,
         )
         log = Log.open(home.disk, path, self.configs.get(partition.topic), options)
@@ -215,12 +228,12 @@ class LogManager:
                 target.disk.flush_directory(target.path)
             new.update_high_watermark(old.high_watermark)
             clean_offset = source.cleaner_offsets.read().get(partition)
-            topic_id = self.topic_id(partition)
             del target.future_logs[partition]
             self._discard(source, partition, old)
-            self.directories.settle(partition, target, new, topic_id)
+            self.directories.settle(partition, target, new)
             if clean_offset is not None:
-                target.cleaner_offsets.write({**target.cleaner_offsets.read(), partition: clean_offset})
+                moved = {partition: clean_offset}
+                target.cleaner_offsets.update(lambda offsets: offsets | moved)
             self._checkpoint_homes({source, target})
             return new
 
@@ -235,11 +248,27 @@ class LogManager:
                         self._rename_away(future_home, partition, future_home.future_logs.pop(partition))
                     home = self.directories.home_of(partition)
                     if home is None:
-                        self.directories.check_all_online(partition)
+                        if not self._delete_damaged(partition):
+                            self.directories.check_all_online(partition)
                         continue
                     self._discard(home, partition, home.logs[partition])
                     changed.add(home)
             self._checkpoint_homes(changed)
+
+    def _delete_damaged(self, partition: TopicPartition) -> bool:
+        """Takes a damaged log away, which nobody reads; answers whether there was one."""
+        home = self.directories.damaged_home_of(partition)
+        if home is None:
+            return False
+        name = directory_name(partition, DirectoryKind.DELETE, self._options.unique_id())
+        with home.offline_on_error():
+            home.disk.rename(home.damaged[partition].directory, f"{home.path}/{name}")
+            home.disk.flush_directory(home.path)
+            del home.damaged[partition]
+            home.checkpoint_damaged()
+            remove_tree(home.disk, f"{home.path}/{name}")
+        self._checkpoint_homes([home])
+        return True
 
     def _discard(self, home: LogDirectory, partition: TopicPartition, log: Log) -> None:
         self.directories.unsettle(partition)
@@ -259,9 +288,7 @@ class LogManager:
                 home.checkpoint_recovery_points()
                 home.checkpoint_log_starts()
                 home.checkpoint_high_watermarks()
-                cleaned = home.cleaner_offsets.read()
-                if not cleaned.keys() <= home.logs.keys():
-                    home.cleaner_offsets.write({key: cleaned[key] for key in cleaned if key in home.logs})
+                _forget_clean_offsets(home)
 
     # Changing
 
@@ -323,20 +350,23 @@ class LogManager:
         return home
 
 
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """Loading makes objects that stay and no cycles; the collector would walk over all of them time and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _second_directory(partition: TopicPartition, other: str, directory: str) -> CorruptFileError:
+    return CorruptFileError(
+        f"{partition} has a second directory, in {other}; a move between directories broke off half way. "
+        "Delete the one on the disk that failed",
+        directory,
+    )
 
 
 def _lower_clean_offset(home: LogDirectory, partition: TopicPartition, offset: int) -> None:
     """What was cut off was perhaps clean; what comes in its place is not."""
-    cleaned = home.cleaner_offsets.read()
-    if cleaned.get(partition, 0) > offset:
-        home.cleaner_offsets.write({**cleaned, partition: offset})
+    home.cleaner_offsets.update(
+        lambda offsets: offsets | {partition: offset} if offsets.get(partition, 0) > offset else offsets
+    )
+
+
+def _forget_clean_offsets(home: LogDirectory) -> None:
+    """Forgets the logs that are gone."""
+    home.cleaner_offsets.update(
+        lambda offsets: {partition: offset for partition, offset in offsets.items() if partition in home.logs}
+    )

@@ -41,7 +41,7 @@ def test_a_failure_prints_seed_trace_and_command() -> None:
     text = str(failure.value)
     assert "python -m ottla.testing.simulation --world metadata --seed 0 --chaos-ms 2000" in text
     assert "AllBrokersReturn" in text
-    assert "claims the controllership of epoch 1" in text
+    assert "claims the controllership of epoch" in text
 
 
 def test_the_command_runs_seeds() -> None:

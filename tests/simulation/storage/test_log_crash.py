@@ -4,6 +4,7 @@
 """
 
 import os
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from ottla.storage.disk.simulated import PowerCut, SimulatedDisk
 from ottla.storage.log.loader import Shutdown
 from tests.simulation.storage.workload import Workload, check_recovered
-from tests.unit.storage.log_builder import NOW_MS, append, data_batch, open_log
+from tests.unit.storage.log_builder import NOW_MS, SMALL, append, data_batch, open_log
 
 SEEDS = int(os.environ.get("OTTLA_STORAGE_SEEDS", "8"))
 STEPS = 28
@@ -21,7 +22,7 @@ def workload(seed: int) -> Workload:
     disk = SimulatedDisk()
     disk.make_directory("/data")
     disk.flush_directory("/")
-    return Workload(disk, Random(seed))
+    return Workload(disk, Random(seed), config=replace(SMALL, preallocate=seed % 2 == 1))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -45,7 +46,7 @@ def _recover(run: Workload, random: Random) -> None:
     run.disk.crash(random)
     if random.random() < 0.4:
         _cut_recovery(run, random)
-    log = open_log(run.disk, recovery_point=run.recovery_point, log_start_offset=run.log_start_offset)
+    log = run.opened()
     stored = check_recovered(log, run.history, run.recovery_point, run.log_start_seen)
     batch = data_batch(2)
     info = append(log, batch, run.epoch + 1)
@@ -55,7 +56,7 @@ def _recover(run: Workload, random: Random) -> None:
     log.close(NOW_MS)
     run.disk.crash(random)
     bounds = {"recovery_point": log.recovery_point, "log_start_offset": log.log_start_offset}
-    again = open_log(run.disk, shutdown=Shutdown.CLEAN, **bounds)
+    again = open_log(run.disk, run.config, shutdown=Shutdown.CLEAN, **bounds)
     check_recovered(again, stored, log.log_end_offset, run.log_start_seen)
 
 
@@ -63,7 +64,7 @@ def _cut_recovery(run: Workload, random: Random) -> None:
     """The power goes again while the log is being repaired."""
     run.disk.cut_after(random.randint(0, 12))
     try:
-        open_log(run.disk, recovery_point=run.recovery_point, log_start_offset=run.log_start_offset)
+        run.opened()
     except PowerCut:
         run.disk.crash(random)
     else:

@@ -9,10 +9,12 @@ from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.append_info import AppendOptions
 from ottla.storage.log.log import Log
+from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.state import ProducerState
 from tests.unit.storage.log_builder import (
     FROM_COORDINATOR,
     NOW_MS,
+    SMALL,
     UNVERIFIED,
     append,
     data_batch,
@@ -46,13 +48,14 @@ class Workload:
     """As last checkpointed."""
     log_start_offset: int = 0
     """As last checkpointed."""
+    config: LogConfig = SMALL
     history: list[bytes] = field(default_factory=list)
     """Every batch that is, or is just being, appended."""
     producers: dict[int, Producer] = field(default_factory=dict)
 
     def run(self, steps: int) -> None:
         """Does `steps` operations chosen by the seed."""
-        self.log = open_log(self.disk)
+        self.log = open_log(self.disk, self.config)
         actions = (
             [self.append_plain] * 4 + [self.append_transactional] * 5 + [self.end_transaction] * 3 + [self.flush] * 2
         )
@@ -146,7 +149,13 @@ class Workload:
     def restart(self) -> None:
         self.flush()
         self.log.close(NOW_MS)
-        self.log = open_log(self.disk, recovery_point=self.recovery_point, log_start_offset=self.log_start_offset)
+        self.log = self.opened()
+
+    def opened(self) -> Log:
+        """The log as a start after a crash finds it."""
+        return open_log(
+            self.disk, self.config, recovery_point=self.recovery_point, log_start_offset=self.log_start_offset
+        )
 
 
 def replayed(history: list[bytes]) -> ProducerState:

@@ -10,6 +10,7 @@ from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.controller.context import Caller, ControllerContext, ControllerPorts
 from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.setting import ControllerSettings
+from ottla.metadata.error import MetadataError
 from ottla.metadata.feature import default_features, supported_features
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import MetadataImage
@@ -56,6 +57,7 @@ class MemoryQuorum:
     def __init__(self) -> None:
         self.batches: list[CommittedBatch] = []
         self.leads = True
+        self._batches_left: int | None = None
         self.level = 1
         self.voters = [CONTROLLER_ID]
 
@@ -65,11 +67,19 @@ class MemoryQuorum:
     def append(self, epoch: int, records: Sequence[VersionedRecord]) -> int:
         if not self.leads:
             raise NotControllerError
+        if self._batches_left is not None:
+            self._batches_left -= 1
+            if self._batches_left < 0:
+                raise MetadataError("no more batches fit")
         stored = [decode_record(encode_record(record, version)).record for record, version in records]
         assert stored == [record for record, _ in records], "a record lost something in its version"
         base = self.end_offset()
         self.batches.append(CommittedBatch(base, base + len(stored) - 1, epoch, 0, stored))
         return base + len(stored) - 1
+
+    def broken_after(self, batches: int | None) -> None:
+        """From now on that many batches can be appended, then none; None for as many as one likes."""
+        self._batches_left = batches
 
     def leader_id(self) -> int | None:
         return CONTROLLER_ID if self.leads else None
@@ -123,7 +133,15 @@ class TopicSchema:
 class Cluster:
     """An active controller, committed to at once unless `auto_commit` is off, and the brokers that registered."""
 
-    def __init__(self, version: MetadataVersion = LATEST, *, elr: bool = True, seed: int = 0, **settings: Any) -> None:
+    def __init__(
+        self,
+        version: MetadataVersion = LATEST,
+        *,
+        elr: bool = True,
+        seed: int = 0,
+        users: Sequence[VersionedRecord] = (),
+        **settings: Any,
+    ) -> None:
         self.quorum = MemoryQuorum()
         self.now_ms = 0
         self.auto_commit = True
@@ -134,7 +152,7 @@ class Cluster:
             levels.pop("eligible.leader.replicas.version", None)
         self.settings = ControllerSettings(node_id=CONTROLLER_ID, cluster_id=CLUSTER_ID, **settings)
         self.ports = ControllerPorts(TopicSchema(), Random(seed), self.quorum)
-        self.controller = Controller(self.settings, self.ports, bootstrap_records(levels))
+        self.controller = Controller(self.settings, self.ports, [*bootstrap_records(levels), *users])
         self.controller.claim(1, self.loader.image, self.now_ms)
         self.commit()
 
@@ -163,9 +181,9 @@ class Cluster:
                 self.commit()
         self.now_ms = end_ms
 
-    def write(self, record: MetadataRecord) -> None:
-        """Writes a record in version 0 that no request would make the controller write."""
-        self.controller._write([VersionedRecord(record, 0)], self.now_ms)
+    def write(self, record: MetadataRecord, version: int = 0) -> None:
+        """Writes a record that no request would make the controller write."""
+        self.controller._write([VersionedRecord(record, version)], self.now_ms)
         self.commit()
 
     def ask(self, request: Request, caller: Caller | None = None) -> Any:

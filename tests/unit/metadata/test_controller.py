@@ -11,6 +11,7 @@ from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from ottla.metadata.loader import MetadataLoader
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.errors import (
     BrokerIdNotRegisteredError,
@@ -29,6 +30,7 @@ from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import PartitionRecord, TopicRecord
 from ottla.protocol.metadata_log.transaction import (
     AbortTransactionRecord,
@@ -284,6 +286,86 @@ class TestWriting:
         cluster.fence(1)
         assert [len(batch.records) for batch in cluster.quorum.batches[start:]] == [RECORDS_PER_BATCH_MAX, 2]
         assert cluster.partition("large", 5).leader == 2
+
+    def test_an_operation_that_breaks_half_way_ends_the_term(self) -> None:
+        cluster = self.large(MetadataVersion.V4_3_IV0)
+        before = cluster.loader.image
+        cluster.auto_commit = False
+        pending = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")]))
+        cluster.quorum.broken_after(1)
+        with pytest.raises(MetadataError, match="no more"):
+            cluster.fence(1)
+        assert not cluster.controller.is_active
+        assert isinstance(pending.error, NotControllerError)
+        cluster.commit()
+        assert cluster.loader.in_transaction
+        assert cluster.loader.image.topics.partition(uuid_of(77), 0) == before.topics.partition(uuid_of(77), 0)
+        cluster.quorum.broken_after(None)
+        cluster.controller.claim(2, cluster.loader.image, 0, in_transaction=True)
+        cluster.commit()
+        assert isinstance(cluster.quorum.batches[-1].records[0], AbortTransactionRecord)
+        assert not cluster.loader.in_transaction
+        assert same(cluster.loader.image, cluster.image)
+
+    def test_an_operation_that_breaks_before_it_is_written_changes_nothing(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        before, end = cluster.image, cluster.quorum.end_offset()
+        cluster.quorum.broken_after(0)
+        with pytest.raises(MetadataError, match="no more"):
+            cluster.create("t", [1])
+        assert (cluster.image, cluster.quorum.end_offset()) == (before, end)
+        cluster.quorum.broken_after(None)
+        cluster.create("t", [1])
+        assert same(cluster.loader.image, cluster.image)
+
+    def test_a_contradiction_in_a_later_batch_keeps_the_first_out_of_the_log(self) -> None:
+        cluster = Cluster()
+        end = cluster.quorum.end_offset()
+        records = [TopicRecord(name=f"t{index}", topic_id=uuid_of(index)) for index in range(RECORDS_PER_BATCH_MAX + 1)]
+        records.append(TopicRecord(name="t0", topic_id=uuid_of(1 << 20)))
+        with pytest.raises(MetadataError, match="exists as"):
+            cluster.controller._write([VersionedRecord(record, 0) for record in records], 0)
+        assert cluster.quorum.end_offset() == end
+        assert cluster.controller.is_active
+
+    def test_a_log_may_begin_with_more_than_fits_a_batch(self) -> None:
+        users = [
+            VersionedRecord(
+                UserScramCredentialRecord(
+                    name=f"user{index}", mechanism=1, salt=b"s", stored_key=b"k", server_key=b"k", iterations=4096
+                ),
+                0,
+            )
+            for index in range(RECORDS_PER_BATCH_MAX)
+        ]
+        cluster = Cluster(users=users)
+        first, _ = cluster.quorum.batches
+        assert len(first.records) == RECORDS_PER_BATCH_MAX
+        kinds = [type(record) for record in cluster.quorum.records()]
+        assert (kinds.count(BeginTransactionRecord), kinds.count(EndTransactionRecord)) == (1, 1)
+        assert len(cluster.loader.image.scram) == RECORDS_PER_BATCH_MAX
+        assert same(cluster.loader.image, cluster.image)
+        with pytest.raises(MetadataError, match="no transactions"):
+            Cluster(MetadataVersion.V3_6_IV0, users=users)
+
+    def test_a_beginning_that_breaks_half_way_is_begun_again(self) -> None:
+        cluster = Cluster()
+        users = [VersionedRecord(NoOpRecord(), 0)] * RECORDS_PER_BATCH_MAX
+        quorum = MemoryQuorum()
+        quorum.broken_after(1)
+        ports = replace(cluster.ports, quorum=quorum)
+        controller = Controller(cluster.settings, ports, [*bootstrap_records(), *users])
+        with pytest.raises(MetadataError, match="no more"):
+            controller.claim(1, EMPTY_IMAGE, 0)
+        assert not controller.is_active
+        quorum.broken_after(None)
+        loader = MetadataLoader()
+        loader.load(quorum.batches)
+        controller.claim(2, loader.image, 0, in_transaction=loader.in_transaction)
+        loader.load(quorum.batches[1:])
+        assert same(loader.image, controller.image)
+        assert loader.image.features.metadata_version is not None
 
     def test_an_idle_controller_writes_every_half_second(self) -> None:
         cluster = Cluster()

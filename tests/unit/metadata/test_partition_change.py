@@ -135,6 +135,31 @@ class TestEligibleLeaderReplicas:
         assert (partition.leader, partition.isr, partition.last_known_elr) == (1, (1,), ())
         assert partition.leader_recovery_state == LeaderRecoveryState.RECOVERING
 
+    def test_a_last_known_leader_that_was_reassigned_away_is_forgotten(self, cluster: Cluster) -> None:
+        cluster.create("t", [1, 2], min_insync_replicas="2")
+        cluster.fence(2, 1)
+        assert (cluster.partition("t").elr, cluster.partition("t").last_known_elr) == ((1, 2), (1,))
+        change = change_of(cluster, "t", replicas=(2,))
+        assert isinstance(change, PartitionChangeRecord)
+        assert (change.replicas, change.last_known_elr) == ([2], [])
+        cluster.write(change, version=2)
+        cluster.heartbeat(1)
+        assert cluster.partition("t").leader == -1
+
+    def test_a_last_known_leader_that_holds_the_partition_no_longer_does_not_lead_it(self, cluster: Cluster) -> None:
+        """As a controller of Apache Kafka leaves it behind."""
+        cluster.create("t", [1, 2], min_insync_replicas="2")
+        cluster.fence(2, 1)
+        topic = cluster.image.topics.topic("t")
+        assert topic is not None
+        moved = PartitionChangeRecord(
+            topic_id=topic.id, partition_id=0, replicas=[2], directories=[directory_of(2)], eligible_leader_replicas=[]
+        )
+        cluster.write(moved, version=2)
+        cluster.heartbeat(1)
+        partition = cluster.partition("t")
+        assert (partition.leader, partition.isr, partition.last_known_elr) == (-1, (), ())
+
     def test_without_elr_the_last_replica_stays_in_the_isr(self) -> None:
         cluster = Cluster(elr=False)
         cluster.start(1)

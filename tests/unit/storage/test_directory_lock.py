@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def seen_by_another_process(path: Path) -> str:
 def test_a_directory_has_one_holder_at_a_time(tmp_path: Path) -> None:
     lock = DirectoryLock.acquire(str(tmp_path))
     with pytest.raises(DirectoryInUseError, match="is using this directory"):
-        DirectoryLock.acquire(str(tmp_path))
+        DirectoryLock.acquire(str(tmp_path), patience_ms=0)
     assert seen_by_another_process(tmp_path / ".lock") == "locked"
     lock.release()
     DirectoryLock.acquire(str(tmp_path)).release()
@@ -49,3 +50,13 @@ def test_a_file_left_by_a_crash_does_not_lock(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="No such file or directory"):
         DirectoryLock.acquire(str(tmp_path / "none"))
+
+
+def test_a_lock_that_is_given_back_soon_is_waited_for(tmp_path: Path) -> None:
+    held = DirectoryLock.acquire(str(tmp_path))
+    release = threading.Timer(0.05, held.release)
+    release.start()
+    lock = DirectoryLock.acquire(str(tmp_path), patience_ms=10_000)
+    release.join()
+    assert seen_by_another_process(tmp_path / ".lock") == "locked"
+    lock.release()

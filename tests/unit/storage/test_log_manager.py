@@ -410,3 +410,115 @@ def test_an_acknowledgement_waits_for_the_disk_where_settings_say_so(
         assert flushed.wait(10)
         assert log.recovery_point == 3
     manager.shutdown()
+
+
+# Damaged logs
+
+
+def damage(disk: SimulatedDisk, partition: TopicPartition) -> bytes:
+    """Flips a bit of a flushed batch, and takes the mark of the clean stop away; the file as it is then."""
+    path = f"/data/{partition}/{0:020d}.log"
+    file = disk.open(path, Access.WRITE)
+    file.write(135, [bytes([file.read(135, 1)[0] ^ 1])])
+    disk.remove("/data/.kafka_cleanshutdown")
+    return file.read(0, file.size())
+
+
+def stopped(disk: SimulatedDisk, clock: ManualClock, *partitions: TopicPartition) -> None:
+    manager = load(disk, clock)
+    for partition in partitions:
+        fill(manager, partition)
+    manager.shutdown()
+
+
+def test_a_damaged_log_is_offline_and_the_others_serve(
+    disk: SimulatedDisk, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    stopped(disk, clock, A0, A1)
+    before = damage(disk, A0)
+    manager = load(disk, clock)
+    assert manager.get(A0) is None
+    assert manager.directories.offline_partitions() == {A0}
+    with pytest.raises(CorruptFileError, match=r"/data/a-0/0{20}\.log: the CRC does not match, at position 71"):
+        manager.get_or_create(A0, TOPIC_ID)
+    with pytest.raises(CorruptFileError):
+        manager.get_or_create(A0, TOPIC_ID, is_new=True)
+    assert "a-0 is offline, its log is damaged: /data/a-0/" in caplog.text
+    fill(manager, A1)
+    file = disk.open(f"/data/a-0/{0:020d}.log", Access.READ)
+    assert file.read(0, file.size()) == before
+
+
+def test_a_clean_stop_does_not_make_a_damaged_log_trusted(disk: SimulatedDisk, clock: ManualClock) -> None:
+    stopped(disk, clock, A0, A1)
+    damage(disk, A0)
+    for _ in range(2):
+        manager = load(disk, clock)
+        manager.maintenance.checkpoint()
+        assert manager.directories.offline_partitions() == {A0}
+        manager.shutdown()
+        assert ".kafka_cleanshutdown" in names(disk)
+
+
+def test_a_damaged_log_that_was_mended_is_back_after_a_restart(disk: SimulatedDisk, clock: ManualClock) -> None:
+    stopped(disk, clock, A0)
+    damage(disk, A0)
+    load(disk, clock).shutdown()
+    damage(disk, A0)
+    manager = load(disk, clock)
+    assert manager.directories.offline_partitions() == set()
+    fill(manager, A0, 1)
+    log = manager.get(A0)
+    assert log is not None
+    assert offsets(log) == [0, 1, 2, 3]
+    assert (log.high_watermark, log.topic_id) == (4, TOPIC_ID)
+    assert manager.directories.all()[0].damaged_points.read() == {}
+
+
+def test_a_damaged_log_can_be_deleted_and_made_anew(disk: SimulatedDisk, clock: ManualClock) -> None:
+    stopped(disk, clock, A0)
+    damage(disk, A0)
+    manager = load(disk, clock)
+    manager.delete([A0])
+    assert "a-0" not in names(disk)
+    log = manager.get_or_create(A0, TOPIC_ID)
+    assert (log.log_end_offset, log.recovery_point) == (0, 0)
+    assert manager.directories.offline_partitions() == set()
+
+
+def test_noise_in_a_partitions_own_files_takes_only_that_partition_offline(
+    disk: SimulatedDisk, clock: ManualClock
+) -> None:
+    stopped(disk, clock, A0, A1, B0)
+    disk.open("/data/a-0/partition.metadata", Access.WRITE).write(0, [b"noise"])
+    disk.open("/data/a-1/leader-epoch-checkpoint", Access.WRITE).write(0, [b"noise"])
+    manager = load(disk, clock)
+    assert manager.directories.offline_partitions() == {A0, A1}
+    assert manager.get(B0) is not None
+
+
+def test_a_damaged_copy_is_dropped_and_the_log_stays(disk: SimulatedDisk, clock: ManualClock) -> None:
+    manager = load(disk, clock, "/data", "/more")
+    fill(manager, A0)
+    manager.create_future(A0, "/more")
+    manager.shutdown()
+    (copy,) = [name for name in names(disk, "/more") if name.endswith("-future")]
+    disk.open(f"/more/{copy}/partition.metadata", Access.WRITE).write(0, [b"noise"])
+    manager = load(disk, clock, "/data", "/more")
+    assert copy not in names(disk, "/more")
+    assert manager.get(A0) is not None
+    assert manager.directories.offline_partitions() == set()
+
+
+# Topic ids
+
+
+def test_a_log_knows_its_topic_id_and_gets_one_if_it_had_none(disk: SimulatedDisk, clock: ManualClock) -> None:
+    manager = load(disk, clock)
+    old = manager.get_or_create(A0, None)
+    assert old.topic_id is None
+    assert manager.get_or_create(A0, TOPIC_ID).topic_id == TOPIC_ID
+    manager.shutdown()
+    again = load(disk, clock).get(A0)
+    assert again is not None
+    assert again.topic_id == TOPIC_ID

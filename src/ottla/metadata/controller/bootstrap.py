@@ -6,6 +6,7 @@ The bootstrap records come from formatting (`bootstrap.checkpoint`): the level o
 from collections.abc import Mapping, Sequence
 
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS
+from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
 from ottla.metadata.error import MetadataError
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, default_features
 from ottla.metadata.image.config import CLUSTER_DEFAULT
@@ -55,6 +56,11 @@ def activation_records(
         )
         beginning.append(VersionedRecord(minimum, 0))
     if not version.supports_transactions:
+        if len(beginning) > RECORDS_PER_BATCH_MAX:
+            raise MetadataError(
+                f"{len(beginning)} bootstrap records: metadata.version {version} has no transactions, so that no more "
+                f"than {RECORDS_PER_BATCH_MAX} can be written at once"
+            )
         return [*records, *beginning]
     return [*records, *transaction("Bootstrap records", beginning)]
 
@@ -63,6 +69,11 @@ def transaction(name: str, records: Sequence[VersionedRecord]) -> list[Versioned
     """`records` between brackets: whoever reads the log takes all of them or none (KIP-868)."""
     begin = VersionedRecord(BeginTransactionRecord(name=name), 0)
     return [begin, *records, VersionedRecord(EndTransactionRecord(), 0)]
+
+
+def is_transaction(records: Sequence[VersionedRecord]) -> bool:
+    """Whether `records` are between brackets already, perhaps behind the abort of another transaction."""
+    return any(isinstance(record, BeginTransactionRecord) for record, _ in records[:2])
 
 
 def _abort(version: MetadataVersion) -> list[VersionedRecord]:

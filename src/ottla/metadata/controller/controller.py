@@ -7,6 +7,10 @@ what the next one starts from.
 
 It does no I/O and has no clock: who drives it says what time it is, when records are committed and who leads. A node
 that stood still heard nobody: that time counts for no broker's session.
+
+An operation is in the log as a whole or not at all. One that breaks before its first batch is appended has changed
+nothing. One that breaks later, whatever the reason, ends the term: the controller is idle when the exception comes out,
+and its driver must give up the leadership, so that the next controller closes what was left open.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from ottla.base.errors import OttlaError
 from ottla.metadata.controller.answer import Answer
-from ottla.metadata.controller.bootstrap import activation_records, transaction
+from ottla.metadata.controller.bootstrap import activation_records, is_transaction, transaction
 from ottla.metadata.controller.broker_heartbeat import fence_stale_broker
 from ottla.metadata.controller.broker_session import BrokerSessions
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS, Caller, ControllerContext, ControllerPorts
@@ -96,7 +101,7 @@ class Controller:
 
         `image` must hold every record before that epoch, all of them committed by now; `in_transaction` says whether
         they end within a metadata transaction, which is aborted. Raises `NotControllerError`, and stays idle, if the
-        quorum has elected somebody else since.
+        quorum has elected somebody else since; any other error leaves it idle too.
         """
         if self._term is not None:
             self.renounce()
@@ -105,7 +110,7 @@ class Controller:
         self._term = self._new_term(epoch, image, now_ms)
         try:
             self._write(records, now_ms)
-        except NotControllerError:
+        except OttlaError:
             self.renounce()
             raise
 
@@ -246,29 +251,45 @@ class Controller:
             self._pending.add(offset, deadline_ms, answer, settle)
 
     def _write(self, records: Sequence[VersionedRecord], now_ms: int) -> int:
-        """Applies and appends records in atomic batches and returns the last offset written, by them or before."""
-        term = self._active()
-        if len(records) > RECORDS_PER_BATCH_MAX and term.image.features.version.supports_transactions:
-            records = transaction("Large operation", records)
-        for start in range(0, len(records), RECORDS_PER_BATCH_MAX):
-            self._write_batch(term, records[start : start + RECORDS_PER_BATCH_MAX], now_ms)
-        return term.last_written
+        """Applies and appends records in atomic batches and returns the last offset written, by them or before.
 
-    def _write_batch(self, term: _Term, batch: Sequence[VersionedRecord], now_ms: int) -> None:
-        """Applies before it appends: a record that cannot be applied must never get into the log."""
+        Applies before it appends: a record that cannot be applied must never get into the log.
+        """
+        term = self._active()
+        if not records:
+            return term.last_written
+        is_large = len(records) > RECORDS_PER_BATCH_MAX and not is_transaction(records)
+        if is_large and term.image.features.version.supports_transactions:
+            records = transaction("Large operation", records)
         base_offset = self._ports.quorum.end_offset()
-        provenance = Provenance(base_offset + len(batch) - 1, term.epoch, now_ms)
-        records = [record for record, _ in batch if not isinstance(record, _BRACKETS)]
-        image, delta = apply_records(term.image, records, provenance)
-        last_offset = self._ports.quorum.append(term.epoch, batch)
-        if last_offset != provenance.offset:
-            # Broker epochs and what brokers must have read are offsets: a wrong one would fence the wrong broker.
-            raise MetadataError(f"the batch was to end at {provenance.offset}, but the log has it end at {last_offset}")
+        provenance = Provenance(base_offset + len(records) - 1, term.epoch, now_ms)
+        plain = [record for record, _ in records if not isinstance(record, _BRACKETS)]
+        image, delta = apply_records(term.image, plain, provenance)
+        self._append(term, records, base_offset)
         term.image = image
-        term.last_written = last_offset
+        term.last_written = provenance.offset
         term.index.update(delta.topics)
         term.tokens.update(delta.delegation_tokens)
-        self._brokers_changed(term, delta, [record for record, _ in batch], base_offset)
+        self._brokers_changed(term, delta, [record for record, _ in records], base_offset)
+        return term.last_written
+
+    def _append(self, term: _Term, records: Sequence[VersionedRecord], base_offset: int) -> None:
+        """Appends all batches; if not all of them get into the log nobody may write behind those that did."""
+        appended = 0
+        try:
+            while appended < len(records):
+                batch = records[appended : appended + RECORDS_PER_BATCH_MAX]
+                last_offset = self._ports.quorum.append(term.epoch, batch)
+                appended += len(batch)
+                if last_offset != base_offset + appended - 1:
+                    # Broker epochs and what brokers must have read are offsets: a wrong one would fence the wrong one.
+                    self.renounce()
+                    raise MetadataError(
+                        f"the batch was to end at {base_offset + appended - 1}, but the log has it end at {last_offset}"
+                    )
+        finally:
+            if 0 < appended < len(records):
+                self.renounce()
 
     @staticmethod
     def _brokers_changed(

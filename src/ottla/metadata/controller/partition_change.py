@@ -155,7 +155,8 @@ class PartitionChangeBuilder:
         if not self._elr_enabled or self._elr or self.isr or len(self._partition.last_known_elr) != 1:
             return None
         last = self._partition.last_known_elr[0]
-        return _Elected(last, unclean=True) if self._may_lead(last) else None
+        # Kafka elects one that was reassigned away since, and the ISR then names a broker without the partition.
+        return _Elected(last, unclean=True) if last in self.replicas and self._may_lead(last) else None
 
     def _may_lead(self, replica: int) -> bool:
         """Whether the replica's broker is alive and the directory it lives in is online."""
@@ -185,13 +186,15 @@ class PartitionChangeBuilder:
             record.eligible_leader_replicas = list(self._elr)
 
     def _update_last_known_leader(self, record: PartitionChangeRecord) -> None:
-        """lastKnownElr holds whoever led when the partition lost its leader, until it has one again."""
+        """lastKnownElr holds whoever led when the partition lost its leader, until it has one again or it is moved."""
         if not self._elr_enabled:
             return
         if record.leader == NO_LEADER and not self._partition.last_known_elr:
             record.last_known_elr = [self._partition.leader]
-        elif record.leader >= 0 and self._partition.last_known_elr:
-            record.last_known_elr = []
+        elif self._partition.last_known_elr:
+            is_replica = any(known in self.replicas for known in self._partition.last_known_elr)
+            if record.leader >= 0 or not is_replica:
+                record.last_known_elr = []
 
     def _update_assignment(self, record: PartitionChangeRecord) -> None:
         moved = self.replicas != self._partition.replicas

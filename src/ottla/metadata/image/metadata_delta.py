@@ -4,7 +4,7 @@ Every record type of Kafka 4.3 is known. The brackets of metadata transactions a
 the log holds back what stands between them (`ottla.metadata.loader`), who writes it applies its own at once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ottla.metadata.error import MetadataError
@@ -83,6 +83,17 @@ class MetadataDelta:
             if handler is None:
                 raise MetadataError(f"{type(record).__name__} is no record of the image")
             handler(record)
+
+    def replay_run(self, records: Sequence[MetadataRecord], place: int) -> int:
+        """Takes records in from a place on, up to one that is none of the image's; where that is, or the end."""
+        handlers = self._handlers
+        for place in range(place, len(records)):  # noqa: B020 - the place is what is answered
+            record = records[place]
+            handler = handlers.get(record.type_id)
+            if handler is None:
+                return place
+            handler(record)
+        return len(records)
 
     def apply(self, provenance: Provenance) -> MetadataImage:
         """The image with all records taken in; `provenance` says which was the last."""

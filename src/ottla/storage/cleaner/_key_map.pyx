@@ -36,7 +36,7 @@ from ottla.storage.cleaner._stored_frame cimport (
     parse,
 )
 
-from crc32c import crc32c
+from ottla.protocol.checksum import crc32c
 
 from ottla.protocol.records import frames_plain
 from ottla.storage.cleaner.key_map_plain import Run, Selection

@@ -9,19 +9,20 @@ Worked example: batch [10,12] holds a=1, b=null, a=2 and nothing later has these
 and the horizon is set: [10,12] with b=null, a=2. At the first after the horizon 11 goes too: [10,12] with a=2.
 """
 
+import itertools
 import struct
 from typing import Final
 
-import crc32c
-
 from ottla.base.buffer import Buffer
+from ottla.protocol.checksum import crc32c
 from ottla.protocol.compression import CompressionType, compress
 from ottla.protocol.records.batch import HEADER_BYTES, LOG_OVERHEAD, Batch
 from ottla.protocol.records.reader import record_section
-from ottla.protocol.records.writer import emptied
+from ottla.protocol.records.writer import BatchOptions, emptied, write_batch
 from ottla.storage.cleaner.filter_rules import FilterRules
 from ottla.storage.cleaner.key_map import KeyMap, Run, Selection, rewrite
 from ottla.storage.cleaner.transaction import CleanedTransactions
+from ottla.storage.segment.legacy import LegacyMessage
 
 _SECTION_BYTES_MAX: Final = (1 << 31) - 1
 _DELETE_HORIZON: Final = 0x40
@@ -62,6 +63,31 @@ class BatchFilter:
         if self._transactions.is_aborted(batch):
             return self._without_records(batch)
         return self._data(batch)
+
+    def apply_legacy(self, message: LegacyMessage, *, drop_tombstones: bool) -> Buffer | None:
+        """What stays of a message of magic 0 or 1, as a batch of today's magic with the codec that it had.
+
+        It begins with the first record that stays and ends with the last: there is no producer to keep a sequence for.
+        Apache Kafka gives up on a log where none of the round's last message stays; here an empty batch does.
+        """
+        records = message.records()
+        self.records_read += len(records)
+        plain = Batch(write_batch(records))
+        bases = plain.base_offset, plain.base_timestamp
+        found = self._keys.select(
+            plain.records, len(records), bases, self._rules.latest_offset, drop_tombstones=drop_tombstones
+        )
+        if not found.kept:
+            needed = message.next_offset == self._rules.end_offset
+            empty = BatchOptions(base_offset=message.base_offset, last_offset=message.last_offset)
+            return write_batch([], empty) if needed else None
+        self.records_kept += found.kept
+        options = BatchOptions(
+            compression=CompressionType.from_id(message.codec_id),
+            log_append_time=message.log_append_time,
+            delete_horizon_ms=self._new_horizon() if found.tombstones else None,
+        )
+        return write_batch(list(itertools.compress(records, found.mask)), options)
 
     def _control(self, batch: Batch, *, is_idle: bool) -> Buffer | None:
         count = batch.records_count
@@ -124,5 +150,5 @@ class BatchFilter:
         written[_ATTRIBUTES_AT + 1] = flags if horizon is None else flags | _DELETE_HORIZON
         _TIMES.pack_into(written, _TIMES_AT, base_timestamp, found.max_timestamp if timestamp is None else timestamp)
         _INT32.pack_into(written, _COUNT_AT, found.kept)
-        _UINT32.pack_into(written, _CRC_AT, crc32c.crc32c(memoryview(written)[_ATTRIBUTES_AT:]))
+        _UINT32.pack_into(written, _CRC_AT, crc32c(memoryview(written)[_ATTRIBUTES_AT:]))
         return written

@@ -52,6 +52,11 @@ class CleanerConfig:
         return cls(**given)  # type: ignore[arg-type]
 
     @property
+    def io_buffer_bytes(self) -> int:
+        """What one round may hold for reading, and the same again for writing; a larger batch gets what it needs."""
+        return self.io_buffer_size // max(self.threads, 1) // 2
+
+    @property
     def keys_max(self) -> int:
         """How many keys one round may hold."""
         slots = self.dedupe_buffer_size // max(self.threads, 1) // ENTRY_BYTES

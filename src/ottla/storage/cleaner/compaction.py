@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.errors import DecodeError, MessageTooLargeError, UnsupportedCompressionTypeError
-from ottla.protocol.records.batch import Batch, Batches
+from ottla.protocol.records.batch import Batches
 from ottla.protocol.records.reader import record_section
 from ottla.storage.cleaner.batch_filter import BatchFilter
 from ottla.storage.cleaner.filter_rules import FilterRules
@@ -26,14 +26,15 @@ from ottla.storage.disk.port import Access, Disk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment import file_name
+from ottla.storage.segment.legacy import LegacyMessage
+from ottla.storage.segment.scan import StoredBatch
 from ottla.storage.segment.segment import Segment
 
-_WRITE_BYTES: Final = 1 << 20
 _SECTION_BYTES_MAX: Final = (1 << 31) - 1
 
 
 class Compaction:
-    """The round that an order asks for. `pulse` is told of every megabyte and may pause, or raise to stop."""
+    """The round that an order asks for. `pulse` is told of every read and write and may pause, or raise to stop."""
 
     def __init__(self, disk: Disk, order: WorkOrder, seed: bytes, pulse: Callable[[int], None]) -> None:
         self._disk = disk
@@ -47,6 +48,7 @@ class Compaction:
         )
         self._bytes_read = 0
         self._bytes_written = 0
+        self._legacy_horizon_ms = self._find_legacy_horizon()
 
     def run(self) -> Iterator[CleanedGroup | Finished]:
         """Does it; one report per group of segments, then the sum."""
@@ -95,8 +97,10 @@ class Compaction:
             raise CorruptFileError(reason, self._order.directory)
         return offset
 
-    def _index_batch(self, batch: Batch, transactions: CleanedTransactions, reader: SegmentReader) -> bool:
+    def _index_batch(self, batch: StoredBatch, transactions: CleanedTransactions, reader: SegmentReader) -> bool:
         with _explained(reader, batch):
+            if isinstance(batch, LegacyMessage):
+                return self._index_legacy(batch)
             if batch.is_control:
                 transactions.is_idle_marker(batch)
                 return True
@@ -104,6 +108,24 @@ class Compaction:
                 return True
             section = record_section(batch, _SECTION_BYTES_MAX)
             return self._keys.index(section, batch.records_count, batch.base_offset, self._order.first_dirty_offset)
+
+    def _index_legacy(self, message: LegacyMessage) -> bool:
+        start = self._order.first_dirty_offset
+        for offset, _, key, _, _ in message.records():
+            if key is not None and offset >= start:
+                if len(self._keys) >= self._keys.capacity:
+                    return False
+                self._keys.put(key, offset)
+        return True
+
+    def _find_legacy_horizon(self) -> int:
+        """Old tombstones go from segments that were not written to after this time; later ones carry their own."""
+        clean = [base for base in self._order.segments if base < self._order.first_dirty_offset]
+        return self._modified_ms(clean[-1]) - self._order.delete_retention_ms if clean else 0
+
+    def _modified_ms(self, base_offset: int) -> int:
+        status = self._disk.status(f"{self._order.directory}/{file_name.name_of(base_offset, file_name.LOG)}")
+        return 0 if status is None else status.modified_ms
 
     def _groups(self, clean_offset: int) -> list[list[SegmentSize]]:
         sizes = [
@@ -123,9 +145,9 @@ class Compaction:
     ) -> CleanedGroup:
         base_offset = group[0].base_offset
         cleaned = Segment.create(self._disk, self._order.directory, base_offset, self._config, suffix=file_name.CLEANED)
-        writer = _Writer(cleaned, self._pulse)
+        writer = _Writer(cleaned, self._order.io_buffer_bytes, self._pulse)
         for source in group:
-            self._copy(self._open(source.base_offset), batch_filter, writer)
+            self._copy(source.base_offset, batch_filter, writer)
         writer.flush()
         for entry in transactions.take_retained():
             cleaned.transaction_index.append(entry)
@@ -136,7 +158,9 @@ class Compaction:
         self._bytes_written += cleaned.size_bytes
         return CleanedGroup(tuple(source.base_offset for source in group), cleaned.size_bytes)
 
-    def _copy(self, reader: SegmentReader, batch_filter: BatchFilter, writer: "_Writer") -> None:
+    def _copy(self, base_offset: int, batch_filter: BatchFilter, writer: "_Writer") -> None:
+        reader = self._open(base_offset)
+        drop_old = self._modified_ms(base_offset) <= self._legacy_horizon_ms
         while reader.has_batch():
             run = batch_filter.apply_run(reader.view, reader.at)
             for start, end in run.ranges:
@@ -145,14 +169,17 @@ class Compaction:
             if reader.has_batch():
                 batch = reader.next_batch()
                 with _explained(reader, batch):
-                    kept = batch_filter.apply(batch)
+                    if isinstance(batch, LegacyMessage):
+                        kept = batch_filter.apply_legacy(batch, drop_tombstones=drop_old)
+                    else:
+                        kept = batch_filter.apply(batch)
                 if kept is not None:
                     writer.add(kept)
         self._bytes_read += reader.position
 
     def _open(self, base_offset: int) -> SegmentReader:
         path = f"{self._order.directory}/{file_name.name_of(base_offset, file_name.LOG)}"
-        return SegmentReader(self._disk.open(path, Access.READ), self._pulse)
+        return SegmentReader(self._disk.open(path, Access.READ), self._order.io_buffer_bytes, self._pulse)
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
         """Each segment's base offset and that of the next."""
@@ -165,7 +192,7 @@ class Compaction:
 
 
 @contextlib.contextmanager
-def _explained(reader: SegmentReader, batch: Batch) -> Iterator[None]:
+def _explained(reader: SegmentReader, batch: StoredBatch) -> Iterator[None]:
     """Adds to what is wrong inside a batch where the batch is."""
     try:
         yield
@@ -175,12 +202,13 @@ def _explained(reader: SegmentReader, batch: Batch) -> Iterator[None]:
 
 
 class _Writer:
-    """Gathers what stays and writes it a megabyte at a time."""
+    """Gathers what stays and writes it a buffer at a time."""
 
-    __slots__ = ("_bytes", "_pieces", "_pulse", "_segment")
+    __slots__ = ("_buffer_bytes", "_bytes", "_pieces", "_pulse", "_segment")
 
-    def __init__(self, segment: Segment, pulse: Callable[[int], None]) -> None:
+    def __init__(self, segment: Segment, buffer_bytes: int, pulse: Callable[[int], None]) -> None:
         self._segment = segment
+        self._buffer_bytes = buffer_bytes
         self._pulse = pulse
         self._pieces: list[Buffer] = []
         self._bytes = 0
@@ -188,7 +216,7 @@ class _Writer:
     def add(self, batches: Buffer) -> None:
         self._pieces.append(batches)
         self._bytes += len(batches)
-        if self._bytes >= _WRITE_BYTES:
+        if self._bytes >= self._buffer_bytes:
             self.flush()
 
     def flush(self) -> None:

@@ -111,6 +111,7 @@ class LogCleaner:
             end_offset=cleanable.end_offset,
             now_ms=now_ms,
             keys_max=self.config.keys_max,
+            io_buffer_bytes=self.config.io_buffer_bytes,
             io_max_bytes_per_second=self.config.io_max_bytes_per_second / max(self.config.threads, 1),
             segment_bytes=config.segment_bytes,
             segment_index_bytes=config.segment_index_bytes,
@@ -185,8 +186,8 @@ class _Round:
 
     def _finish(self, outcome: Finished | Failed | None) -> None:
         if isinstance(outcome, Finished):
-            offsets = self.home.cleaner_offsets
-            offsets.write({**offsets.read(), self.partition: outcome.clean_offset})
+            done = {self.partition: outcome.clean_offset}
+            self.home.cleaner_offsets.update(lambda offsets: offsets | done)
             _log.info("[%s] cleaned up to offset %d: %s", self.partition, outcome.clean_offset, outcome)
         else:
             _remove_leftovers(self._log)

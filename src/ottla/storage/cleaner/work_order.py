@@ -25,6 +25,8 @@ class WorkOrder:
     """Where the first segment begins that must not be touched."""
     now_ms: int
     keys_max: int
+    io_buffer_bytes: int
+    """How much is read at once, and how much is gathered before it is written."""
     io_max_bytes_per_second: float
     segment_bytes: int
     segment_index_bytes: int

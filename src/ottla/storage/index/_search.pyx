@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef enum:
     HEAD_BYTES = 27
+    LEGACY_HEAD_BYTES = 17
     LOG_OVERHEAD = 12
     MAGIC_AT = 16
     LAST_DELTA_AT = 23
@@ -83,7 +84,7 @@ def find_batch(bytes data, int64_t offset, int64_t first_last_offset=-1):
     cdef const uint8_t* at
     cdef int64_t position = 0, end = len(data), last_offset, length
     cdef uint8_t magic
-    while position + HEAD_BYTES <= end:
+    while position + LEGACY_HEAD_BYTES <= end:
         at = start + position
         length = load_int32(at + 8)
         magic = at[MAGIC_AT]
@@ -91,6 +92,8 @@ def find_batch(bytes data, int64_t offset, int64_t first_last_offset=-1):
             return position, -1
         last_offset = load_int64(at)
         if magic == MAGIC:
+            if position + HEAD_BYTES > end:
+                break
             last_offset += load_int32(at + LAST_DELTA_AT)
         if first_last_offset >= 0:
             if last_offset != first_last_offset:

@@ -5,8 +5,8 @@ import struct
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
 _PAIR = struct.Struct(">ii")
-_HEAD = struct.Struct(">qi4xb6xi")
-_HEAD_BYTES = _HEAD.size
+_LEGACY_HEAD = struct.Struct(">qi4xb")
+_LAST_DELTA_AT = 23
 _LOG_OVERHEAD = 12
 _MAGIC = 2
 
@@ -46,11 +46,14 @@ def find_batch(data: bytes, offset: int, first_last_offset: int = -1) -> tuple[i
     does not end at `first_last_offset` where that is given.
     """
     position, end = 0, len(data)
-    while position + _HEAD_BYTES <= end:
-        base_offset, length, magic, last_delta = _HEAD.unpack_from(data, position)
+    while position + _LEGACY_HEAD.size <= end:
+        last_offset, length, magic = _LEGACY_HEAD.unpack_from(data, position)
         if length < _LOG_OVERHEAD or not 0 <= magic <= _MAGIC:
             return position, -1
-        last_offset = base_offset + last_delta if magic == _MAGIC else base_offset
+        if magic == _MAGIC:
+            if position + _LAST_DELTA_AT + _INT32.size > end:
+                break
+            last_offset += _INT32.unpack_from(data, position + _LAST_DELTA_AT)[0]
         if first_last_offset >= 0:
             if last_offset != first_last_offset:
                 return position, -1

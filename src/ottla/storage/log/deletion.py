@@ -87,7 +87,9 @@ def close(log: "Log") -> None:
         log.snapshots.flush(end_offset, end_offset)
     active = log.segments.active
     active.seal()
-    active.flush()
+    for segment in log.segments:
+        if segment is active or segment.has_unflushed_trim:
+            segment.flush()
     log.disk.flush_directory(log.directory)
     for segment in log.segments:
         segment.release()

@@ -7,9 +7,11 @@ all later ones are read and checked batch by batch; see `recovery`.
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ottla.base.ids import Uuid
 from ottla.storage.disk.port import Disk
 from ottla.storage.leader_epoch import checkpoint
 from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.log.epoch_repair import rebuild_epochs
 from ottla.storage.log.leftover import finish_interrupted
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
 from ottla.storage.log.recovery import recover
@@ -41,6 +43,7 @@ class LoadOptions:
     log_start_offset: int = 0
     recovery_point: int = 0
     shutdown: Shutdown = Shutdown.UNCLEAN
+    topic_id: Uuid | None = None
     producer_id_expiration_ms: int = _DAY_MS
 
 
@@ -75,6 +78,7 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
         0,
         options.recovery_point,
     )
+    _find_lost_epochs(disk, loaded, options)
     if len(segments) and options.shutdown is Shutdown.UNCLEAN:
         recover(disk, loaded, config, options.now_ms)
     _find_bounds(disk, loaded, config)
@@ -90,6 +94,16 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
 
 def _offsets(files: list[FileName], kind: str) -> list[int]:
     return [file.base_offset for file in files if file.kind == kind]
+
+
+def _find_lost_epochs(disk: Disk, loaded: LoadedLog, options: LoadOptions) -> None:
+    """Makes up for a lost history of epochs; what recovery is going to read is left to it."""
+    epochs, segments = loaded.epochs, loaded.segments
+    if epochs.entries or not any(segment.size_bytes for segment in segments) or disk.status(epochs.path) is not None:
+        return
+    is_clean = options.shutdown is Shutdown.CLEAN
+    trusted = len(segments) if is_clean else len(segments) - len(segments.from_offset(options.recovery_point))
+    rebuild_epochs(epochs, segments.all()[:trusted])
 
 
 def _find_bounds(disk: Disk, loaded: LoadedLog, config: LogConfig) -> None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ottla.base.buffer import Buffer
+from ottla.base.ids import Uuid
 from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.timestamp import TimestampType
@@ -68,11 +69,14 @@ class Log:
         "snapshots",
         "tail",
         "topic",
+        "topic_id",
     )
 
     def __init__(self, disk: Disk, config: LogConfig, loaded: "LoadedLog", options: LoadOptions) -> None:
         self.disk = disk
         self.topic = options.topic
+        self.topic_id: Uuid | None = options.topic_id
+        """The topic's id, as `partition.metadata` has it; None in directories from before there were ids."""
         self.partition = options.partition
         self.directory = loaded.directory
         self.segments: Segments = loaded.segments
@@ -116,6 +120,7 @@ class Log:
             timestamp_before_max_ms=config.message_timestamp_before_max_ms,
             timestamp_after_max_ms=config.message_timestamp_after_max_ms,
             max_message_bytes=config.max_message_bytes,
+            partition=f"{self.topic}-{self.partition}",
         )
 
     # What it is
@@ -228,7 +233,7 @@ class Log:
         return lookup.offset_for_timestamp(self, timestamp)
 
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
-        """The first record with the largest timestamp; with LogAppendTime the last of its batch."""
+        """The first record with the largest timestamp."""
         return lookup.offset_of_max_timestamp(self)
 
     def end_offset_for_epoch(self, epoch: int) -> EpochEntry:
@@ -303,6 +308,10 @@ class Log:
         begin = self.recovery_point
         active = self.segments.active
         written = [segment for segment in self.segments.from_offset(begin) if segment.base_offset < end]
+        # The one that ends right there was on the disk before it was trimmed.
+        last_flushed = self.segments.from_offset(begin - 1)[0]
+        if last_flushed.has_unflushed_trim and last_flushed not in written:
+            written.append(last_flushed)
         for segment in written:
             segment.flush()
             if segment is not active and segment is not self._warm:

@@ -6,11 +6,11 @@ A segment that cleaning left without a byte holds nothing and is passed over.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ottla.protocol.errors import DecodeError, MessageTooLargeError, UnsupportedCompressionTypeError
 from ottla.protocol.records.batch import Batch
-from ottla.protocol.records.legacy import read_message
 from ottla.protocol.records.reader import iterate_batch
 from ottla.protocol.records.record import RecordTuple
-from ottla.protocol.records.timestamp import TimestampType
+from ottla.storage.errors import CorruptFileError
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.fetch_data import TimestampOffset
 from ottla.storage.log.transaction_index_repair import ensure_complete
@@ -37,7 +37,7 @@ def _first_since(log: "Log", segment: Segment, timestamp: int) -> TimestampOffse
     for batch in _scan_since(segment, timestamp, start):
         if batch.max_timestamp < timestamp or batch.last_offset < start:
             continue
-        for record in _records(batch):
+        for record in _records(batch, segment):
             if record[1] >= timestamp and record[0] >= start:
                 return TimestampOffset(record[1], record[0], _epoch(batch))
     return None
@@ -60,19 +60,21 @@ def offset_of_max_timestamp(log: "Log") -> TimestampOffset | None:
         return None
     for batch in _scan_since(newest, newest.max_timestamp, log.log_start_offset):
         if batch.max_timestamp == newest.max_timestamp:
-            return _max_in(batch)
+            return _max_in(batch, newest)
     return None
 
 
-def _max_in(batch: StoredBatch) -> TimestampOffset:
-    if isinstance(batch, Batch) and batch.timestamp_type is TimestampType.LOG_APPEND_TIME:
-        return TimestampOffset(batch.max_timestamp, batch.last_offset, _epoch(batch))
-    offset = next((record[0] for record in _records(batch) if record[1] == batch.max_timestamp), batch.last_offset)
-    return TimestampOffset(batch.max_timestamp, offset, _epoch(batch))
+def _max_in(batch: StoredBatch, segment: Segment) -> TimestampOffset:
+    newest = (record[0] for record in _records(batch, segment) if record[1] == batch.max_timestamp)
+    return TimestampOffset(batch.max_timestamp, next(newest, batch.last_offset), _epoch(batch))
 
 
-def _records(batch: StoredBatch) -> Iterator[RecordTuple]:
-    return iterate_batch(batch) if isinstance(batch, Batch) else iter(read_message(batch.data))
+def _records(batch: StoredBatch, segment: Segment) -> Iterator[RecordTuple]:
+    """A batch's records; they were readable when they were appended, so the file is damaged if they are not now."""
+    try:
+        yield from iterate_batch(batch) if isinstance(batch, Batch) else batch.records()
+    except (DecodeError, MessageTooLargeError, UnsupportedCompressionTypeError) as error:
+        raise CorruptFileError(f"the batch up to offset {batch.last_offset}: {error}", segment.path()) from error
 
 
 def _epoch(batch: StoredBatch) -> int | None:

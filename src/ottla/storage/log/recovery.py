@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.batch import Batch
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
@@ -30,6 +31,10 @@ def recover(disk: Disk, loaded: "LoadedLog", config: LogConfig, now_ms: int) -> 
     """Reads and repairs the segments that may not have been flushed; brings producer state to the log end."""
     suspects = loaded.segments.from_offset(loaded.recovery_point)
     first = suspects[0].base_offset
+    if loaded.segments.first.base_offset < first:
+        before = loaded.segments.from_offset(first - 1)[0]
+        before.trim_unwritten()
+        before.release()
     for offset in loaded.snapshots.offsets:
         if offset > first:
             loaded.snapshots.remove(offset)
@@ -43,14 +48,24 @@ def recover(disk: Disk, loaded: "LoadedLog", config: LogConfig, now_ms: int) -> 
         if slot:
             suspects[slot - 1].seal()
             loaded.snapshots.write(segment.base_offset, producers.entries.values())
-        if _recover_segment(segment, loaded, config):
+        if _recover_segment(segment, loaded, config) and not _goes_on(loaded, suspects[slot + 1 :]):
             _drop(loaded, suspects[slot + 1 :])
             break
     loaded.epochs.flush()
     for segment in suspects:
         if segment in loaded.segments.all():
             segment.flush_indexes()
+            # With thousands of partitions descriptors would run out before the first one is served.
+            segment.release()
     disk.flush_directory(loaded.directory)
+
+
+def _goes_on(loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
+    """Whether the next segment begins where one ends that was cut: then what was cut off was no part of the log.
+
+    A preallocated segment ends in zeros until it is rolled, and again if the power goes before its trim is flushed.
+    """
+    return bool(following) and following[0].base_offset == loaded.producers.end_offset
 
 
 def _has_gap(loaded: "LoadedLog", segment: Segment, before: Segment, config: LogConfig) -> bool:
@@ -84,7 +99,8 @@ def _recover_segment(segment: Segment, loaded: "LoadedLog", config: LogConfig) -
         return False
     if next_offset < loaded.recovery_point:
         raise CorruptFileError(
-            f"{problem}, at position {end}: offset {next_offset} was on the disk up to {loaded.recovery_point}",
+            f"{problem}, at position {end} (offset {next_offset}), though everything below offset "
+            f"{loaded.recovery_point} was on the disk",
             segment.path(),
         )
     _log.warning(
@@ -96,9 +112,15 @@ def _recover_segment(segment: Segment, loaded: "LoadedLog", config: LogConfig) -
 
 def _problem(batch: StoredBatch, next_offset: int, offset_max: int) -> str | None:
     """What is wrong with a batch that should begin between two offsets; the CRC does not cover where it begins."""
-    if not next_offset <= batch.base_offset <= offset_max or batch.last_offset < batch.base_offset:
-        return f"offset {batch.base_offset} where {next_offset} is next"
-    return None if batch.crc_matches() else "the CRC does not match"
+    if not batch.crc_matches():
+        return "the CRC does not match"
+    try:
+        base_offset = batch.base_offset
+    except DecodeError as error:
+        return str(error)
+    if not next_offset <= base_offset <= offset_max or batch.last_offset < base_offset:
+        return f"offset {base_offset} where {next_offset} is next"
+    return None
 
 
 def _take_in(segment: Segment, batch: StoredBatch, epochs: LeaderEpochCache, producers: ProducerState) -> None:

@@ -22,6 +22,8 @@ def truncate_to(log: "Log", offset: int) -> bool:
     batch [58,62] → [0,50) [50,58), log end 58.
     """
     if offset >= log.log_end_offset:
+        # An epoch that began here and wrote nothing may be none of the leader's.
+        log.epochs.truncate_from_end(offset)
         return False
     if offset < log.segments.first.base_offset:
         truncate_fully_and_start_at(log, offset)

@@ -94,3 +94,13 @@ class BatchScan:
         if size == READ_BYTES < left and frame_at(self._buffer) is None:
             size = int.from_bytes(data[8:12]) + LOG_OVERHEAD
             self._buffer = memoryview(self._file.read(self.position, min(size, left)))
+
+
+def is_zero(file: File, position: int, end: int) -> bool:
+    """Whether the file holds nothing but zeros from a position to its end."""
+    while position < end:
+        data = file.read(position, min(READ_BYTES, end - position))
+        if not data or data.count(0) != len(data):
+            return False
+        position += len(data)
+    return True

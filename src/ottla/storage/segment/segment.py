@@ -23,7 +23,7 @@ from ottla.storage.index.time_index import TimeIndex
 from ottla.storage.index.transaction_index import TransactionIndex
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment import file_name
-from ottla.storage.segment.scan import BatchScan, StoredBatch
+from ottla.storage.segment.scan import BatchScan, StoredBatch, is_zero
 from ottla.storage.segment.slice import FileSlice
 from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
 
@@ -49,6 +49,7 @@ class Segment:
         "_first_timestamp",
         "_index_interval_bytes",
         "_is_loaded",
+        "_is_preallocated",
         "_max_timestamp",
         "_max_timestamp_offset",
         "_next_offset",
@@ -56,6 +57,7 @@ class Segment:
         "base_offset",
         "created_ms",
         "directory",
+        "has_unflushed_trim",
         "is_index_full",
         "offset_index",
         "offset_max",
@@ -71,6 +73,7 @@ class Segment:
         self._first_timestamp: int | None = None
         self._index_interval_bytes = config.index_interval_bytes
         self._is_loaded = False
+        self._is_preallocated = False
         self._unindexed_bytes = 0
         self.directory = directory
         self.base_offset = base_offset
@@ -80,6 +83,9 @@ class Segment:
         self.is_index_full = False
         """Whether an index has no room for another entry."""
         self.size_bytes = 0
+        """Bytes of its batches; a file that was preallocated is longer, until `seal` trims it."""
+        self.has_unflushed_trim = False
+        """Whether the file would be longer than its batches after a crash."""
         self.created_ms = 0
         """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
         self._max_timestamp = NO_TIMESTAMP
@@ -92,10 +98,16 @@ class Segment:
 
     @classmethod
     def create(cls, disk: Disk, directory: str, base_offset: int, config: LogConfig, *, suffix: str = "") -> "Segment":
-        """A new, empty segment. Leftovers of the same name are emptied."""
+        """A new, empty segment. Leftovers of the same name are emptied.
+
+        With `preallocate` the file gets its full length at once, as in Apache Kafka: a length, no room on the disk.
+        """
         segment = cls(disk, directory, base_offset, config, suffix)
         segment._file = disk.open(segment.path(), Access.CREATE)
         segment._file.truncate(0)
+        if config.preallocate:
+            segment._file.truncate(config.segment_bytes)
+            segment._is_preallocated = True
         segment.offset_index.reset()
         segment.time_index.reset()
         disk.remove(segment.transaction_index.path)
@@ -259,7 +271,7 @@ class Segment:
             return self._locate_anew(offset, position)
         read = (self._file or self.file()).read
         while position < end:
-            at, size = find_batch(read(position, _WALK_BYTES), offset, named)
+            at, size = find_batch(read(position, min(_WALK_BYTES, end - position)), offset, named)
             if size > 0:
                 return position + at, size
             if size < 0 and named >= 0:
@@ -327,8 +339,27 @@ class Segment:
         file.truncate(position)
         file.flush()
 
+    def trim_unwritten(self) -> None:
+        """Cuts off zeros behind the last batch: what a crash leaves of a preallocated file whose trim was not flushed.
+
+        Anything else that is no batch stays, for whoever reads it to find.
+        """
+        try:
+            self.load()
+        except CorruptFileError:
+            scan = self.scan()
+            for _ in scan:
+                pass
+            if not is_zero(self.file(), scan.position, self.size_bytes):
+                return
+            self.cut(scan.position)
+            self._is_loaded = False
+
     def seal(self) -> None:
-        """Ends appending: the last timestamp gets its entry, the indexes are cut to what they hold."""
+        """Ends appending: the last timestamp gets its entry, the files are cut to what they hold."""
+        if self._is_preallocated:
+            self.file().truncate(self.size_bytes)
+            self._is_preallocated, self.has_unflushed_trim = False, True
         self.load()
         self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
         self.offset_index.entries.trim()
@@ -336,6 +367,8 @@ class Segment:
 
     def flush(self) -> None:
         """Returns once everything is on the disk, but for the names in the directory."""
+        # Before it is true: a trim on another thread meanwhile needs the next flush.
+        self.has_unflushed_trim = False
         (self._file or self.file()).flush()
         self.flush_indexes()
 

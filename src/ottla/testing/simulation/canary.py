@@ -70,7 +70,7 @@ def _restless(seed: int) -> Scenario:
     )
 
 
-def _replacing(owner: Any, name: str, replacement: Any) -> Sabotage:
+def replacing(owner: Any, name: str, replacement: Any) -> Sabotage:
     """Replaces one attribute while entered."""
 
     @contextmanager
@@ -178,17 +178,17 @@ CANARIES: Mapping[str, Canary] = {
     "forgets-quorum-state": Canary(
         "quorum-state is lost in every restart",
         "MonotonicEpoch",
-        _replacing(SimulatedQuorumState, "read", _forgotten_state),
+        replacing(SimulatedQuorumState, "read", _forgotten_state),
     ),
     "commits-alone": Canary(
         "a leader commits what any one voter holds",
         "MajorityReachedHighWatermark",
-        _replacing(Leader, "majority_end_offset", _most_advanced_end),
+        replacing(Leader, "majority_end_offset", _most_advanced_end),
     ),
     "lets-watermark-fall": Canary(
         "a follower takes any high watermark",
         "MonotonicHighWatermark",
-        _replacing(Follower, "advance_high_watermark", _fallible_advance),
+        replacing(Follower, "advance_high_watermark", _fallible_advance),
     ),
     "votes-for-short-logs": Canary(
         "voters elect candidates that lack committed records",
@@ -199,12 +199,12 @@ CANARIES: Mapping[str, Canary] = {
     "lying-disk": Canary(
         "flushed records are lost in a crash",
         "NoCommittedRecordLost",
-        _replacing(SimulatedLog, "crash", _flush_to_nowhere),
+        replacing(SimulatedLog, "crash", _flush_to_nowhere),
     ),
     "ignores-divergence": Canary(
         "a leader takes every fetch position for a prefix of its log",
         "ConsistentCommittedData",
-        _replacing(fetch_service, "judge_position", _take_all_positions),
+        replacing(fetch_service, "judge_position", _take_all_positions),
     ),
     "changes-voters-at-will": Canary(
         "voter changes overlap", "VoterSetConsistency", _changing_voters_at_will, _restless
@@ -212,11 +212,11 @@ CANARIES: Mapping[str, Canary] = {
     "keeps-truncated-voters": Canary(
         "voters outlive the truncation of their record",
         "VoterSetConsistency",
-        _replacing(VoterHistory, "truncate_from", _keep_history),
+        replacing(VoterHistory, "truncate_from", _keep_history),
         _restless,
     ),
     "refuses-all-votes": Canary("nobody votes", "ElectionWithinBound", _refusing_all_votes, _calm),
     "stops-fetching": Canary(
-        "followers stop fetching", "AllReachHighWatermark", _replacing(Fetcher, "poll_follower", _stand_still)
+        "followers stop fetching", "AllReachHighWatermark", replacing(Fetcher, "poll_follower", _stand_still)
     ),
 }

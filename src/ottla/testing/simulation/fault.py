@@ -142,12 +142,15 @@ class Chaos:
             self._cluster.replace_disk(node)
 
     def _agreed_voters(self) -> VoterSet | None:
-        """The voters, if all nodes run and agree on them.
+        """The voters, if all nodes run and agree on them and nobody is changing them.
 
         An operator who changes voters while a disk is lost, or loses one while voters change, can lose the quorum for
         good: that is not what is tested here.
         """
         parts = [quorum_of(node) for node in self._cluster.nodes.values()]
+        roles = [part.core.role for part in parts if part is not None]
+        if any(isinstance(role, Leader) and role.changes.is_any_pending for role in roles):
+            return None
         sets = [part.core.voters for part in parts if part is not None]
         return sets[0] if len(sets) == len(parts) and all(voters == sets[0] for voters in sets) else None
 
@@ -173,7 +176,8 @@ class Chaos:
     def _add_voter(self) -> None:
         leader = self._leader()
         node_id = self._random.randint(1, self._cluster.scenario.voters + self._cluster.scenario.spares)
-        if leader is None:
+        # One that stands still would come to it when the disk is perhaps another.
+        if leader is None or leader.node.is_paused:
             return
         node = self._cluster.nodes[node_id]
         leader.node.note(f"asked to add voter {node_id}")

@@ -4,7 +4,7 @@ It has no logs: which followers are in sync is decided by chance, which is all t
 lives on an observer node, so crashes, pauses and partitions come to it as to any other.
 """
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ottla.base.ids import Uuid
@@ -16,6 +16,7 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import alter_partition, assign_replicas_to_dirs
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
+from ottla.testing.simulation.metadata_directory import BrokerDirectories, BrokerFiles
 from ottla.testing.simulation.metadata_part import MetadataPart, MetadataPlan
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.node import SimulatedNode
@@ -23,23 +24,26 @@ from ottla.testing.simulation.node import SimulatedNode
 NAME: Final = "broker"
 _RACKS: Final = 2
 _DOWN_TIME_MS: Final = 500
+_REPAIR_TIME_MS: Final = (300, 3000)
 _PARTITIONS_PER_REQUEST_MAX: Final = 4
 
 
 class BrokerPart:
     """One incarnation of a broker."""
 
-    def __init__(self, metadata: MetadataPart, plan: MetadataPlan, clean_shutdowns: MutableMapping[Uuid, int]) -> None:
+    def __init__(self, metadata: MetadataPart, plan: MetadataPlan, files: BrokerFiles) -> None:
         self.node = metadata.node
         self.metadata = metadata
         self.epoch: int | None = None
         """The broker epoch, once registered."""
         self.wants_shut_down = False
+        count = 1 + self.node.id % plan.directories_max
+        self.directories: Final = BrokerDirectories(self.node.disk.directory_id, count, files)
         self._plan = plan
-        self._clean_shutdowns = clean_shutdowns
-        """Epochs by directory of those who were stopped cleanly, as the broker's own file has it."""
+        self._files = files
         self._incarnation_id = self._new_incarnation_id()
-        self._previous_epoch = clean_shutdowns.pop(self._directory_id, -1)
+        self._previous_epoch = -1 if files.clean_shutdown_epoch is None else files.clean_shutdown_epoch
+        files.clean_shutdown_epoch = None
         self._next_ms = 0
 
     @property
@@ -63,7 +67,7 @@ class BrokerPart:
     def alter_isr(self) -> None:
         """Proposes other ISRs for some of the partitions that this broker leads."""
         image = self.metadata.loader.image
-        led = [place for place in _partitions(image) if place[2].leader == self.node.id]
+        led = [place for place in _partitions(image) if self._leads(place[2])]
         if self.epoch is None or not led:
             return
         random = self.node.random
@@ -84,9 +88,16 @@ class BrokerPart:
         request = alter_partition.AlterPartitionRequest(broker_id=self.node.id, broker_epoch=self.epoch, topics=topics)
         self.metadata.client.ask(request, _ignore)
 
-    @property
-    def _directory_id(self) -> Uuid:
-        return self.node.disk.directory_id
+    def fail_directory(self) -> None:
+        """A log directory stops working; somebody mends it and starts the broker again."""
+        random = self.node.random
+        if self.directories.fail(random):
+            self.node.note("a log directory of the broker fails")
+            self.node.later(random.randint(*_REPAIR_TIME_MS), lambda: self.node.restart(_DOWN_TIME_MS))
+
+    def _leads(self, partition: PartitionRegistration) -> bool:
+        """Whether this broker leads a partition, and can."""
+        return partition.leader == self.node.id and partition.directory(self.node.id) not in self.directories.offline
 
     def _new_incarnation_id(self) -> Uuid:
         return Uuid(self.node.random.randbytes(16))
@@ -103,7 +114,7 @@ class BrokerPart:
                 for name, levels in supported_features().items()
             ],
             rack=f"rack-{self.node.id % _RACKS}",
-            log_dirs=[self._directory_id],
+            log_dirs=list(self.directories.all),
             previous_broker_epoch=self._previous_epoch,
         )
 
@@ -120,6 +131,7 @@ class BrokerPart:
             broker_epoch=epoch,
             current_metadata_offset=self.metadata.loader.image.provenance.offset,
             want_shut_down=self.wants_shut_down,
+            offline_log_dirs=list(self.directories.offline),
         )
 
         def heard(error: int, response: Any) -> None:
@@ -136,7 +148,7 @@ class BrokerPart:
 
     def _stop(self, epoch: int) -> None:
         self.node.note("broker stops as asked")
-        self._clean_shutdowns[self._directory_id] = epoch
+        self._files.clean_shutdown_epoch = epoch
         self.epoch = None
         self._next_ms = self.node.clock.now_ms() + _DOWN_TIME_MS
         self.node.later(0, lambda: self.node.restart(_DOWN_TIME_MS))
@@ -158,20 +170,35 @@ class BrokerPart:
 
     def _assign_directories(self, epoch: int) -> None:
         """Says where replicas live that the controller believes elsewhere: the disk may be another by now."""
-        here, broker_id = self._directory_id, self.node.id
-        found: dict[Uuid, list[assign_replicas_to_dirs.RequestPartitionData]] = {}
+        broker_id = self.node.id
+        moved: dict[Uuid, dict[Uuid, list[int]]] = {}
         for topic, index, partition in _partitions(self.metadata.loader.image):
-            if partition.directory(broker_id) not in (None, here):
-                wanted = assign_replicas_to_dirs.RequestPartitionData(partition_index=index)
-                found.setdefault(topic.id, []).append(wanted)
-        if not found:
+            believed = partition.directory(broker_id)
+            if believed is None:
+                continue
+            home = self.directories.home_of((topic.id, index), believed, self.node.random)
+            if home != believed and home not in self.directories.offline:
+                moved.setdefault(home, {}).setdefault(topic.id, []).append(index)
+        if not moved:
             return
-        topics = [assign_replicas_to_dirs.RequestTopicData(topic_id=key, partitions=p) for key, p in found.items()]
-        directory = assign_replicas_to_dirs.RequestDirectoryData(id=here, topics=topics)
+        directories = [
+            assign_replicas_to_dirs.RequestDirectoryData(id=home, topics=_topic_data(topics))
+            for home, topics in moved.items()
+        ]
         request = assign_replicas_to_dirs.AssignReplicasToDirsRequest(
-            broker_id=broker_id, broker_epoch=epoch, directories=[directory]
+            broker_id=broker_id, broker_epoch=epoch, directories=directories
         )
         self.metadata.client.ask(request, _ignore)
+
+
+def _topic_data(topics: Mapping[Uuid, Sequence[int]]) -> list[assign_replicas_to_dirs.RequestTopicData]:
+    return [
+        assign_replicas_to_dirs.RequestTopicData(
+            topic_id=topic_id,
+            partitions=[assign_replicas_to_dirs.RequestPartitionData(partition_index=index) for index in indexes],
+        )
+        for topic_id, indexes in topics.items()
+    ]
 
 
 def _ignore(error: int, response: Any) -> None:

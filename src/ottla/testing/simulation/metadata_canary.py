@@ -4,50 +4,44 @@ As with the quorum's (`canary`), a canary changes one rule for as long as it is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
+from ottla.base.ids import Uuid
 from ottla.metadata.controller import (
     broker_fencing,
     broker_heartbeat,
+    client_quota,
     controller,
     partition_alteration,
     producer_id,
     topic_creation,
 )
 from ottla.metadata.controller.broker_heartbeat import BrokerState
+from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder
 from ottla.metadata.controller.reassignment_replica import Completed, ReassignmentReplicas
+from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
 from ottla.metadata.image.partition import PartitionRegistration
+from ottla.metadata.image.scram import ScramDelta
 from ottla.metadata.image.snapshot import snapshot_records
 from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
+from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord
 from ottla.testing.simulation import metadata_part
-from ottla.testing.simulation.canary import Canary, Sabotage
+from ottla.testing.simulation.canary import Canary, Sabotage, replacing
 from ottla.testing.simulation.metadata_cluster import metadata_scenario
 from ottla.testing.simulation.scenario import Scenario
 
 _merge = PartitionRegistration.merge
 _first_valid = PartitionChangeBuilder._first_valid
+_directories_offline = broker_fencing.directories_offline
 _CHAOS_MS = 6000
-
-
-def _replacing(owner: Any, name: str, replacement: Any) -> Sabotage:
-    """Replaces one attribute while entered."""
-
-    @contextmanager
-    def sabotage() -> Iterator[None]:
-        with patch.object(owner, name, replacement):
-            yield
-
-    return sabotage
 
 
 def _snapshots(seed: int) -> Scenario:
@@ -140,7 +134,7 @@ def _keeping(field: str) -> Sabotage:
     def merge(self: PartitionRegistration, change: PartitionChangeRecord) -> PartitionRegistration:
         return _merge(self, change)._replace(**{field: getattr(self, field)})
 
-    return _replacing(PartitionRegistration, "merge", merge)
+    return replacing(PartitionRegistration, "merge", merge)
 
 
 def _settle_at_once(self: Controller, offset: int, deadline_ms: int, answer: Any, settle: Callable[[], None]) -> None:
@@ -173,41 +167,80 @@ def _elect_from_isr_only(self: PartitionChangeBuilder, replicas: tuple[int, ...]
     return elected
 
 
+def _remove_nothing(self: ScramDelta, record: RemoveUserScramCredentialRecord) -> None:
+    """Removed users stay."""
+
+
+def _keep_leading(
+    context: ControllerContext, broker: BrokerRegistration, offline: Sequence[Uuid]
+) -> list[VersionedRecord]:
+    """Writes down that directories failed, and leaves the partitions in them where they are."""
+    return _directories_offline(context, broker, offline)[-1:]
+
+
+def _hear_nothing(self: Controller, broker_id: int, epoch: int, now_ms: int) -> None:
+    """Heartbeats count when their turn comes."""
+
+
 CANARIES: Mapping[str, Canary] = {
     "forgets-configs": Canary(
         "snapshots have no configs",
         "ImageEqualityAtEqualOffsets",
-        _replacing(metadata_part, "snapshot_records", _snapshot_without_configs),
+        replacing(metadata_part, "snapshot_records", _snapshot_without_configs),
         _snapshots,
     ),
     "keeps-removed-in-isr": Canary(
         "a completed reassignment leaves its removed replicas in the ISR",
         "IsrSubsetOfReplicas",
-        _replacing(ReassignmentReplicas, "completed", _keep_isr),
+        replacing(ReassignmentReplicas, "completed", _keep_isr),
         _calm,
     ),
     "elects-anybody": Canary(
         "elections don't ask who is in sync",
         "LeaderInIsrOrNone",
-        _replacing(PartitionChangeBuilder, "_first_valid", _elect_any_replica),
+        replacing(PartitionChangeBuilder, "_first_valid", _elect_any_replica),
         _calm,
     ),
     "lets-the-fenced-lead": Canary(
         "a broker is fenced and keeps its partitions",
         "LeaderIsActive",
-        _replacing(broker_fencing, "leader_and_isr_updates", _nothing_moves),
+        replacing(broker_fencing, "leader_and_isr_updates", _nothing_moves),
         _lossy,
+    ),
+    "leads-from-failed-directories": Canary(
+        "a broker keeps its partitions in a directory that failed",
+        "LeaderDirectoryIsOnline",
+        replacing(broker_heartbeat, "directories_offline", _keep_leading),
+        _calm,
+    ),
+    "keeps-removed-users": Canary(
+        "images keep SCRAM users that were removed",
+        "SettingsMatchLog",
+        replacing(ScramDelta, "replay_remove", _remove_nothing),
+        _calm,
+    ),
+    "forgets-quotas": Canary(
+        "quotas are answered and not written",
+        "NoAnsweredSettingLost",
+        replacing(client_quota, "bounded", _no_records),
+        _calm,
+    ),
+    "hears-late": Canary(
+        "a heartbeat that waits for its turn does not count",
+        "OnlySilentBrokersFenced",
+        replacing(Controller, "heard", _hear_nothing),
+        _calm,
     ),
     "hides-unclean-elections": Canary(
         "an unclean election leaves no mark",
         "ElectedLeaderWasInSync",
-        _replacing(PartitionChangeBuilder, "_first_valid", _elect_uncleanly_in_silence),
+        replacing(PartitionChangeBuilder, "_first_valid", _elect_uncleanly_in_silence),
         _lossy,
     ),
     "takes-any-isr": Canary(
         "AlterPartition puts dead brokers into the ISR",
         "IsrMembersAreActive",
-        _replacing(partition_alteration, "_is_eligible", _everybody_is_eligible),
+        replacing(partition_alteration, "_is_eligible", _everybody_is_eligible),
         _lossy,
     ),
     "keeps-partition-epoch": Canary(
@@ -222,37 +255,37 @@ CANARIES: Mapping[str, Canary] = {
     "forgets-to-write": Canary(
         "a topic is said to be created, and is not",
         "NoAnsweredTopicLost",
-        _replacing(topic_creation, "bounded", _no_records),
+        replacing(topic_creation, "bounded", _no_records),
         _calm,
     ),
     "decides-on-another-image": Canary(
         "the controller does not apply the configs that it writes",
         "ControllerImageMatchesLog",
-        _replacing(controller, "apply_records", _apply_without_configs),
+        replacing(controller, "apply_records", _apply_without_configs),
         _calm,
     ),
     "answers-at-once": Canary(
         "answers don't wait for the quorum",
         "NoAnswerBeforeCommit",
-        _replacing(Controller, "_settle", _settle_at_once),
+        replacing(Controller, "_settle", _settle_at_once),
         _ordinary,
     ),
     "small-blocks": Canary(
         "the next block of producer ids begins within the last",
         "ProducerIdsGivenOnce",
-        _replacing(producer_id, "ProducerIdsRecord", _half_a_block),
+        replacing(producer_id, "ProducerIdsRecord", _half_a_block),
         _calm,
     ),
     "never-unfences": Canary(
         "brokers stay fenced",
         "AllBrokersReturn",
-        _replacing(broker_heartbeat, "_next_state", _always_fenced),
+        replacing(broker_heartbeat, "_next_state", _always_fenced),
         _calm,
     ),
     "overlooks-elr": Canary(
         "an eligible leader that returns is not elected",
         "AllPartitionsLed",
-        _replacing(PartitionChangeBuilder, "_first_valid", _elect_from_isr_only),
+        replacing(PartitionChangeBuilder, "_first_valid", _elect_from_isr_only),
         _cut_off,
     ),
 }

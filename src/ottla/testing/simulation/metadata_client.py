@@ -10,22 +10,9 @@ from typing import Any, Final
 
 from ottla.metadata.controller.answer import Answer
 from ottla.protocol.api_key import ApiKey
-from ottla.protocol.definition import Request, Response
+from ottla.protocol.catalog import request_type, response_type
+from ottla.protocol.definition import Request
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.messages import (
-    allocate_producer_ids,
-    alter_partition,
-    alter_partition_reassignments,
-    assign_replicas_to_dirs,
-    broker_heartbeat,
-    broker_registration,
-    create_partitions,
-    create_topics,
-    delete_topics,
-    elect_leaders,
-    incremental_alter_configs,
-    unregister_broker,
-)
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.raft_part import RaftPart
 
@@ -35,40 +22,11 @@ Heard = Callable[[int, Any], None]
 """Called with an error code and, if that is 0, the response."""
 
 _ERROR: Final = struct.Struct(">h")
-_MESSAGES: Final[dict[int, tuple[type[Request], type[Response]]]] = {
-    ApiKey.ALLOCATE_PRODUCER_IDS: (
-        allocate_producer_ids.AllocateProducerIdsRequest,
-        allocate_producer_ids.AllocateProducerIdsResponse,
-    ),
-    ApiKey.ALTER_PARTITION: (alter_partition.AlterPartitionRequest, alter_partition.AlterPartitionResponse),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (
-        alter_partition_reassignments.AlterPartitionReassignmentsRequest,
-        alter_partition_reassignments.AlterPartitionReassignmentsResponse,
-    ),
-    ApiKey.ASSIGN_REPLICAS_TO_DIRS: (
-        assign_replicas_to_dirs.AssignReplicasToDirsRequest,
-        assign_replicas_to_dirs.AssignReplicasToDirsResponse,
-    ),
-    ApiKey.BROKER_HEARTBEAT: (broker_heartbeat.BrokerHeartbeatRequest, broker_heartbeat.BrokerHeartbeatResponse),
-    ApiKey.BROKER_REGISTRATION: (
-        broker_registration.BrokerRegistrationRequest,
-        broker_registration.BrokerRegistrationResponse,
-    ),
-    ApiKey.CREATE_PARTITIONS: (create_partitions.CreatePartitionsRequest, create_partitions.CreatePartitionsResponse),
-    ApiKey.CREATE_TOPICS: (create_topics.CreateTopicsRequest, create_topics.CreateTopicsResponse),
-    ApiKey.DELETE_TOPICS: (delete_topics.DeleteTopicsRequest, delete_topics.DeleteTopicsResponse),
-    ApiKey.ELECT_LEADERS: (elect_leaders.ElectLeadersRequest, elect_leaders.ElectLeadersResponse),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: (
-        incremental_alter_configs.IncrementalAlterConfigsRequest,
-        incremental_alter_configs.IncrementalAlterConfigsResponse,
-    ),
-    ApiKey.UNREGISTER_BROKER: (unregister_broker.UnregisterBrokerRequest, unregister_broker.UnregisterBrokerResponse),
-}
 
 
 def decode_request(frame: Frame) -> Request:
     """The request that a frame carries."""
-    return _MESSAGES[frame.api_key][0].decode(frame.payload, frame.api_version)
+    return request_type(ApiKey(frame.api_key)).decode(frame.payload, frame.api_version)
 
 
 def answer_frame(frame: Frame, answer: Answer) -> Frame:
@@ -113,7 +71,8 @@ class ControllerClient:
         if error:
             heard(error, None)
         else:
-            heard(error, _MESSAGES[frame.api_key][1].decode(frame.payload[_ERROR.size :], frame.api_version))
+            body = response_type(ApiKey(frame.api_key))
+            heard(error, body.decode(frame.payload[_ERROR.size :], frame.api_version))
 
     def _expire(self, correlation_id: int) -> None:
         heard = self._waiting.pop(correlation_id, None)

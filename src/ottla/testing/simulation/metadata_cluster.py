@@ -2,19 +2,31 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.testing.simulation import metadata_broker, metadata_client
+from ottla.metadata.metadata_version import LATEST, MetadataVersion
+from ottla.testing.simulation import metadata_broker, metadata_client, metadata_registration
 from ottla.testing.simulation.cluster import NodePlan
 from ottla.testing.simulation.metadata_broker import BrokerPart
+from ottla.testing.simulation.metadata_directory import BrokerFiles
 from ottla.testing.simulation.metadata_history import MetadataHistory
 from ottla.testing.simulation.metadata_invariant import AllBrokersReturn, AllPartitionsLed, MetadataInvariants
 from ottla.testing.simulation.metadata_part import MetadataPart, MetadataPlan, Witness, metadata_part
+from ottla.testing.simulation.metadata_registration import ControllerRegistrationPart
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.part import Part
 from ottla.testing.simulation.quorum_cluster import CLUSTER_ID, QuorumCluster
 from ottla.testing.simulation.raft_part import raft_part
 from ottla.testing.simulation.scenario import Scenario
+
+_OLD_VERSIONS: Final = (
+    MetadataVersion.V3_3_IV3,
+    MetadataVersion.V3_6_IV0,
+    MetadataVersion.V3_7_IV0,
+    MetadataVersion.V4_0_IV3,
+)
+"""Where clusters may begin that are upgraded on the way: before SCRAM, transactions, directories and ELRs."""
 
 
 def metadata_scenario(seed: int, chaos_ms: int = 15_000) -> Scenario:
@@ -45,17 +57,18 @@ class MetadataCluster(QuorumCluster):
             session_timeout_ms=session_timeout_ms,
             heartbeat_interval_ms=session_timeout_ms // 4,
             elr=random.random() < 0.6,
+            version=LATEST if random.random() < 0.6 else random.choice(_OLD_VERSIONS),
+            directories_max=random.randint(1, 3),
             snapshot_every=scenario.snapshot_every,
         )
         self.invariants.append(MetadataInvariants(self.history))
         self._witness = Witness(self.history, self.ledger, self.losses)
-        self._clean_shutdowns: dict[Uuid, int] = {}
+        self._files: dict[Uuid, BrokerFiles] = {}
 
     def add_node(self, plan: NodePlan) -> SimulatedNode:
         """Adds a node, with a broker if it is no controller."""
-        if plan.node_id not in self._controllers():
-            plan = replace(plan, part_factories=(*plan.part_factories, self.make_broker))
-        return super().add_node(plan)
+        more = self.make_registration if plan.node_id in self._controllers() else self.make_broker
+        return super().add_node(replace(plan, part_factories=(*plan.part_factories, more)))
 
     def make_digest(self, node: SimulatedNode) -> tuple[str, Part]:
         """The metadata takes the place of the digest: a log has one state machine, which writes its snapshots."""
@@ -65,7 +78,14 @@ class MetadataCluster(QuorumCluster):
         """The broker of an observer."""
         metadata = metadata_part(node)
         assert metadata is not None
-        return metadata_broker.NAME, BrokerPart(metadata, self.plan, self._clean_shutdowns)
+        files = self._files.setdefault(node.disk.directory_id, BrokerFiles())
+        return metadata_broker.NAME, BrokerPart(metadata, self.plan, files)
+
+    def make_registration(self, node: SimulatedNode) -> tuple[str, Part]:
+        """Who registers a controller."""
+        metadata = metadata_part(node)
+        assert metadata is not None
+        return metadata_registration.NAME, ControllerRegistrationPart(metadata)
 
     def has_recovered(self) -> bool:
         """Whether every node is up to date, every broker active and every partition led."""

@@ -11,6 +11,7 @@ from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.protocol.metadata_log.topic import RemoveTopicRecord, TopicRecord
 from ottla.protocol.metadata_log.transaction import AbortTransactionRecord
+from ottla.testing.simulation.metadata_setting import Key, Settings, SettingsModel, Value
 
 
 class PublishedImage(NamedTuple):
@@ -18,6 +19,8 @@ class PublishedImage(NamedTuple):
 
     node_id: int
     image: MetadataImage
+    settings: Settings | None
+    """What the log says about settings up to there; None if the log was read further already."""
 
 
 class PrematureAnswer(NamedTuple):
@@ -27,6 +30,14 @@ class PrematureAnswer(NamedTuple):
     request: str
     offset: int
     high_watermark: int
+
+
+class HastyFencing(NamedTuple):
+    """A broker that was fenced for its silence, though it had been heard."""
+
+    node_id: int
+    broker_id: int
+    silent_ms: int
 
 
 class MetadataHistory:
@@ -48,14 +59,24 @@ class MetadataHistory:
         self.answered_deleted: set[Uuid] = set()
         self.producer_id_blocks: list[tuple[int, int]] = []
         """First id and length of each block that a broker was given."""
+        self.settings = SettingsModel()
+        self.answered_settings: list[tuple[Key, Value]] = []
+        """Changes that a client was told of, and the invariants not yet."""
+        self.hasty_fencings: list[HastyFencing] = []
         self.answers = 0
         self.aborted_transactions = 0
+
+    def publish(self, node_id: int, image: MetadataImage) -> None:
+        """A node came to an image."""
+        settings = self.settings.now if image.provenance.offset == self.end_offset - 1 else None
+        self.published.append(PublishedImage(node_id, image, settings))
 
     def applied(self, batch: CommittedBatch) -> None:
         """A node applied a batch; only the first to do so brings news."""
         if batch.last_offset < self.end_offset:
             return
         self.end_offset = batch.last_offset + 1
+        self.settings.take(batch.records)
         for record in batch.records:
             if isinstance(record, TopicRecord):
                 self.created.add(record.topic_id)

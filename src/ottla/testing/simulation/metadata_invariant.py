@@ -17,6 +17,7 @@ from ottla.testing.simulation.invariant import Invariant
 from ottla.testing.simulation.metadata_broker import broker_part
 from ottla.testing.simulation.metadata_history import MetadataHistory, PublishedImage
 from ottla.testing.simulation.metadata_part import metadata_part
+from ottla.testing.simulation.metadata_setting_invariant import NoAnsweredSettingLost, SettingsMatchLog
 from ottla.testing.simulation.node import SimulatedNode
 
 
@@ -81,10 +82,12 @@ class MetadataInvariants(Invariant):
     def __init__(self, history: MetadataHistory) -> None:
         self._history = history
         self._equality = ImageEqualityAtEqualOffsets()
+        self._settings = SettingsMatchLog()
         self._of_images: Sequence[ImageInvariant] = (
             IsrSubsetOfReplicas(),
             LeaderInIsrOrNone(),
             LeaderIsActive(),
+            LeaderDirectoryIsOnline(),
             ElectedLeaderWasInSync(),
             IsrMembersAreActive(),
             MonotonicPartitionEpoch(),
@@ -94,15 +97,18 @@ class MetadataInvariants(Invariant):
         self._of_nodes: Sequence[Invariant] = (
             ControllerImageMatchesLog(),
             NoAnswerBeforeCommit(history),
+            NoAnsweredSettingLost(history),
+            OnlySilentBrokersFenced(history),
             ProducerIdsGivenOnce(history),
         )
         self._of_the_end: Sequence[Invariant] = (AllBrokersReturn(history), AllPartitionsLed(history))
-        self.invariants = (self._equality, *self._of_images, *self._of_nodes, *self._of_the_end)
+        self.invariants = (self._equality, self._settings, *self._of_images, *self._of_nodes, *self._of_the_end)
 
     def check(self, cluster: Cluster, node: SimulatedNode) -> None:
         published, self._history.published = self._history.published, []
         for one in published:
             self._equality.compare(one)
+            self._settings.compare(one)
             if one.image.provenance.offset > self._history.latest.provenance.offset:
                 step = ImageStep.between(self._history.latest, one.image)
                 self._history.latest = one.image
@@ -167,6 +173,19 @@ class LeaderIsActive(ImageInvariant):
             leader = change.after.leader
             if leader != NO_LEADER and not step.after.cluster.is_active(leader):
                 raise self.fail(f"{change}, led by {step.after.cluster.brokers.get(leader)}")
+
+
+class LeaderDirectoryIsOnline(ImageInvariant):
+    """Who leads has the partition in a log directory that works, as far as it has said which do."""
+
+    name: ClassVar[str] = "LeaderDirectoryIsOnline"
+
+    def check_step(self, step: ImageStep) -> None:
+        for change in step.suspects():
+            leader = step.after.cluster.brokers.get(change.after.leader)
+            directory = change.after.directory(change.after.leader)
+            if leader is not None and directory is not None and not leader.has_online_directory(directory):
+                raise self.fail(f"{change}, led by {leader}")
 
 
 class ElectedLeaderWasInSync(ImageInvariant):
@@ -292,6 +311,19 @@ class NoAnswerBeforeCommit(Invariant):
     def check(self, cluster: Cluster, node: SimulatedNode) -> None:
         for answer in self._history.premature_answers:
             raise self.fail(str(answer))
+
+
+class OnlySilentBrokersFenced(Invariant):
+    """A broker whose heartbeats come in keeps its session, however long they wait for their turn."""
+
+    name: ClassVar[str] = "OnlySilentBrokersFenced"
+
+    def __init__(self, history: MetadataHistory) -> None:
+        self._history = history
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        for fencing in self._history.hasty_fencings:
+            raise self.fail(str(fencing))
 
 
 class ProducerIdsGivenOnce(Invariant):

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from immutables import Map
+
 from ottla.metadata.batch import read_batches, record_values
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.bootstrap import bootstrap_records
@@ -16,13 +18,15 @@ from ottla.metadata.controller.context import Caller, ControllerPorts
 from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, default_features
+from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.metadata.image.metadata_image import Provenance
 from ottla.metadata.image.snapshot import snapshot_records
 from ottla.metadata.loader import MetadataLoader
-from ottla.metadata.metadata_version import LATEST
+from ottla.metadata.metadata_version import LATEST, MetadataVersion
 from ottla.protocol.control_record import SnapshotHeaderRecord
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import NotControllerError, RequestTimedOutError
+from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.records.batch import batches
 from ottla.raft.control_batch import read_control_batch
@@ -30,7 +34,7 @@ from ottla.raft.effect import ApplyCommitted
 from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
 from ottla.testing.simulation.ledger import CommittedLedger
 from ottla.testing.simulation.metadata_client import NAME, ControllerClient, answer_frame, decode_request
-from ottla.testing.simulation.metadata_history import MetadataHistory, PrematureAnswer, PublishedImage
+from ottla.testing.simulation.metadata_history import HastyFencing, MetadataHistory, PrematureAnswer
 from ottla.testing.simulation.metadata_quorum import RaftQuorum
 from ottla.testing.simulation.metadata_schema import SimulatedSchema
 from ottla.testing.simulation.network import Frame
@@ -50,7 +54,11 @@ class MetadataPlan:
     controllers: Sequence[int]
     session_timeout_ms: int = 1500
     heartbeat_interval_ms: int = 400
+    version: MetadataVersion = LATEST
+    """The metadata.version that the cluster begins with."""
     elr: bool = True
+    directories_max: int = 1
+    """How many log directories a broker may have."""
     snapshot_every: int = 0
 
     def settings(self, node_id: int) -> ControllerSettings:
@@ -69,9 +77,9 @@ class MetadataPlan:
 
     def bootstrap(self) -> list[VersionedRecord]:
         """The records that the log begins with."""
-        levels = default_features(LATEST)
+        levels = default_features(self.version)
         if not self.elr:
-            del levels[ELIGIBLE_LEADER_REPLICAS_VERSION.name]
+            levels.pop(ELIGIBLE_LEADER_REPLICAS_VERSION.name, None)
         return bootstrap_records(levels)
 
 
@@ -100,6 +108,9 @@ class MetadataPart:
         self._plan = plan
         self._witness = witness
         self._since_snapshot = 0
+        self._busy_until_ms = 0
+        self._heard_ms: dict[tuple[int, int], int] = {}
+        """When brokers were last heard of, by id and epoch, as long as this node is the controller."""
         raft.listeners.append(self)
 
     @property
@@ -111,8 +122,18 @@ class MetadataPart:
         """Nothing to do before the quorum speaks."""
 
     def wake(self) -> None:
-        if self.controller is not None:
-            self.controller.tick(self.node.clock.now_ms())
+        controller = self.controller
+        if controller is None or not controller.is_active:
+            return
+        before = controller.image.cluster.brokers
+        controller.tick(self.node.clock.now_ms())
+        if controller.is_active and controller.image.cluster.brokers is not before:
+            self._note_fencings(before, controller.image.cluster.brokers)
+
+    def be_busy(self, duration_ms: int) -> None:
+        """What is asked from now on has to wait its turn for that long."""
+        self.node.note(f"the controller is busy for {duration_ms} ms")
+        self._busy_until_ms = self.node.clock.now_ms() + duration_ms
 
     def receive(self, frame: Frame) -> None:
         if not frame.is_request:
@@ -153,6 +174,7 @@ class MetadataPart:
                 controller.renounce()
             return
         self.node.note(f"claims the controllership of epoch {leader.epoch}")
+        self._heard_ms = {}
         now_ms = self.node.clock.now_ms()
         try:
             controller.claim(leader.epoch, self.loader.image, now_ms, in_transaction=self.loader.in_transaction)
@@ -160,10 +182,31 @@ class MetadataPart:
             self.node.note("the controllership is gone already")
 
     def _publish(self) -> None:
-        self._witness.history.published.append(PublishedImage(self.node.id, self.loader.image))
+        self._witness.history.publish(self.node.id, self.loader.image)
+
+    def _note_fencings(self, before: Map[int, BrokerRegistration], after: Map[int, BrokerRegistration]) -> None:
+        """Only silence fences a broker of itself, and silence is longer than a session."""
+        for broker_id, broker in after.items():
+            old = before.get(broker_id)
+            heard_ms = self._heard_ms.get((broker_id, broker.epoch))
+            if old is None or old.fenced or not broker.fenced or heard_ms is None:
+                continue
+            silent_ms = self.node.clock.now_ms() - heard_ms
+            if silent_ms < self._plan.session_timeout_ms:
+                self._witness.history.hasty_fencings.append(HastyFencing(self.node.id, broker_id, silent_ms))
 
     def _serve(self, controller: Controller, frame: Frame) -> None:
-        request = decode_request(frame)
+        """Takes a request in at once, and carries it out when the controller has done what came before."""
+        request, now_ms = decode_request(frame), self.node.clock.now_ms()
+        if isinstance(request, BrokerHeartbeatRequest) and controller.is_active:
+            controller.heard(request.broker_id, request.broker_epoch, now_ms)
+            self._heard_ms[request.broker_id, request.broker_epoch] = now_ms
+        if now_ms < self._busy_until_ms:
+            self.node.later(self._busy_until_ms - now_ms, lambda: self._submit(controller, frame, request))
+        else:
+            self._submit(controller, frame, request)
+
+    def _submit(self, controller: Controller, frame: Frame, request: Request) -> None:
         answer = controller.submit(request, self.node.clock.now_ms(), Caller(api_version=frame.api_version))
         rests_on = controller.image.provenance if controller.is_active else None
         answer.when_done(lambda answer: self._answer(frame, request, answer, rests_on))

@@ -29,12 +29,15 @@ from ottla.protocol.messages.incremental_alter_configs import (
 from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.testing.simulation.metadata_broker import BrokerPart, broker_part
 from ottla.testing.simulation.metadata_history import MetadataHistory
+from ottla.testing.simulation.metadata_part import metadata_part
+from ottla.testing.simulation.metadata_setting_workload import SettingWorkload
 from ottla.testing.simulation.quorum_cluster import QuorumCluster
 from ottla.testing.simulation.raft_part import RaftPart
 
 _NAMES: Final = tuple(f"topic-{number}" for number in range(8))
 _PARTITIONS_MAX: Final = 5
 _TIMEOUT_MS: Final = 1500
+_BUSY_MS: Final = (50, 3000)
 _SET, _DELETE = 0, 1
 _CONFIGS: Final = (
     ("min.insync.replicas", "2"),
@@ -64,6 +67,10 @@ class MetadataWorkload:
             self._allocate_producer_ids: 4,
             self._shut_down: 1,
             self._unregister: 1,
+            self._fail_directory: 2,
+            self._move_replica: 3,
+            self._keep_controller_busy: 1,
+            **SettingWorkload(history, cluster.random).actions,
         }
         """What there is to do, and how often it is chosen."""
 
@@ -183,6 +190,19 @@ class MetadataWorkload:
     def _unregister(self, broker: BrokerPart, image: MetadataImage) -> None:
         """An operator takes a broker for dead, rightly or not."""
         self._ask(broker, UnregisterBrokerRequest(broker_id=self._random.choice(sorted(image.cluster.brokers) or [0])))
+
+    def _fail_directory(self, broker: BrokerPart, image: MetadataImage) -> None:
+        broker.fail_directory()
+
+    def _move_replica(self, broker: BrokerPart, image: MetadataImage) -> None:
+        broker.directories.move(self._random)
+
+    def _keep_controller_busy(self, broker: BrokerPart, image: MetadataImage) -> None:
+        """Something takes the controller longer than brokers may be silent."""
+        parts = [metadata_part(node) for node in self._cluster.running_nodes()]
+        for part in parts:
+            if part is not None and part.controller is not None and part.controller.is_active:
+                part.be_busy(self._random.randint(*_BUSY_MS))
 
     def _ask(self, broker: BrokerPart, request: Request) -> None:
         broker.metadata.client.ask(request, _ignore)

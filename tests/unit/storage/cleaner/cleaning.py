@@ -1,6 +1,6 @@
 """What the tests of the cleaner need: a broker's logs on a disk in memory, and rounds of cleaning in this process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.writer import BatchOptions, write_batch
@@ -42,8 +42,8 @@ class ManualClock:
 class WorkerHere:
     """Does an order in this process, on whatever disk the logs are."""
 
-    def __init__(self, disk: Disk, order: WorkOrder) -> None:
-        self._compaction = Compaction(disk, order, b"0123456789abcdef", lambda count: None)
+    def __init__(self, disk: Disk, order: WorkOrder, pulse: Callable[[int], None] = lambda count: None) -> None:
+        self._compaction = Compaction(disk, order, b"0123456789abcdef", pulse)
 
     def reports(self) -> Iterator[Report]:
         try:

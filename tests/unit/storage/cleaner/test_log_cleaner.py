@@ -3,14 +3,17 @@ from random import Random
 
 import pytest
 
+from ottla.protocol.compression import CompressionType
+from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.control import ControlRecordType
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
 from ottla.storage.cleaner.log_cleaner import LogCleaner
-from ottla.storage.cleaner.work_order import Report
+from ottla.storage.cleaner.work_order import Report, WorkOrder
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import Fault, PowerCut, SimulatedDisk
 from ottla.storage.log.log import Log
+from ottla.storage.log_manager import LogManager
 from tests.unit.storage.cleaner.cleaning import (
     COMPACT,
     ORDERS,
@@ -21,6 +24,7 @@ from tests.unit.storage.cleaner.cleaning import (
     manager_on,
     put,
 )
+from tests.unit.storage.legacy_builder import message, wrapper, write_segment
 from tests.unit.storage.log_builder import FROM_COORDINATOR, UNVERIFIED, marker, produced, records
 
 DAY_MS = 86_400_000
@@ -318,3 +322,98 @@ def test_a_round_that_is_overtaken_by_a_truncation_changes_nothing_more() -> Non
     assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
     assert not [name for name in disk.list(log.directory) if name.endswith(".cleaned")]
     assert [offset for offset, _, _ in pairs(log)] == [0, 1, 2, 3, 4]
+
+
+# Old messages
+
+
+def old_log(disk: SimulatedDisk, *segments: tuple[int, bytes]) -> LogManager:
+    """A log of closed segments that were written to a while ago, and an empty active one."""
+    disk.make_directory("/data/orders-0")
+    disk.now_ms = T0 - 10 * DAY_MS
+    for base_offset, data in segments:
+        write_segment(disk, "/data/orders-0", base_offset, data)
+    disk.now_ms = T0
+    manager = manager_on(disk, ManualClock())
+    log = manager.get(ORDERS)
+    assert log is not None
+    log.update_high_watermark(log.log_end_offset)
+    log.roll(T0)
+    return manager
+
+
+def test_old_messages_are_compacted_into_batches_of_today() -> None:
+    disk = SimulatedDisk()
+    old = message(0, 0, (b"a", b"1")) + wrapper(1, 1, [(b"b", b"1"), (b"a", b"2")], CompressionType.GZIP, T0)
+    manager = old_log(disk, (0, old), (3, message(3, 1, (b"b", None), timestamp=T0)))
+    log = manager.get(ORDERS)
+    assert log is not None
+    put(log, ("c", "1"))
+    log.roll(T0)
+    finished = cleaner_of(manager, disk).clean_filthiest(T0)
+    assert finished is not None
+    assert (finished.records_read, finished.records_kept) == (5, 3)
+    assert pairs(log) == [(2, "a", "2"), (3, "b", None), (4, "c", "1")]
+    stored = [batch for segment in log.segments for batch in segment.scan()]
+    assert [(type(batch), batch.base_offset, batch.last_offset) for batch in stored] == [
+        (Batch, 2, 2), (Batch, 3, 3), (Batch, 4, 4),
+    ]  # fmt: skip
+    assert stored[1].delete_horizon_ms == T0 + DAY_MS  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("keys_max", [1, 2])
+def test_a_map_that_is_full_stops_before_an_old_message(keys_max: int) -> None:
+    disk = SimulatedDisk()
+    manager = old_log(disk, (0, b"".join(message(index, 0, (b"%d" % index, b"")) for index in range(4))))
+    config = CleanerConfig(dedupe_buffer_size=24 * keys_max, io_buffer_load_factor=1.0)
+    finished = cleaner_of(manager, disk, config).clean_filthiest(T0)
+    assert finished is not None
+    assert finished.clean_offset == keys_max
+
+
+def test_old_tombstones_go_from_what_was_clean_for_long() -> None:
+    """Before there were delete horizons a segment's age told: here the clean one is older than the last clean one."""
+    disk = SimulatedDisk()
+    manager = old_log(
+        disk,
+        (0, message(0, 0, (b"a", None))),
+        (1, message(1, 0, (b"b", None))),
+        (2, message(2, 0, (b"c", b"1"))),
+    )
+    young = disk.open(f"/data/orders-0/{1:020d}.log", Access.WRITE)
+    young.write(0, [young.read(0, young.size())])
+    manager.directories.all()[0].cleaner_offsets.write({ORDERS: 2})
+    log = manager.get(ORDERS)
+    assert log is not None
+    assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
+    assert pairs(log) == [(1, "b", None), (2, "c", "1")]
+
+
+def test_the_last_old_message_of_a_round_may_go_and_leaves_its_offset() -> None:
+    disk = SimulatedDisk()
+    manager = old_log(disk, (0, message(0, 0, (b"a", b"1")) + message(1, 0, (None, b"no key"))))
+    log = manager.get(ORDERS)
+    assert log is not None
+    assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
+    assert pairs(log) == [(0, "a", "1")]
+    assert [batch.last_offset for segment in log.segments for batch in segment.scan()] == [0, 1]
+
+
+@pytest.mark.parametrize("io_buffer_size", [0, 100, 700, 1 << 20])
+def test_the_size_of_the_buffers_changes_nothing_but_the_memory(io_buffer_size: int) -> None:
+    disk, clock = SimulatedDisk(), ManualClock()
+    manager = manager_on(disk, clock)
+    log = manager.get_or_create(ORDERS, None)
+    for index in range(20):
+        put(log, (f"k{index % 4}", "v" * (index * 15)), (f"x{index % 3}", "w"))
+    log.roll(T0)
+    sizes: list[int] = []
+    config = CleanerConfig(io_buffer_size=io_buffer_size, threads=2)
+
+    def start(order: WorkOrder) -> WorkerHere:
+        return WorkerHere(disk, order, sizes.append)
+
+    assert LogCleaner(manager, config, start).clean_filthiest(T0) is not None
+    assert [key for _, key, _ in pairs(log)] == ["k0", "k1", "x2", "k2", "x0", "k3", "x1"]
+    largest = max(len(batch.data) for segment in log.segments for batch in segment.scan())
+    assert max(sizes) <= max(io_buffer_size // 4 + largest, 64 + largest)

@@ -61,6 +61,7 @@ def test_an_order_survives_the_pipe() -> None:
         end_offset=20,
         now_ms=5,
         keys_max=100,
+        io_buffer_bytes=4096,
         io_max_bytes_per_second=1.7976931348623157e308,
         segment_bytes=1,
         segment_index_bytes=2,

@@ -1,12 +1,16 @@
 """Opening a partition's directory: after a clean stop, after a crash, with leftovers and damage."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from ottla.storage.disk.atomic import read_whole, write_atomically
+from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import CorruptFileError
-from ottla.storage.log.loader import Shutdown
+from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
 from tests.unit.storage.log_builder import (
     DIRECTORY,
@@ -191,3 +195,32 @@ def test_truncation_rewinds_producers_epochs_and_recovery_point(disk: SimulatedD
     assert log.epochs.entries == ()
     assert append(log, data_batch(), 9).first_offset == 100
     assert offsets(open_log(disk, SMALL)) == [100]
+
+
+@pytest.mark.parametrize("shutdown", list(Shutdown))
+def test_a_lost_history_of_epochs_is_read_from_the_batches(disk: SimulatedDisk, log: Log, shutdown: Shutdown) -> None:
+    append(log, data_batch(), 5)
+    append(log, data_batch(), 7)
+    log.close(NOW_MS)
+    disk.remove(f"{DIRECTORY}/leader-epoch-checkpoint")
+    again = open_log(disk, shutdown=shutdown, recovery_point=22)
+    assert again.epochs.entries == ((3, 0), (5, 20), (7, 21))
+    assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n3\n3 0\n5 20\n7 21\n"
+
+
+def test_an_empty_log_has_no_history_to_lose(disk: SimulatedDisk) -> None:
+    open_log(disk).close(NOW_MS)
+    open_log(disk, shutdown=Shutdown.CLEAN)
+    assert "leader-epoch-checkpoint" not in disk.list(DIRECTORY)
+
+
+def test_recovery_holds_no_file_open(tmp_path: Path) -> None:
+    log = Log.open(LocalDisk(), f"{tmp_path}/orders-0", SMALL, LoadOptions("orders", 0, NOW_MS))
+    for _ in range(3):
+        append(log, data_batch(2))
+        log.roll(NOW_MS)
+    del log
+    before = len(os.listdir("/proc/self/fd"))
+    again = Log.open(LocalDisk(), f"{tmp_path}/orders-0", SMALL, LoadOptions("orders", 0, NOW_MS, recovery_point=2))
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert offsets(again) == list(range(6))

@@ -1,0 +1,27 @@
+"""A log that could not be opened because its files hold what cannot be, though the disk had confirmed them.
+
+Apache Kafka cuts such a log at the damage, and what came after is lost without a word. Here the partition is offline
+and its files stay as they are; the rest of the directory serves. The directory's checkpoints keep what they said about
+the log, and the file `damaged-log-checkpoint` names it, so that a clean stop does not make the next start trust it.
+Each start examines it again, and takes it in if it was mended.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.base.ids import Uuid
+from ottla.storage.errors import CorruptFileError
+
+DAMAGED_CHECKPOINT: Final = "damaged-log-checkpoint"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedLog:
+    """What is known of it: where it is, what is wrong, and what the checkpoints say."""
+
+    directory: str
+    error: CorruptFileError
+    topic_id: Uuid | None
+    recovery_point: int
+    log_start_offset: int
+    high_watermark: int
