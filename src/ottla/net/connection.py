@@ -1,8 +1,8 @@
 """One client's connection: frames in, answers out, in order.
 
 A readiness event costs one `recv` into the poller's shared buffer; all complete frames in it are handled where they
-lie, and their answers leave together before the next connection has its turn. The rest goes to the `Inbox`: a started
-frame, or whole frames that must wait.
+lie, and their answers leave together at the end of the round: whoever sleeps on one is not woken while we work for
+the others. The rest goes to the `Inbox`: a started frame, or whole frames that must wait.
 
 Frames wait while any reason is set in `_paused`. The handler is only ever called from the poller, never from inside
 of an answer: what a late answer sets free is taken up at the end of the round.
@@ -293,7 +293,7 @@ class Connection:
         if self._out:
             if len(self._out) > 1 and not self._paused & _SCHEDULED and not self._interest & EPOLLOUT:
                 self._out[:] = (b"".join(self._out),)  # type: ignore[arg-type] # all are small, or it were scheduled
-            self._flush()
+            self._poller.at_round_end(self._flush)
         if position < end:
             self._keep(view, position, end)
         else:
@@ -364,6 +364,8 @@ class Connection:
     def _flush(self) -> None:
         """Sends what is answered; what the socket does not take waits until it does."""
         out = self._out
+        if not out:
+            return
         first = out[0]
         if len(out) == 1 and type(first) is bytes and not self._interest & EPOLLOUT:
             try:
