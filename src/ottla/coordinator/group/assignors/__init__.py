@@ -1,0 +1,1 @@
+"""Who gets which partitions: the strategies that the coordinator itself runs for consumer groups."""

@@ -1,0 +1,39 @@
+"""What an assignor is told of a group, and what it answers with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from ottla.base.ids import Uuid
+
+Assignment: TypeAlias = Mapping[Uuid, frozenset[int]]
+"""Partitions by topic id; no topic is without partitions, and nobody changes it once it is made."""
+
+
+class MemberSpec(NamedTuple):
+    """One member: the topics that it wants, and what it was last meant to have."""
+
+    topics: frozenset[Uuid]
+    assignment: Assignment
+    instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSpec:
+    """A group: its members by id, and the number of partitions of each topic that anybody wants."""
+
+    members: Mapping[str, MemberSpec]
+    partition_counts: Mapping[Uuid, int]
+
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether all members want the same topics."""
+        return len({member.topics for member in self.members.values()}) <= 1
+
+
+class Assignor(Protocol):
+    """A strategy. Gives every partition of a topic that somebody wants to one member that wants it."""
+
+    def assign(self, group: GroupSpec) -> dict[str, Assignment]:
+        """What each member is to have; the same for the same group, in whatever order it is told."""
+        ...

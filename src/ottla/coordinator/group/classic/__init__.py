@@ -1,0 +1,1 @@
+"""Groups whose members rebalance among themselves, by JoinGroup and SyncGroup."""

@@ -1,0 +1,28 @@
+"""Heartbeat on classic groups: a sign of life, answered with what the group wants of the member."""
+
+from typing import TYPE_CHECKING
+
+from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.state import ClassicState
+from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.protocol.errors import ErrorCode, IllegalGenerationError, UnknownMemberIdError
+from ottla.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+if TYPE_CHECKING:
+    from ottla.coordinator.group.group_state import GroupsState
+
+
+def heartbeat(rebalancer: Rebalancer, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+    """The operation. Between join and sync a member may begin with heartbeats: nothing is wanted of it then."""
+    step = Step(now_ms)
+    group = rebalancer.groups.find(state, request.group_id, step)
+    if group is None:
+        raise UnknownMemberIdError(f"Group {request.group_id} not found.")
+    group.validate_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation:
+        raise IllegalGenerationError
+    rebalancer.extend_session(group, request.member_id, now_ms)
+    is_wanted = group.state is ClassicState.PREPARING_REBALANCE
+    error_code = ErrorCode.REBALANCE_IN_PROGRESS if is_wanted else ErrorCode.NONE
+    return step.outcome(HeartbeatResponse(error_code=error_code))

@@ -1,0 +1,161 @@
+"""JoinGroup on classic groups.
+
+A new dynamic member is first given an id to come back with (KIP-394), so that a client that retries does not leave a
+trail of members behind; a static one is known by its instance id, and one that comes back takes over its former self
+(KIP-345), without a rebalance if the group is stable and goes on with the same protocol.
+
+A group that does not exist is made by a first join, and written at once; a refused join makes none.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ottla.coordinator.group.classic.answer import joined_answer
+from ottla.coordinator.group.classic.group import ClassicGroup, group_record
+from ottla.coordinator.group.classic.joiner import join_reason, joining_member, joining_protocols
+from ottla.coordinator.group.classic.live_group import LiveGroup
+from ottla.coordinator.group.classic.member_id import new_member_id
+from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.state import ClassicState
+from ottla.coordinator.group.classic.static_return import StaticReturn
+from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.group_kind import Join
+from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.ports import Chance
+from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome
+from ottla.protocol.errors import (
+    ApiError,
+    ErrorCode,
+    InconsistentGroupProtocolError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    UnknownServerError,
+)
+from ottla.protocol.messages.join_group import JoinGroupResponse
+
+if TYPE_CHECKING:
+    from ottla.coordinator.group.group_state import GroupsState
+
+_MEMBER_ID_REQUIRED_VERSION: Final = 4
+
+
+class Joining:
+    """Lets members in."""
+
+    def __init__(self, rebalancer: Rebalancer, chance: Chance) -> None:
+        self._rebalancer: Final = rebalancer
+        self._groups: Final = rebalancer.groups
+        self._chance: Final = chance
+        self._static_return: Final = StaticReturn(rebalancer)
+
+    def join(self, state: "GroupsState", join: Join, step: Step) -> Outcome:
+        """The operation; `step` may hold records that make room for the group, of one of another kind."""
+        group_id, member_id = join.request.group_id, join.request.member_id
+        group = self._groups.find(state, group_id, step)
+        if group is None:
+            if member_id:
+                raise UnknownMemberIdError
+            group = self._create(join, step)
+        if not self._has_room(group, member_id):
+            return step.outcome(self._turn_away(group, member_id, step))
+        if not group.supports(join.request.protocol_type, [name for name, _ in joining_protocols(join)]):
+            raise InconsistentGroupProtocolError
+        response = self._join_known(group, join, step) if member_id else self._join_new(group, join, step)
+        return step.outcome(response)
+
+    def _create(self, join: Join, step: Step) -> LiveGroup:
+        if not join.request.protocol_type or not join.request.protocols:
+            raise InconsistentGroupProtocolError
+        stored = ClassicGroup(state_timestamp_ms=step.now_ms)
+        group = self._groups.adopt(join.request.group_id, stored, step.now_ms)
+        step.write(group_record(join.request.group_id, stored), partial(self._created, group))
+        return group
+
+    def _created(self, group: LiveGroup, error: ApiError | None) -> None:
+        if error is not None:
+            for done, answer in self._groups.drop(group, error):
+                done(answer)
+
+    def _has_room(self, group: LiveGroup, member_id: str) -> bool:
+        """While a rebalance is prepared those who have joined count, so that the last of too many are turned away."""
+        size_max = self._rebalancer.config.max_size
+        if group.state is ClassicState.EMPTY:
+            return True
+        if group.state is ClassicState.PREPARING_REBALANCE:
+            return member_id in group.joining or len(group.joining) < size_max
+        return member_id in group.members or len(group.members) < size_max
+
+    def _turn_away(self, group: LiveGroup, member_id: str, step: Step) -> JoinGroupResponse:
+        self._rebalancer.remove(group, member_id, step)
+        self._rebalancer.maybe_complete_join(group, step)
+        return JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED, protocol_name=None)
+
+    def _join_new(self, group: LiveGroup, join: Join, step: Step) -> Any:
+        instance_id = join.request.group_instance_id
+        member_id = new_member_id(join.caller.client_id, instance_id, self._chance)
+        if instance_id is not None:
+            former_id = group.static_members.get(instance_id)
+            if former_id is not None:
+                self._static_return.take_over(group, join, member_id, step)
+                return DEFERRED
+        elif join.caller.api_version >= _MEMBER_ID_REQUIRED_VERSION:
+            self._groups.keep(group)
+            group.pending_members.add(member_id)
+            self._groups.sessions.extend(group.group_id, member_id, step.now_ms + join.request.session_timeout_ms)
+            return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
+        return self._add(group, join, member_id, step)
+
+    def _join_known(self, group: LiveGroup, join: Join, step: Step) -> Any:
+        member_id, instance_id = join.request.member_id, join.request.group_instance_id
+        if member_id in group.pending_members:
+            if instance_id is not None:
+                raise UnknownServerError("An id that was given to a dynamic member came back with an instance id")
+            return self._add(group, join, member_id, step)
+        group.validate_member(member_id, instance_id)
+        is_same = group.members[member_id].protocols == joining_protocols(join)
+        match group.state:
+            case ClassicState.COMPLETING_REBALANCE if is_same:
+                return joined_answer(group, member_id)
+            case ClassicState.STABLE if is_same and group.leader != member_id:
+                return joined_answer(group, member_id)
+        return self._rejoin(group, join, is_same=is_same, step=step)
+
+    def _add(self, group: LiveGroup, join: Join, member_id: str, step: Step) -> Any:
+        self._groups.keep(group)
+        group.has_grown = group.has_grown or group.is_in_initial_rebalance
+        if not group.members:
+            group.protocol_type = join.request.protocol_type
+        group.add(joining_member(join, member_id))
+        group.new_members.add(member_id)
+        group.joining[member_id] = join.done
+        timeout_ms = self._rebalancer.config.new_member_join_timeout_ms
+        self._groups.sessions.extend(group.group_id, member_id, step.now_ms + timeout_ms)
+        detail = f"member {member_id} joined; {join_reason(join)}"
+        self._rebalancer.member_changed(group, RebalanceReason.MEMBER_JOINED, detail, step)
+        return DEFERRED
+
+    def _rejoin(self, group: LiveGroup, join: Join, *, is_same: bool, step: Step) -> Any:
+        member_id = join.request.member_id
+        before = group.members[member_id]
+        said = joining_member(join, member_id)
+        group.update(
+            before._replace(
+                session_timeout_ms=said.session_timeout_ms,
+                rebalance_timeout_ms=said.rebalance_timeout_ms,
+                protocols=said.protocols,
+            )
+        )
+        self._park(group, member_id, join.done, step)
+        if is_same:
+            reason, detail = RebalanceReason.LEADER_REJOINED, f"leader {member_id} joined again; {join_reason(join)}"
+        else:
+            reason, detail = RebalanceReason.METADATA_CHANGED, f"member {member_id} changed; {join_reason(join)}"
+        self._rebalancer.member_changed(group, reason, detail, step)
+        return DEFERRED
+
+    def _park(self, group: LiveGroup, member_id: str, done: Done, step: Step) -> None:
+        """A join that takes the place of one that still waits: whoever sent that has given it up, or should retry."""
+        former = group.joining.get(member_id)
+        if former is not None:
+            step.answer(former, RebalanceInProgressError())
+        group.joining[member_id] = done

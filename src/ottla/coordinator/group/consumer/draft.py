@@ -1,0 +1,48 @@
+"""One operation on a consumer group in the making.
+
+Each record is replayed into the draft's own group as soon as it is decided on, so that what is decided next sees it;
+groups are immutable, and nothing happens to the shard until the operation is done.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.consumer.group import ConsumerGroup
+from ottla.coordinator.group.consumer.replay import replay_part
+from ottla.coordinator.runtime.outcome import Outcome
+from ottla.protocol.coordinator_record import CoordinatorRecord
+
+
+class Draft:
+    """The group so far, and the records that made it so."""
+
+    __slots__ = ("_later", "group", "group_id", "now_ms", "step")
+
+    def __init__(self, group_id: str, group: ConsumerGroup, step: Step) -> None:
+        """`step` may hold records already: those that made room for the group."""
+        self.group_id: Final = group_id
+        self.group = group
+        self.step: Final = step
+        self.now_ms: Final = step.now_ms
+        self._later: list[Callable[[], None]] = []
+
+    def write(self, record: CoordinatorRecord) -> None:
+        """Decides on a record."""
+        self.step.records.append(record)
+        self.group = replay_part(self.group, record)
+
+    def write_all(self, records: Iterable[CoordinatorRecord]) -> None:
+        """Decides on several."""
+        for record in records:
+            self.write(record)
+
+    def later(self, action: Callable[[], None]) -> None:
+        """Changes soft state when the operation is decided, and not if it is refused on the way."""
+        self._later.append(action)
+
+    def outcome(self, response: Any = None) -> Outcome:
+        """All of it, with the answer."""
+        for action in self._later:
+            action()
+        return self.step.outcome(response)

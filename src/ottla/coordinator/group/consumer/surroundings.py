@@ -1,0 +1,45 @@
+"""What consumer groups are given from outside, and what a group's settings are at the moment."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.rebalance_reason import RebalanceLog
+from ottla.coordinator.ports import Chance, MetadataView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerSurroundings:
+    """What all shards of a broker share."""
+
+    config: GroupConfig
+    chance: Chance
+    metadata: MetadataView
+    rebalance_log: RebalanceLog
+    image_version: Callable[[], int]
+    """The offset of the newest metadata, which is written down with what expressions matched in it."""
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """How long a member may be silent."""
+        config = self.config.consumer
+        limits = (config.min_session_timeout_ms, config.max_session_timeout_ms)
+        return self._setting(group_id, "consumer.session.timeout.ms", config.session_timeout_ms, limits)
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        """How often members are to be heard."""
+        config = self.config.consumer
+        limits = (config.min_heartbeat_interval_ms, config.max_heartbeat_interval_ms)
+        return self._setting(group_id, "consumer.heartbeat.interval.ms", config.heartbeat_interval_ms, limits)
+
+    def assignment_interval_ms(self, group_id: str) -> int:
+        """How much time must pass between two assignments, so that many joins share one (KIP-1263)."""
+        config = self.config.consumer
+        limits = (config.min_assignment_interval_ms, config.max_assignment_interval_ms)
+        return self._setting(group_id, "consumer.assignment.interval.ms", config.assignment_interval_ms, limits)
+
+    def _setting(self, group_id: str, name: str, default: int, limits: tuple[int, int]) -> int:
+        """What the group's own config says, within the broker's limits; they may have moved since it was set."""
+        text = self.metadata.group_configs(group_id).get(name)
+        if text is None:
+            return default
+        return min(max(int(text), limits[0]), limits[1])

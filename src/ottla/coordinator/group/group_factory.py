@@ -1,0 +1,31 @@
+"""Puts a shard of the group coordinator together, with all kinds of groups that are served."""
+
+from dataclasses import dataclass
+
+from ottla.coordinator.group.classic.classic_groups import ClassicGroups
+from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
+from ottla.coordinator.group.group_state import GroupsState
+from ottla.coordinator.group.rebalance_reason import RebalanceLog
+from ottla.coordinator.ports import Chance, MetadataView, ShardLog
+from ottla.coordinator.runtime.shard import Shard
+from ottla.coordinator.runtime.timers import Timers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSurroundings:
+    """What all shards of a broker share."""
+
+    config: GroupConfig
+    chance: Chance
+    metadata: MetadataView
+    rebalance_log: RebalanceLog
+
+
+def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundings) -> Shard[GroupsState]:
+    """A shard that is ready to be loaded."""
+    timers = Timers()
+    config = surroundings.config
+    classic = ClassicGroups(config.classic, timers, surroundings.chance, surroundings.rebalance_log)
+    machine = GroupMachine(config, timers, GroupKinds(classic=classic))
+    return Shard(partition, machine, log, timers, write_timeout_ms=config.write_timeout_ms)

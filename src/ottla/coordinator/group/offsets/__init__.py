@@ -1,0 +1,1 @@
+"""Committed offsets of groups: their state, and the operations on it."""

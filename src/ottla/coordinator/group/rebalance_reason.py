@@ -1,0 +1,53 @@
+"""Why groups rebalance: one line in the log for each, and counts by reason for the metrics."""
+
+import enum
+import logging
+from collections import Counter
+from typing import Final, NamedTuple
+
+_log = logging.getLogger(__name__)
+
+
+class RebalanceReason(enum.Enum):
+    """What made a group rebalance, as the label of a metric."""
+
+    MEMBER_JOINED = "member_joined"
+    MEMBER_LEFT = "member_left"
+    SESSION_TIMED_OUT = "session_timed_out"
+    SYNC_TIMED_OUT = "sync_timed_out"
+    LEADER_REJOINED = "leader_rejoined"
+    METADATA_CHANGED = "metadata_changed"
+    STATIC_MEMBER_REPLACED = "static_member_replaced"
+    STORE_FAILED = "store_failed"
+    OVER_CAPACITY = "over_capacity"
+
+
+class Rebalance(NamedTuple):
+    """A rebalance that starts: the group, where it was, and why."""
+
+    group_id: str
+    state: str
+    generation: int
+    reason: RebalanceReason
+    detail: str
+    """Who or what it was, for the log: `member c-1 joined; client reason: not provided`."""
+
+
+class RebalanceLog:
+    """Tells operators why groups rebalance; one for all shards of a broker."""
+
+    def __init__(self) -> None:
+        self.counts: Final[Counter[RebalanceReason]] = Counter()
+        """How many rebalances began for each reason since the start."""
+
+    def started(self, rebalance: Rebalance) -> None:
+        """Logs and counts a rebalance."""
+        self.counts[rebalance.reason] += 1
+        _log.info(
+            "[group=%s] Rebalances from %s, generation %d, reason %s: %s",
+            rebalance.group_id,
+            rebalance.state,
+            rebalance.generation,
+            rebalance.reason.value,
+            rebalance.detail,
+        )

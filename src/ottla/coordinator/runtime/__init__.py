@@ -1,0 +1,1 @@
+"""Runs the coordinators' state machines: writes records, replays them, answers once they are committed."""

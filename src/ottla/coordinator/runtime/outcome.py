@@ -1,0 +1,45 @@
+"""What an operation decided: the records that make it so, and the answer to give once they are committed."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from ottla.protocol.coordinator_record import CoordinatorRecord
+from ottla.protocol.errors import ApiError
+
+S = TypeVar("S")
+
+
+class _Deferred:
+    """The type of `DEFERRED`."""
+
+    def __repr__(self) -> str:
+        return "DEFERRED"
+
+
+DEFERRED: Final = _Deferred()
+"""As a response: the shard does not answer, the operation has arranged for it (a member that waits for the others)."""
+
+Settled: TypeAlias = Callable[[ApiError | None], None]
+"""Told None once an outcome's records are committed, or why they were lost and the state rolled back."""
+Done: TypeAlias = Callable[[Any], None]
+"""Gets the response of an operation, or the `ApiError` that it failed with. Called once, maybe within the call."""
+
+
+class Outcome(NamedTuple):
+    """What an operation decided.
+
+    Records of an atomic outcome go into one batch or none; others, such as ten thousand tombstones, may be spread over
+    several. `settled` is for soft state that must follow the fate of the records; it is called before the answer.
+    """
+
+    records: Sequence[CoordinatorRecord] = ()
+    response: Any = None
+    settled: Settled | None = None
+    is_atomic: bool = True
+
+
+NOTHING: Final = Outcome()
+"""No record and no answer to speak of: a timer that found nothing to do."""
+
+Operation: TypeAlias = Callable[[S, int], Outcome]
+"""Decides from the newest state and the time in ms; raises an `ApiError` to refuse, and then nothing happened."""

@@ -1,0 +1,1 @@
+"""The group coordinator as a whole."""
