@@ -137,12 +137,7 @@ ELECTIONS = [
     write("elect unclean", _elect(1, ("moved", [0])), (1, 2)),
     write("elect what is not there", _elect(0, ("nowhere", [0]), ("moved", [7, 0])), (0, 2)),
     write("elect nothing", _elect(0), (0, 2)),
-    write(
-        "elect all",
-        ElectLeadersRequest(topic_partitions=None, timeout_ms=30_000),
-        (0, 1, 2),
-        deviation="topics of which no partition needed a leader are left out, not listed empty",
-    ),
+    write("elect all", ElectLeadersRequest(topic_partitions=None, timeout_ms=30_000), (0, 1, 2)),
     write("elect with type 9", _elect(9, ("moved", [0])), (2,)),
     write("elect without time", _elect(0, ("moved", [0]), timeout_ms=0), (2,)),
     write(
