@@ -6,8 +6,9 @@ PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 SECONDS ?= 600
 SEEDS   ?= 10000
+KILLS   ?= 200
 
-.PHONY: help run test check format bench bench-quick fuzz simulate vectors clean
+.PHONY: help run test check format bench bench-quick fuzz simulate compatibility parity kill vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +59,15 @@ fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
 simulate: $(VENV)/.built  ## clusters under crashes, partitions and lost writes, SEEDS=10000 of them
 	$(BIN)/python -m ottla.testing.simulation --world quorum --seeds $(SEEDS)
 	$(BIN)/python -m ottla.testing.simulation --world metadata --seeds $(SEEDS)
+
+compatibility: $(VENV)/.built  ## writes docs/COMPATIBILITY.md from a run of the tests with foreign clients
+	OTTLA_COMPATIBILITY=docs/COMPATIBILITY.md $(BIN)/python -m pytest tests/clients tests/parity
+
+parity: $(VENV)/.built  ## asks Apache Kafka the questions of tests/parity again, and records its answers (needs Java and Maven)
+	$(BIN)/python -m tests.parity.run --record
+
+kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times
+	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors

@@ -6,7 +6,7 @@ import sys
 
 from tests.bench.measure import Figure
 
-SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "raft", "metadata")
+SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "raft", "metadata", "net", "replication", "pipeline", "broker")
 
 
 def main() -> int:

@@ -1,0 +1,1 @@
+"""Foreign clients, each told to write and to read the same records."""

@@ -1,0 +1,94 @@
+"""What all tests with foreign clients share: one server for all of them, and topics of their own on it."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.client.java import ToolHost
+from tests.clients.compatibility import note, write_if_wanted
+from tests.clients.server import kinds, start_server
+from tests.kafka.peer import require_kafka
+from tests.kafka.server import Server
+
+_numbers = itertools.count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Warnings are errors where they are ours: these clients' own habits are not."""
+    config.addinivalue_line("markers", "client(name): which foreign client the tests of a module try")
+    for module in ("kafka", "aiokafka", "importlib.resources"):
+        config.addinivalue_line("filterwarnings", f"ignore::DeprecationWarning:{module}")
+
+
+@pytest.fixture(scope="session", params=kinds())
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which server it is about."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def shared_server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that all tests of a run use, each with topics of its own."""
+    server = start_server(kind, tmp_path_factory.mktemp(kind), auto_create_topics_enable="true", num_partitions="2")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(shared_server: Server, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The server that all tests share; one that a test brought down fails that test and no other."""
+    yield shared_server
+    if not shared_server.is_running:
+        last_words = shared_server.output()
+        shared_server.kill()
+        shared_server.start()
+        pytest.fail(f"the server ended during the test:\n{last_words}")
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name that nobody else uses; the topic itself does not exist."""
+    return f"{re.sub('[^A-Za-z0-9]+', '-', request.node.name).strip('-').lower()}-{next(_numbers)}"
+
+
+@pytest.fixture
+def lone_server(kind: str, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers that only this test uses, to be stopped and killed."""
+    started: list[Server] = []
+
+    def start(name: str = "server", **settings: str) -> Server:
+        started.append(start_server(kind, tmp_path / name, **settings))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.kill()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A failure shows what the server said last."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    server = getattr(item, "funcargs", {}).get("server")
+    note(item, report)
+    if report.failed and isinstance(server, Server):
+        report.sections.append((f"what {server.name} said last", server.output()))
+
+
+def pytest_sessionfinish() -> None:
+    """The page about compatibility is written by the run."""
+    write_if_wanted()
+
+
+@pytest.fixture(scope="session")
+def tools() -> Iterator[ToolHost]:
+    """Apache Kafka's command-line tools, in one JVM."""
+    require_kafka()
+    host = ToolHost()
+    yield host
+    host.close()

@@ -1,0 +1,17 @@
+"""Where ours answers differently from Apache Kafka, on purpose: the question, and why ours is better.
+
+Patterns as of `fnmatch`. Nothing is listed here that is merely unfinished.
+"""
+
+from fnmatch import fnmatchcase
+
+DIFFERENCES = {
+    "produce/produce v*: null records": "Kafka never answers, and the client waits for ever",
+    "configs/alter_configs v2: replace: a resource twice": "Kafka never answers, and the client waits for ever",
+    "cluster/alter_user_scram_credentials v0: both mechanisms": "two credentials are no duplicate: Kafka refuses them",
+}
+
+
+def reason(name: str) -> str | None:
+    """Why a question may be answered differently, or None."""
+    return next((why for pattern, why in DIFFERENCES.items() if fnmatchcase(name, pattern)), None)
