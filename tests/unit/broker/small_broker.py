@@ -3,6 +3,7 @@
 Requests go in as bytes and answers come out of bytes, so that a test sees what a client would see.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,24 @@ class HandClock:
 
     def monotonic_ms(self) -> int:
         return self.ms
+
+
+class SetUp:
+    """How far partitions are set up: all of them, until a test says otherwise."""
+
+    def __init__(self) -> None:
+        self.applied_offset = 2**62
+        self.waiting: list[Callable[[], None]] = []
+        self.timers: list[Callable[[], None]] = []
+
+    def get(self, topic: str, index: int) -> None:
+        """None is set up; nobody asks while all of them are."""
+
+    def when_applied(self, offset: int, callback: Callable[[], None]) -> None:
+        self.waiting.append(callback)
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        self.timers.append(callback)
 
 
 @dataclass
@@ -129,6 +148,7 @@ class SmallBroker:
         dynamic = DynamicConfig(config, None, schema)
         self.metadata = MetadataCache(NODE_ID, follow_dialled_address=follow_dialled_address, choose=min)
         self.client_metrics = ClientMetrics(self.clock, dynamic)
+        self.setup = SetUp()
         self.parts = SimpleNamespace(
             node_id=NODE_ID,
             cluster_id=CLUSTER_ID,
@@ -140,7 +160,8 @@ class SmallBroker:
             schema=schema,
             auto_topics=AutoTopicCreator(self.channel, dynamic, self.clock),
             client_metrics=self.client_metrics,
-            replicas=None,
+            replicas=self.setup,
+            loop=SimpleNamespace(call_later=self.setup.call_later),
         )
         self.pipeline = Pipeline(self.parts, BROKER_SERVED, MetricRegistry(), lambda: 0.0)
         for listener in (self.metadata, dynamic, self.client_metrics):
@@ -153,9 +174,17 @@ class SmallBroker:
 
     def ask(self, request: Request, version: int, connection: StillConnection | None = None) -> Any:
         """The answer, or `CLOSED`."""
+        return self.answer(self.send(request, version, connection), request, version)
+
+    def send(self, request: Request, version: int, connection: StillConnection | None = None) -> "KeptExchange":
+        """Sends a request that may be answered later."""
         exchange = KeptExchange(connection or self.connection)
         frame = encode_request(request, version, correlation_id=77, client_id="app-1")
         self.pipeline.received(memoryview(bytearray(frame[4:])), exchange)
+        return exchange
+
+    def answer(self, exchange: "KeptExchange", request: Request, version: int) -> Any:
+        """What came back, or `CLOSED`."""
         if exchange.frame is None:
             assert exchange.connection.closed_for is not None, "neither answered nor closed"
             exchange.connection.is_open, exchange.connection.closed_for = True, None

@@ -6,10 +6,11 @@ listener sees the addresses registered for it. The controller is a random live b
 
 Deviations: the answer to a request is kept, encoded, until a broker or topic changes, so the same controller is named
 until then; an empty name is INVALID_TOPIC_EXCEPTION also where the operations on it are asked for, for which Apache
-Kafka fails the whole request. KIP-4, KIP-430, KIP-516, KIP-526, KIP-590.
+Kafka fails the whole request; a topic that this broker is about to lead is told once it does, so that the first
+produce is not refused. KIP-4, KIP-430, KIP-516, KIP-526, KIP-590.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.ids import ZERO_UUID, Uuid
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 PREPARED_REQUEST_BYTES_MAX: Final = 16 * 1024
 """Requests that name more than this many bytes of topics are answered afresh: few send the same one twice."""
+_SETUP_SECONDS_MAX: Final = 0.5
 _BY_ID: Final = 12
 _LISTENER_ERRORS: Final = 6
 _OPERATIONS: Final = 8
@@ -50,10 +52,18 @@ def prepared(parts: "BrokerParts", context: "RequestContext", body: memoryview) 
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest) -> None:
-    """Answers from the image, and keeps the answer where the next equal request may get it."""
+    """Answers from the image, when this broker serves what the image says it does."""
+    wanted = _Wanted(request, context.version)
+    if not wanted.all_topics and _is_ahead(parts, wanted):
+        _SettingUp(parts, lambda: _answer(parts, context, request, wanted)).wait()
+    else:
+        _answer(parts, context, request, wanted)
+
+
+def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest, wanted: "_Wanted") -> None:
+    """Answers, and keeps the answer where the next equal request may get it."""
     version = context.version
     cache = parts.metadata
-    wanted = _Wanted(request, version)
     found, missing = _found(cache, wanted)
     describer = _Describer(cache, context.listener, version)
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
@@ -72,6 +82,38 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataReq
     if not creates and len(asked) <= PREPARED_REQUEST_BYTES_MAX:
         cache.prepare(cache.prepared_key(version, asked, context.connection), body)
     context.answer_encoded(body)
+
+
+def _is_ahead(parts: "BrokerParts", wanted: "_Wanted") -> bool:
+    """Whether the image names this broker as a leader of partitions that it has not set up yet."""
+    replicas, image = parts.replicas, parts.metadata.image
+    if replicas.applied_offset >= image.provenance.offset:
+        return False
+    for topic in _found(parts.metadata, wanted)[0]:
+        for index, registration in enumerate(topic.partitions):
+            if registration.leader == parts.node_id:
+                partition = replicas.get(topic.name, index)
+                if partition is None or not partition.is_leader:
+                    return True
+    return False
+
+
+class _SettingUp:
+    """A request that waits for partitions to be set up: mostly some milliseconds, and never long."""
+
+    def __init__(self, parts: "BrokerParts", answer: Callable[[], None]) -> None:
+        self._parts: Final = parts
+        self._answer: Callable[[], None] | None = answer
+
+    def wait(self) -> None:
+        """Answers when the newest image is in force here, or when it takes too long."""
+        self._parts.loop.call_later(_SETUP_SECONDS_MAX, self._go_on)
+        self._parts.replicas.when_applied(self._parts.metadata.image.provenance.offset, self._go_on)
+
+    def _go_on(self) -> None:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer()
 
 
 class _Wanted:

@@ -209,3 +209,25 @@ def test_an_answer_that_creates_a_topic_is_not_prepared() -> None:
     broker.parts.auto_topics._under_way.clear()
     broker.ask(named("new"), 9)
     assert len(broker.channel.sent) == 2
+
+
+@pytest.mark.parametrize("how", ["waiting", "timers"])
+def test_a_topic_is_told_when_its_leader_here_is_set_up_or_after_a_while(how: str) -> None:
+    broker = SmallBroker()
+    broker.setup.applied_offset = -1
+    broker.cluster.create("new", [1])
+    request = named("new")
+    exchange = broker.send(request, 12)
+    assert exchange.frame is None
+    for go_on in (*getattr(broker.setup, how), *broker.setup.waiting):
+        go_on()
+    answer = broker.answer(exchange, request, 12)
+    assert [(topic.name, topic.partitions[0].leader_id) for topic in answer.topics] == [("new", 1)]
+
+
+def test_nobody_waits_for_partitions_that_others_lead() -> None:
+    broker = SmallBroker(brokers=2)
+    broker.setup.applied_offset = -1
+    broker.cluster.create("theirs", [2])
+    assert [topic.name for topic in broker.ask(named("theirs"), 12).topics] == ["theirs"]
+    assert broker.setup.waiting == []
