@@ -8,6 +8,7 @@ last, with the mark that they were left in order.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
@@ -15,6 +16,7 @@ from typing import Final
 from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
 from ottla.broker.adapters.alter_partition import ControllerAlterPartition
+from ottla.broker.adapters.coordinator_peer import BrokerPeers
 from ottla.broker.adapters.directory_event import ControllerDirectoryEvents
 from ottla.broker.adapters.leader_endpoint import BrokerEndpoint
 from ottla.broker.api_table import BROKER_SERVED
@@ -31,6 +33,7 @@ from ottla.broker.client_metrics import ClientMetrics
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_schema import BrokerConfigSchema
 from ottla.broker.controller_channel import ControllerChannel
+from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
 from ottla.broker.dynamic_config import DynamicConfig
 from ottla.broker.fetch_session import FetchSessionCache
 from ottla.broker.lifecycle import NO_EPOCH, BrokerIdentity, BrokerLifecycle, BrokerState, LifecycleState
@@ -82,6 +85,7 @@ class BrokerRole:
         self.listeners: ListenerSet | None = None
         self.lifecycle: BrokerLifecycle | None = None
         self._replicas: ReplicaManager | None = None
+        self._was_ready = False
 
     @property
     def state(self) -> LifecycleState:
@@ -182,6 +186,7 @@ class BrokerRole:
     def _make_parts(self, replicas: ReplicaManager) -> BrokerParts:
         around, config = self._around, self._around.config
         slots = config.integer("max.incremental.fetch.session.cache.slots")
+        producer_ids = ProducerIdSource(self._channel, config.node_id, self._broker_epoch)
         return BrokerParts(
             node_id=config.node_id,
             cluster_id=around.cluster_id,
@@ -194,14 +199,35 @@ class BrokerRole:
             controller=self._channel,
             dynamic=self._dynamic,
             schema=self._schema,
-            producer_ids=ProducerIdSource(self._channel, config.node_id, self._broker_epoch),
+            producer_ids=producer_ids,
             metrics=around.metrics,
             topic_metrics=TopicMetrics(around.metrics),
             auto_topics=AutoTopicCreator(self._channel, self._dynamic, around.clock),
             client_metrics=ClientMetrics(around.clock, self._dynamic),
+            coordinators=self._make_coordinators(replicas, producer_ids),
             api_versions=ApiVersionsAnswer(BROKER_SERVED),
             fetch_sessions=FetchSessionCache(slots, around.clock, around.metrics),
             kraft_version=lambda: self._member.core.kraft_version,
+        )
+
+    def _make_coordinators(self, replicas: ReplicaManager, producer_ids: ProducerIdSource) -> Coordinators:
+        around = self._around
+        client_id = f"broker-{around.config.node_id}-coordinator"
+        peers = BrokerPeers(around.loop, self._find_broker, lambda node: around.connect(node, client_id))
+        return Coordinators(
+            CoordinatorSurroundings(
+                config=around.config,
+                loop=around.loop,
+                clock=around.steady_clock,
+                at_round_end=around.poller.at_round_end,
+                read_in_thread=partial(_read_in_thread, around.loop),
+                replicas=replicas,
+                metadata=self.metadata,
+                producer_ids=producer_ids,
+                peers=peers,
+                is_metadata_complete=self._has_been_ready,
+                metrics=around.metrics,
+            )
         )
 
     def _open(self, parts: BrokerParts) -> BrokerLifecycle:
@@ -210,8 +236,11 @@ class BrokerRole:
         self._closing.push_async_callback(parts.replicas.stop)
         parts.replicas.start()
         # Who tells clients of the cluster comes first, and settings before the logs that are made with them.
+        coordinators = parts.coordinators
         for listener in (self.metadata, self._dynamic, parts.topic_metrics, parts.client_metrics, parts.replicas):
             self._follow(listener)
+        self._follow(coordinators.leadership)
+        self._closing.callback(coordinators.close)
         pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
         listeners = self.listeners = ListenerSet(config.broker_listeners, pipeline, around.poller, config)
         listeners.start()
@@ -259,6 +288,10 @@ class BrokerRole:
             raise StartError(f"the controller does not take this broker: {refusals[0]}")
 
     # What the parts ask of the broker
+
+    def _has_been_ready(self) -> bool:
+        self._was_ready = self._was_ready or self.is_ready
+        return self._was_ready
 
     def _broker_epoch(self) -> int:
         return NO_EPOCH if self.lifecycle is None else self.lifecycle.broker_epoch
@@ -309,6 +342,22 @@ class BrokerRole:
         name = self._around.config.inter_broker_listener_name
         endpoints = () if broker is None else broker.listeners
         return next((Node(broker_id, found.host, found.port) for found in endpoints if found.name == name), None)
+
+
+def _read_in_thread(
+    loop: asyncio.AbstractEventLoop, read: Callable[[], bytes], done: Callable[[bytes | Exception], None]
+) -> None:
+    def in_thread() -> bytes | Exception:
+        try:
+            return read()
+        except (OSError, StorageError) as error:
+            return error
+
+    def on_loop(reading: "asyncio.Future[bytes | Exception]") -> None:
+        if not reading.cancelled():
+            done(reading.result())
+
+    loop.run_in_executor(None, in_thread).add_done_callback(on_loop)
 
 
 async def _applied(replicas: ReplicaManager, offset: int) -> None:

@@ -124,7 +124,8 @@ class FetchSession:
         partitions = self.partitions
         selected = [outcome for outcome in outcomes if outcome[0].told(outcome[1])]
         for partition, result in selected:
-            if result.records is not None:
+            # Another request of the session may have dropped it while this one waited.
+            if result.records is not None and partition.key in partitions:
                 self.reading = None
                 partitions[partition.key] = partitions.pop(partition.key)
         return selected

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ottla.broker.config import ServerConfig
     from ottla.broker.config_schema import BrokerConfigSchema
     from ottla.broker.controller_channel import ControllerChannel
+    from ottla.broker.coordinator_setup import Coordinators
     from ottla.broker.dynamic_config import DynamicConfig
     from ottla.broker.fetch_session import FetchSessionCache
     from ottla.broker.metadata_cache import MetadataCache
@@ -47,6 +48,7 @@ class BrokerParts:
     topic_metrics: "TopicMetrics"
     auto_topics: "AutoTopicCreator"
     client_metrics: "ClientMetrics"
+    coordinators: "Coordinators"
     api_versions: "ApiVersionsAnswer"
     fetch_sessions: "FetchSessionCache"
     kraft_version: Callable[[], int]

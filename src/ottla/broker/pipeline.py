@@ -55,6 +55,8 @@ class Pipeline:
 
     def disconnected(self, connection: "Connection") -> None:
         """A connection is gone; what is still answered to it is dropped by its exchanges."""
+        if isinstance(connection.session, ClientSession):
+            connection.session.close()
 
     def received(self, frame: memoryview, exchange: "Exchange") -> None:
         """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""

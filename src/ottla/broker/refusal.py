@@ -79,6 +79,12 @@ _ECHOES: Final = {
         "topics", "topics", _NAME, Echo("partition_indexes", "partitions", {ITSELF: "partition_index"})
     ),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: Echo("topics", "topics", _NAME),
+    ApiKey.OFFSET_COMMIT: Echo("topics", "topics", {"name": "name", "topic_id": "topic_id"}, _PARTITIONS),
+    ApiKey.TXN_OFFSET_COMMIT: Echo("topics", "topics", _NAME, _PARTITIONS),
+    ApiKey.DESCRIBE_GROUPS: Echo("groups", "groups", {ITSELF: "group_id"}),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: Echo("group_ids", "groups", {ITSELF: "group_id"}),
+    ApiKey.DELETE_GROUPS: Echo("groups_names", "results", {ITSELF: "group_id"}),
+    ApiKey.DESCRIBE_TRANSACTIONS: Echo("transactional_ids", "transaction_states", {ITSELF: "transactional_id"}),
 }
 
 _TELLS_ALWAYS: Final = frozenset(
@@ -203,6 +209,52 @@ def _init_producer_id(refusal: Refusal, request: Any, response: Any) -> None:
     response.producer_epoch = -1
 
 
+def _find_coordinator(refusal: Refusal, request: Any, response: Any) -> None:
+    nowhere = {"node_id": -1, "port": -1}
+    if refusal.version < 4:
+        response.node_id = response.port = -1
+    refusal.repeat(Echo("coordinator_keys", "coordinators", {ITSELF: "key"}, fixed=nowhere), request, response)
+
+
+def _offset_fetch(refusal: Refusal, request: Any, response: Any) -> None:
+    if refusal.version >= 8:
+        refusal.repeat(Echo("groups", "groups", {"group_id": "group_id"}), request, response)
+    elif refusal.version < 2:
+        partitions = Echo(
+            "partition_indexes",
+            "partitions",
+            {ITSELF: "partition_index"},
+            fixed={"committed_offset": -1, "metadata": ""},
+        )
+        refusal.repeat(Echo("topics", "topics", _NAME, partitions), request, response)
+
+
+def _join_group(refusal: Refusal, request: Any, response: Any) -> None:
+    response.generation_id = -1
+    response.protocol_name = None if refusal.version >= 7 else ""
+
+
+def _add_partitions_to_txn(refusal: Refusal, request: Any, response: Any) -> None:
+    partitions = Echo("partitions", "results_by_partition", {ITSELF: "partition_index"})
+    if refusal.version < 4:
+        topics = Echo("v3_and_below_topics", "results_by_topic_v3_and_below", _NAME, partitions)
+        refusal.repeat(topics, request, response)
+        for topic in response.results_by_topic_v3_and_below:
+            _mark_partitions(refusal, topic.results_by_partition)
+
+
+def _mark_partitions(refusal: Refusal, partitions: Any) -> None:
+    """This call has another name for the code."""
+    for partition in partitions:
+        partition.partition_error_code = refusal.code
+
+
+def _write_txn_markers(refusal: Refusal, request: Any, response: Any) -> None:
+    partitions = Echo("partition_indexes", "partitions", {ITSELF: "partition_index"})
+    topics = Echo("topics", "topics", _NAME, partitions)
+    refusal.repeat(Echo("markers", "markers", {"producer_id": "producer_id"}, topics), request, response)
+
+
 def _describe_quotas(refusal: Refusal, request: Any, response: Any) -> None:
     response.entries = None
 
@@ -224,6 +276,11 @@ _SPECIAL: Final[Mapping[ApiKey, Callable[[Refusal, Any, Any], None]]] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _alter_scram,
     ApiKey.CREATE_DELEGATION_TOKEN: _create_token,
     ApiKey.INIT_PRODUCER_ID: _init_producer_id,
+    ApiKey.FIND_COORDINATOR: _find_coordinator,
+    ApiKey.OFFSET_FETCH: _offset_fetch,
+    ApiKey.JOIN_GROUP: _join_group,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_to_txn,
+    ApiKey.WRITE_TXN_MARKERS: _write_txn_markers,
     ApiKey.DESCRIBE_CLIENT_QUOTAS: _describe_quotas,
     ApiKey.API_VERSIONS: _api_versions,
 }

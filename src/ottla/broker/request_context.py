@@ -4,7 +4,9 @@ A context belongs to one exchange and is answered once: by the handler's return 
 it happens on the event loop's thread; what is answered after the client has gone is dropped.
 """
 
-from typing import TYPE_CHECKING, Final
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from ottla.broker.route import Route
     from ottla.net.connection import Connection
     from ottla.net.exchange import Exchange
+
+_log = logging.getLogger(__name__)
+
+Outcome = TypeVar("Outcome")
 
 ANONYMOUS: Final = "User:ANONYMOUS"
 """Who comes over a listener without authentication."""
@@ -88,3 +94,20 @@ class RequestContext:
     def close(self, reason: str) -> None:
         """Closes the connection, which is how Kafka refuses what it cannot answer."""
         self.exchange.close(reason)
+
+    def guarded(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+        """`done`, for those who call it later, when something has happened: mostly in the middle of another's request.
+
+        The pipeline's last resort for the second half of a request: a mistake in it ends this request's connection,
+        and is not taken for one of the request that set it off, which may have been carried out already.
+        """
+
+        def call(outcome: Outcome) -> None:
+            try:
+                done(outcome)
+            except Exception as error:  # noqa: BLE001 - see above
+                name, version, connection = self.api.name, self.version, self.connection.id
+                _log.error("unexpected error at the end of %s v%d from %s", name, version, connection, exc_info=error)
+                self.close(f"{type(error).__name__} at the end of {name}")
+
+        return call

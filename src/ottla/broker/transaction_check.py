@@ -2,27 +2,57 @@
 
 A partition in which the producer has a transaction open takes more of it without a question. Any other would open one,
 and nobody but the coordinator knows whether it is still going on; without asking, a late batch could open a transaction
-that nobody ends, and read_committed consumers would wait for it for ever. This broker has no coordinator to ask, so
-such a batch is answered as Apache Kafka answers while its coordinator cannot be reached.
+that nobody ends, and read_committed consumers would wait for it for ever. Producers of the second transaction version
+don't add partitions themselves: for them the question adds the partition. The answer may come within the call.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from ottla.broker.parts import BrokerParts
+from ottla.coordinator.ports import PartitionKey
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidProducerIdMappingError
 from ottla.protocol.records.batch import Batch
 from ottla.storage.log.append_info import FROM_CLIENT, AppendOptions
 from ottla.storage.topic_partition import TopicPartition
 
-_EPOCH_BUMP_SINCE: Final = 12
-"""From this version of Produce on clients write in transactions of the second version."""
+if TYPE_CHECKING:
+    from ottla.broker.parts import BrokerParts
+
 _UNVERIFIED: Final = AppendOptions(verify_transactions=False)
-_UNANSWERED: Final = (
-    "Unable to verify the partition has been added to the transaction. "
-    f"Underlying error: {ErrorCode.COORDINATOR_NOT_AVAILABLE.name}"
-)
 _VERIFICATION_ENABLED: Final = "transaction.partition.verification.enable"
+_NOT_ADDED: Final = "Partition was not added to the transaction"
+_UNANSWERED: Final = "Unable to verify the partition has been added to the transaction. Underlying error: "
+_ASK_AGAIN: Final = frozenset(
+    {
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+"""Nothing is wrong with the batch; NOT_ENOUGH_REPLICAS has clients of every age try again without new metadata."""
+
+
+class TransactionSupport(NamedTuple):
+    """What the client that sent a batch understands."""
+
+    adds_partitions: bool
+    """Of the second version: its partitions are added by the brokers, its epoch rises with every transaction."""
+    knows_abortable: bool
+    """Whether it knows TRANSACTION_ABORTABLE."""
+
+
+def produce_support(version: int) -> TransactionSupport:
+    """Of a Produce in that version."""
+    return TransactionSupport(adds_partitions=version >= 12, knows_abortable=version >= 11)
+
+
+def offset_commit_support(version: int) -> TransactionSupport:
+    """Of a TxnOffsetCommit in that version."""
+    return TransactionSupport(adds_partitions=version >= 5, knows_abortable=version >= 4)
 
 
 class TransactionalBatch(NamedTuple):
@@ -41,28 +71,82 @@ class Clearance(NamedTuple):
     # Not the exception: what it remembers of its stack would hold on to the request's frame.
 
 
+Clearances: TypeAlias = dict[TopicPartition, Clearance]
+
+
+class TransactionQuestion(NamedTuple):
+    """What the coordinator is asked: whether the partitions are part of the producer's transaction."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    partitions: tuple[PartitionKey, ...]
+    is_verify_only: bool
+    """Otherwise they are made part of it."""
+
+
 def clear_transactional(
-    parts: BrokerParts, batches: Sequence[TransactionalBatch], produce_version: int
-) -> dict[TopicPartition, Clearance]:
-    """For each partition whether its batch may be appended. Raises what fails the whole request."""
+    parts: "BrokerParts",
+    transactional_id: str,
+    batches: Sequence[TransactionalBatch],
+    support: TransactionSupport,
+    done: Callable[[Clearances], None],
+) -> None:
+    """Tells `done` for each partition whether its batch may be appended. Raises what fails the whole request.
+
+    The batches are looked at within this call alone.
+    """
     producers = {(found.batch.producer_id, found.batch.producer_epoch) for found in batches}
     if len(producers) > 1:
         raise InvalidProducerIdMappingError("Transactional records contained more than one producer ID")
-    bumps_epoch = produce_version >= _EPOCH_BUMP_SINCE
-    if not bumps_epoch and not parts.dynamic.current.boolean(_VERIFICATION_ENABLED):
-        return {found.partition: Clearance(_UNVERIFIED) for found in batches}
-    return {found.partition: _clear(parts, found, bumps_epoch=bumps_epoch) for found in batches}
+    if not support.adds_partitions and not parts.dynamic.current.boolean(_VERIFICATION_ENABLED):
+        done({found.partition: Clearance(_UNVERIFIED) for found in batches})
+        return
+    cleared: Clearances = {}
+    asked: dict[PartitionKey, AppendOptions] = {}
+    for found in batches:
+        clearance = _clear(parts, found, support)
+        if isinstance(clearance, Clearance):
+            cleared[found.partition] = clearance
+        else:
+            asked[PartitionKey(*found.partition)] = clearance
+    if not asked:
+        done(cleared)
+        return
+    question = TransactionQuestion(
+        transactional_id, *producers.pop(), tuple(asked), is_verify_only=not support.adds_partitions
+    )
+
+    def answered(codes: Mapping[PartitionKey, int]) -> None:
+        for key, options in asked.items():
+            code = codes.get(key, ErrorCode.UNKNOWN_SERVER_ERROR)
+            cleared[TopicPartition(*key)] = _refusal(code, support) if code else Clearance(options)
+        done(cleared)
+
+    parts.coordinators.verifier.ask(question, answered)
 
 
-def _clear(parts: BrokerParts, found: TransactionalBatch, *, bumps_epoch: bool) -> Clearance:
+def _clear(parts: "BrokerParts", found: TransactionalBatch, support: TransactionSupport) -> Clearance | AppendOptions:
+    """What is known without asking, or what to append with once the coordinator says yes."""
     log = parts.logs.get(found.partition)
     if log is None:
         # Whoever appends says whether the partition is unknown or elsewhere.
         return Clearance()
     try:
-        question = log.start_verification(found.batch, parts.clock.now_ms(), supports_epoch_bump=bumps_epoch)
+        receipt = log.start_verification(found.batch, parts.clock.now_ms(), supports_epoch_bump=support.adds_partitions)
     except ApiError as error:
         return Clearance(error_code=int(error.code))
-    if question is None:
-        return Clearance()
-    return Clearance(error_code=int(ErrorCode.NOT_ENOUGH_REPLICAS), error_message=_UNANSWERED)
+    return Clearance() if receipt is None else AppendOptions(verification=receipt)
+
+
+def _refusal(code: int, support: TransactionSupport) -> Clearance:
+    """What a client of its age makes sense of."""
+    if code in _ASK_AGAIN:
+        return Clearance(
+            error_code=int(ErrorCode.NOT_ENOUGH_REPLICAS), error_message=f"{_UNANSWERED}{ErrorCode(code).name}"
+        )
+    if code == ErrorCode.PRODUCER_FENCED:
+        return Clearance(error_code=int(ErrorCode.INVALID_PRODUCER_EPOCH))
+    if code == ErrorCode.INVALID_TXN_STATE or (code == ErrorCode.TRANSACTION_ABORTABLE and not support.knows_abortable):
+        return Clearance(error_code=int(ErrorCode.INVALID_TXN_STATE), error_message=_NOT_ADDED)
+    return Clearance(error_code=int(code))

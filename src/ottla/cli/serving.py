@@ -17,6 +17,7 @@ from ottla.base.log import IdentityLogger
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_rule import check_startable, warnings_of
 from ottla.broker.node import Node
+from ottla.net import descriptor
 
 _log: Final = logging.getLogger(__name__)
 _INTERRUPTED: Final = 130
@@ -32,6 +33,7 @@ def serve(config: ServerConfig, ready: Ready | None = None) -> int:
         _log.critical("%s", error)
         return 1
     report(config)
+    descriptor.raise_limit()
     return asyncio.run(_Service(config, ready).run())
 
 

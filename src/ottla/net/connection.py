@@ -14,7 +14,7 @@ import logging
 import socket
 from collections import deque
 from collections.abc import Sequence
-from select import EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT
+from select import EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +58,7 @@ class Connection:
         "_ending",
         "_exchanges_max",
         "_fd",
+        "_has_left",
         "_inbox",
         "_interest",
         "_is_serving",
@@ -105,6 +106,7 @@ class Connection:
         self._unread_bytes_max: Final = owner.limits.unread_bytes_max
         self._paused = 0
         self._is_serving = False
+        self._has_left = False
         self._pending: Final[deque[Exchange]] = deque()
         self._inbox: Final = Inbox(self._poller.buffers, self._poller.memory)
         self._outbox: Final = Outbox()
@@ -123,7 +125,7 @@ class Connection:
     @property
     def is_busy(self) -> bool:
         """Whether a client that is there waits for an answer; one that said goodbye may not be there."""
-        return bool(self._pending) and not self._paused & _ENDED
+        return bool(self._pending) and not self._paused & _ENDED and not self._has_left
 
     def throttle(self, ms: int) -> None:
         """Reads and handles nothing from this client for `ms` milliseconds; answers still leave."""
@@ -229,8 +231,12 @@ class Connection:
                 self._read_large(large)
         elif mask & (EPOLLHUP | EPOLLERR):
             self.end("reset by the client", logging.DEBUG)
+        elif mask & EPOLLRDHUP:
+            # Frames before its goodbye may not be read yet, and are still served.
+            self._has_left = True
+            self._watch(self._interest & ~(EPOLLIN | EPOLLRDHUP))
         elif self._paused != _SCHEDULED:
-            self._watch(self._interest & ~EPOLLIN)
+            self._watch(self._interest & ~EPOLLIN | EPOLLRDHUP)
 
     def _read(self) -> None:
         poller, inbox = self._poller, self._inbox
@@ -358,6 +364,7 @@ class Connection:
         self._paused |= _ENDED
         if self._pending or self._out:
             self._watch(self._interest & ~EPOLLIN)
+            self._schedule()
         else:
             self.end(*self._ending)
 

@@ -1,7 +1,7 @@
 """Accepts clients on one address and hands their frames to a handler.
 
-Owns the listening socket and the connections made on it. When descriptors run out it pauses and says so once; at a
-limit of connections it leaves clients in the backlog, as Kafka does (KIP-402).
+Owns the listening socket and the connections made on it. When descriptors run short it pauses and says so, once in a
+while; at a limit of connections it leaves clients in the backlog, as Kafka does (KIP-402).
 """
 
 import errno
@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
+from ottla.net import descriptor
 from ottla.net.connection import Connection
 from ottla.net.errors import ListenError
 from ottla.net.handler import FrameHandler
@@ -25,6 +26,8 @@ _ACCEPTS_MAX: Final = 64
 """Clients accepted in one turn."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _EXHAUSTED_PAUSE_S: Final = 1.0
+_EXHAUSTED_SAID_S: Final = 60.0
+"""At the limit clients come and go: the log hears of it once in so many seconds."""
 
 
 class Listener:
@@ -47,7 +50,7 @@ class Listener:
         self._idle: Final = IdleWatch[Connection](poller.loop, limits.idle_ms_max, self._expire)
         self._numbers: Final = itertools.count()
         self._is_waiting = False
-        self._is_exhausted = False
+        self._exhausted_said_s: float | None = None
 
     @property
     def limits(self) -> ListenerLimits:
@@ -141,10 +144,9 @@ class Listener:
                 return
             except OSError as error:
                 if error.errno in _EXHAUSTED:
-                    self._wait_for_descriptors(error)
+                    self._wait_for_descriptors(error.strerror or str(error))
                     return
                 continue  # this client was gone before it was accepted
-            self._is_exhausted = False
             self.admit(sock, _plain(address))
 
     def _has_room(self) -> bool:
@@ -158,12 +160,16 @@ class Listener:
                 admission.wait(self._resume)
                 return False
             admission.displace()
+        if self._sock is not None and not self._limits.is_inter_broker and descriptor.is_short(self._sock.fileno()):
+            self._wait_for_descriptors("the descriptors that are left are for files")
+            return False
         return True
 
-    def _wait_for_descriptors(self, error: OSError) -> None:
-        if not self._is_exhausted:
-            self._is_exhausted = True
-            _log.error("[%s] can accept no clients for now: %s", self.name, error.strerror)
+    def _wait_for_descriptors(self, reason: str) -> None:
+        now_s = self.poller.loop.time()
+        if self._exhausted_said_s is None or now_s - self._exhausted_said_s >= _EXHAUSTED_SAID_S:
+            self._exhausted_said_s = now_s
+            _log.error("[%s] can accept no clients for now: %s", self.name, reason)
         self._wait()
         self.poller.loop.call_later(_EXHAUSTED_PAUSE_S, self._resume)
 

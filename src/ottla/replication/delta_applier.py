@@ -2,14 +2,15 @@
 
 One delta is finished before the next begins. Work on the loop is done in slices, so that thousands of partitions at
 once hold up nobody; what waits for the disk is done by `log_preparation`. Until its turn comes a new partition is
-answered for by `PartitionTable.absence`.
+answered for by `PartitionTable.absence`; one that is to go is out of the table at once. A topic may have been deleted
+and made anew by then, and nobody may write to the old one what is meant for the new.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
 from ottla.metadata.image.local_replica_change import LocalPartition, LocalReplicaChanges, local_changes
@@ -40,6 +41,15 @@ class _Step(Enum):
 _Steps = Generator[_Step, None, None]
 
 
+class _Change(NamedTuple):
+    """A delta that waits for its turn."""
+
+    changes: LocalReplicaChanges
+    image: MetadataImage
+    gone: list[Partition]
+    """What it deletes, as far as it was there."""
+
+
 class DeltaApplier:
     """Applies deltas, one after the other. Loop thread only."""
 
@@ -48,7 +58,7 @@ class DeltaApplier:
         self._table: Final = parts.table
         self._preparation: Final = preparation
         self._mover: Final = mover
-        self._queue: deque[tuple[LocalReplicaChanges, MetadataImage]] = deque()
+        self._queue: deque[_Change] = deque()
         self._steps: _Steps | None = None
         self._open = 0
         """Partitions that worker threads have not handed back yet."""
@@ -60,7 +70,8 @@ class DeltaApplier:
 
     def submit(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Takes a delta; what it says is done by the time that `applied_offset` says so."""
-        self._queue.append((local_changes(delta.topics, self._parts.view.node_id), image))
+        changes = local_changes(delta.topics, self._parts.view.node_id)
+        self._queue.append(_Change(changes, image, self._withdraw(changes.deleted)))
         if self._steps is None:
             self._turn()
 
@@ -85,7 +96,7 @@ class DeltaApplier:
         until = loop.time() + _SLICE_SECONDS
         while not self._is_closed and not self._is_waiting and (self._steps is not None or self._queue):
             if self._steps is None:
-                self._steps = self._apply(*self._queue.popleft())
+                self._steps = self._apply(self._queue.popleft())
             step = next(self._steps, None)
             if step is None:
                 self._steps = None
@@ -99,9 +110,10 @@ class DeltaApplier:
         self._is_waiting = False
         self._turn()
 
-    def _apply(self, changes: LocalReplicaChanges, image: MetadataImage) -> _Steps:
+    def _apply(self, change: _Change) -> _Steps:
+        changes, image, gone = change
         if changes.deleted:
-            yield from self._delete(changes.deleted)
+            yield from self._delete(changes.deleted, gone)
         wanted: list[Wanted] = []
         for is_leader, registrations in ((True, changes.leaders), (False, changes.followers)):
             for name, registration in registrations.items():
@@ -132,13 +144,27 @@ class DeltaApplier:
 
     # Deleting
 
-    def _delete(self, names: Sequence[LocalPartition]) -> _Steps:
+    def _withdraw(self, names: Sequence[LocalPartition]) -> list[Partition]:
+        """Has nobody read, write or fetch any more what is to be deleted; what that was."""
+        gone = []
         for topic, _, index in names:
+            partition = self._table.online.pop((topic, index), None)
+            if partition is not None:
+                self._parts.fetchers.leave(partition)
+                gone.append(partition)
+        return gone
+
+    def _delete(self, names: Sequence[LocalPartition], gone: list[Partition]) -> _Steps:
+        for topic, _, index in names:
+            # One that was still to be made when the delta came is there by now.
             partition = self._table.remove(topic, index)
             if partition is not None:
                 self._parts.fetchers.leave(partition)
-                self._mover.cancel(partition)
-                self._parts.waiting.check(partition)
+                gone.append(partition)
+            yield _Step.GO_ON
+        for partition in gone:
+            self._mover.cancel(partition)
+            self._parts.waiting.check(partition)
             yield _Step.GO_ON
         _log.info("[broker=%d] deleting %d partitions", self._node_id, len(names))
         for start in range(0, len(names), _DELETIONS):
@@ -189,8 +215,10 @@ class DeltaApplier:
             if isinstance(log, ApiError):
                 self._failed(wanted, log)
                 continue
-            key = (wanted.name.topic, wanted.name.partition)
-            partition = self._table.online.get(key)
+            topic, topic_id, index = wanted.name
+            if self._table.topics.ids.get(topic) != topic_id:
+                continue  # Deleted since: that delta is in the queue.
+            partition = self._table.online.get((topic, index))
             if partition is None:
                 partition = Partition(wanted.name, log, self._parts.view)
                 self._table.add(partition)

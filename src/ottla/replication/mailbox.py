@@ -1,6 +1,7 @@
 """The way from worker threads back to the loop: many messages, one wake-up."""
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -26,6 +27,13 @@ class Mailbox:
 
     def _deliver(self) -> None:
         with self._lock:
-            callbacks, self._waiting = self._waiting, []
-        for callback in callbacks:
-            callback()
+            callbacks, self._waiting = deque(self._waiting), []
+        try:
+            while callbacks:
+                callbacks.popleft()()
+        finally:
+            if callbacks:
+                # One failed. Those behind it are others' affairs: a flush that somebody waits for, a log that is ready.
+                with self._lock:
+                    self._waiting[:0] = callbacks
+                self._loop.call_soon_threadsafe(self._deliver)

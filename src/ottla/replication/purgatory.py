@@ -5,7 +5,7 @@ partition keeps nothing of a request that another one completed, and a request t
 complete it a second time.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, Protocol, TypeVar
 
 from ottla.replication.timer_wheel import Timeout, TimerWheel
@@ -15,7 +15,7 @@ C = TypeVar("C", bound=Hashable, contravariant=True)
 
 
 class Operation(Protocol[C]):
-    """A request that waits. One of `complete` and `expired` is called, once."""
+    """A request that waits. One of `complete` and `expired` is called, once, unless the wait is given up."""
 
     def is_ready(self, key: C) -> bool:
         """Something happened to `key`: whether the request can be answered now."""
@@ -54,8 +54,8 @@ class Purgatory(Generic[K]):
     def __len__(self) -> int:
         return len({watch for watches in self.watched.values() for watch in watches})
 
-    def watch(self, operation: Operation[K], keys: Iterable[K], timeout_ms: int) -> None:
-        """Has an operation wait that cannot be completed just now."""
+    def watch(self, operation: Operation[K], keys: Iterable[K], timeout_ms: int) -> Callable[[], None]:
+        """Has an operation wait that cannot be completed just now; what is returned gives the wait up, if it lasts."""
         watch = _Watch(operation, tuple(dict.fromkeys(keys)))
         watched = self.watched
         for key in watch.keys:
@@ -65,6 +65,7 @@ class Purgatory(Generic[K]):
             else:
                 watches[watch] = None
         watch.timeout = self._wheel.add(timeout_ms, lambda: self._expire(watch))
+        return lambda: self._forget(watch)
 
     def check(self, key: K) -> int:
         """Something happened to `key`: completes what it can, and answers how many those were."""
@@ -85,10 +86,12 @@ class Purgatory(Generic[K]):
         watch.operation.expired()
 
     def _forget(self, watch: _Watch[K]) -> None:
+        """Lets go of it; nothing the second time."""
         if watch.timeout is not None:
             watch.timeout.cancel()
         watched = self.watched
-        for key in watch.keys:
+        keys, watch.keys = watch.keys, ()
+        for key in keys:
             watches = watched[key]
             del watches[watch]
             if not watches:

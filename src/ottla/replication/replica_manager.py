@@ -186,18 +186,23 @@ class ReplicaManager:
 
     # Requests
 
-    def fetch(self, params: FetchParams, wanted: Sequence[FetchPartition], done: FetchDone) -> None:
-        """Reads each partition, and calls `done` at once if there is enough, or an error, or no time to wait."""
+    def fetch(
+        self, params: FetchParams, wanted: Sequence[FetchPartition], done: FetchDone
+    ) -> Callable[[], None] | None:
+        """Reads each partition, and calls `done` at once if there is enough, or an error, or no time to wait.
+
+        If it has to wait, what is returned gives that up: nobody is there any more to be answered.
+        """
         results, size_bytes, is_final = self._reader.read(params, wanted, is_first=True)
         if is_final or size_bytes >= params.min_bytes or params.max_wait_ms <= 0 or not wanted:
             done(results)
-            return
+            return None
         pending = PendingFetch(self.table, self._reader, params, done)
         keys = pending.watch(wanted)
         if keys is None:
             done(results)
-        else:
-            self.waiting.fetches.watch(pending, keys, params.max_wait_ms)
+            return None
+        return self.waiting.fetches.watch(pending, keys, params.max_wait_ms)
 
     def delete_records(
         self, entries: Sequence[DeleteRecordsEntry], *, timeout_ms: int, done: DeleteRecordsDone

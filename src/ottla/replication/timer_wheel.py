@@ -84,12 +84,22 @@ class TimerWheel:
         now_tick = int(self._loop.time() * 1000 // self._tick_ms)
         # The timer may fire a hair early: the tick that it was set for is due in any case.
         now_tick = max(now_tick, self._timer_tick)
-        expired: list[Timeout] = []
+        try:
+            self._expire(now_tick)
+        finally:
+            # One that fails takes nobody along: what is still due comes with the next turn.
+            while self._ticks and not self._buckets[self._ticks[0]]:
+                del self._buckets[heapq.heappop(self._ticks)]
+            if self._ticks:
+                self._schedule(self._ticks[0])
+
+    def _expire(self, now_tick: int) -> None:
+        """One at a time: one that expires may cancel others that are due as well."""
         while self._ticks and self._ticks[0] <= now_tick:
-            expired += self._buckets.pop(heapq.heappop(self._ticks))
-        while self._ticks and not self._buckets[self._ticks[0]]:
-            del self._buckets[heapq.heappop(self._ticks)]
-        if self._ticks:
-            self._schedule(self._ticks[0])
-        for timeout in expired:
-            timeout.expire()
+            bucket = self._buckets[self._ticks[0]]
+            if bucket:
+                timeout = next(iter(bucket))
+                del bucket[timeout]
+                timeout.expire()
+            else:
+                del self._buckets[heapq.heappop(self._ticks)]

@@ -3,12 +3,14 @@
 import logging
 import socket
 import struct
+import threading
 
 import pytest
 
 from ottla.net.exchange import Exchange
 from ottla.net.limits import ListenerLimits
 from tests.integration.net.served import (
+    PATIENCE_S,
     Echo,
     Handler,
     Proceeding,
@@ -342,3 +344,19 @@ def test_a_connection_knows_both_ends() -> None:
         assert connection.listener == "TEST0"
         ends = "{}:{}-{}:{}".format(*connection.local, *connection.peer)
         assert connection.id.startswith(ends)
+
+
+def test_a_client_that_says_goodbye_in_a_large_frame_still_gets_its_answer_and_the_end() -> None:
+    has_left = threading.Event()
+
+    class Patient(Echo):
+        def received(self, frame: memoryview, exchange: Exchange) -> None:
+            assert has_left.wait(PATIENCE_S)
+            super().received(frame, exchange)
+
+    with Served(Patient()) as served, served.connect() as client:
+        client.sendall(framed(b"small") + framed(bytes(100_000))[:50_000])
+        client.shutdown(socket.SHUT_WR)
+        has_left.set()
+        assert receive_frame(client) == b"small"
+        assert is_closed_by_server(client)

@@ -135,6 +135,41 @@ def test_idle_clients_are_closed_and_busy_ones_are_not() -> None:
         assert is_closed_by_server(waiting)
 
 
+@pytest.mark.parametrize("frames_behind", [0, 1])
+def test_a_client_that_left_while_it_waited_is_idle(frames_behind: int) -> None:
+    """Its goodbye stands behind frames that must wait, or is not read because of the one that waits."""
+    handler = Handler()
+    with (
+        Served(handler, ListenerLimits(idle_ms_max=300)) as served,
+        served.connect() as stays,
+        served.connect() as leaves,
+    ):
+        for client in (stays, leaves):
+            client.sendall(framed(b"wait"))
+            handler.next_request()
+        leaves.sendall(framed(b"next") * frames_behind)
+        peer = leaves.getsockname()
+        leaves.close()
+        assert handler.next_disconnected().peer == peer
+        assert handler.disconnected_connections.empty()
+
+
+def test_frames_before_a_goodbye_are_served() -> None:
+    handler = Handler()
+    with Served(handler) as served, served.connect() as client:
+        client.sendall(framed(b"1"))
+        _, first = handler.next_request()
+        client.sendall(framed(b"2"))
+        client.shutdown(socket.SHUT_WR)
+        while served.call(lambda: first.connection.is_busy):
+            pass
+        served.call(lambda: first.answer([framed(b"one")]))
+        frame, second = handler.next_request()
+        served.call(lambda: second.answer([framed(b"two")]))
+        assert (frame, receive_frame(client), receive_frame(client)) == (b"2", b"one", b"two")
+        assert is_closed_by_server(client)
+
+
 def test_a_client_that_speaks_is_not_idle() -> None:
     handler = Echo()
     with Served(handler, ListenerLimits(idle_ms_max=1_000)) as served, served.connect() as talker, served.connect():
@@ -189,6 +224,29 @@ def test_when_descriptors_run_out_clients_wait(caplog: pytest.LogCaptureFixture)
                 os.close(descriptor)
         assert receive_frame(client) == b"waiting"
     assert caplog.text.count("can accept no clients") == 1
+
+
+@pytest.mark.usefixtures("few_descriptors")
+def test_clients_leave_descriptors_for_files(caplog: pytest.LogCaptureFixture) -> None:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Served(Echo()) as served, contextlib.ExitStack() as clients:
+        first = clients.enter_context(served.connect())
+        assert ask(first) == b"hello"
+        taken: list[int] = []
+        try:
+            # Clients are in the same process here, and have descriptors of their own.
+            while not taken or taken[-1] < limit - limit // 8 - 1:
+                taken.append(os.dup(0))
+            waiting = clients.enter_context(served.connect())
+            waiting.sendall(framed(b"waiting"))
+            while "can accept no clients" not in caplog.text:
+                assert ask(first) == b"hello"
+            assert served.listener.connection_count == 1
+        finally:
+            for descriptor in taken:
+                os.close(descriptor)
+        assert receive_frame(waiting) == b"waiting"
+    assert caplog.text.count("left are for files") == 1
 
 
 def test_queued_requests_beyond_the_limit_wait_for_each_other() -> None:

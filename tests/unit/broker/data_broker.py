@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
+from ottla.broker.adapters.coordinator_peer import BrokerPeers
 from ottla.broker.api_table import BROKER_SERVED
 from ottla.broker.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.config import ServerConfig
+from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
 from ottla.broker.fetch_session import FetchSessionCache
 from ottla.broker.metadata_cache import MetadataCache
 from ottla.broker.pipeline import Pipeline
@@ -123,10 +125,29 @@ class DataBroker:
             fetch_sessions=FetchSessionCache(100, self.loop, self.metrics),
             kraft_version=lambda: 1,
         )
-        self._listeners = (self.metadata, self.replicas, topic_metrics)
+        self.coordinators = self.parts.coordinators = self._make_coordinators(config)
+        self._listeners = (self.metadata, self.replicas, topic_metrics, self.coordinators.leadership)
         self.pipeline = Pipeline(self.parts, BROKER_SERVED, self.metrics, self.loop.time)
         self.apply(FeatureLevelRecord(name="metadata.version", feature_level=30))
         self.apply(*(_registration(broker) for broker in range(1, brokers + 1)))
+
+    def _make_coordinators(self, config: ServerConfig) -> Coordinators:
+        """Rounds end when the loop runs; other brokers are not there."""
+        return Coordinators(
+            CoordinatorSurroundings(
+                config=config,
+                loop=self.loop,
+                clock=self.loop,
+                at_round_end=self.loop.call_soon,
+                read_in_thread=lambda read, done: self.loop.call_soon(lambda: done(read())),
+                replicas=self.replicas,
+                metadata=self.metadata,
+                producer_ids=self.parts.producer_ids,
+                peers=BrokerPeers(self.loop, lambda broker: None, _nobody),
+                is_metadata_complete=lambda: True,
+                metrics=self.metrics,
+            )
+        )
 
     def close(self) -> None:
         """Leaves the directory in order."""

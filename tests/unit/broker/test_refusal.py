@@ -58,7 +58,7 @@ def codes(struct: Struct) -> set[int]:
     found = set()
     for name in struct.definition:
         value = getattr(struct, name)
-        if name == "error_code":
+        if name in ("error_code", "partition_error_code"):
             found.add(int(value))
         for part in value if isinstance(value, list) else ():
             if isinstance(part, Struct):

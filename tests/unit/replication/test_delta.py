@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import UNASSIGNED
 from ottla.protocol.errors import (
     ErrorCode,
@@ -315,3 +316,54 @@ def test_a_partition_with_a_damaged_log_is_offline_and_its_directory_serves(
     broker.partition("bills").log.offline_error = KafkaStorageError()  # type: ignore[assignment]
     assert broker.produce("bills")[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
     assert (broker.produce()[0].error_code, broker.events.lost) == (0, [])
+
+
+def recreate(metadata: Metadata, topic: str, new_id: Uuid) -> None:
+    metadata.delete(topic)
+    metadata.publish(
+        TopicRecord(name=topic, topic_id=new_id),
+        PartitionRecord(
+            partition_id=0,
+            topic_id=new_id,
+            replicas=[1],
+            isr=[1],
+            leader=1,
+            leader_epoch=0,
+            partition_epoch=0,
+            directories=[directory_id(1)],
+        ),
+    )
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_nothing_that_is_acknowledged_after_a_topic_was_made_anew_goes_with_the_old_one(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata, is_there: bool
+) -> None:
+    metadata.create("orders", [1])
+    if is_there:
+        loop.run()
+        assert broker.produce()[0].error_code == ErrorCode.NONE
+        metadata.create("in-the-way", *[[1]] * 50)
+    recreate(metadata, "orders", topic_id("new"))
+    codes = [broker.produce()[0].error_code]
+    while broker.replicas.applied_offset < metadata.image.provenance.offset:
+        loop.turn()
+        codes.append(broker.produce()[0].error_code)
+    loop.run()
+    assert set(codes) == {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NONE}
+    partition = broker.partition()
+    assert partition.topic_id == topic_id("new")
+    assert partition.log.log_end_offset == codes.count(ErrorCode.NONE)
+
+
+def test_who_waits_for_a_deleted_topic_hears_so_although_it_is_not_its_turn_yet(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    metadata.create("orders", [1])
+    loop.run()
+    waiting = broker.fetch(want(), max_wait_ms=60_000)
+    metadata.create("in-the-way", *[[1]] * 50)
+    metadata.delete("orders")
+    assert broker.fetch(want(), max_wait_ms=60_000)[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    loop.run()
+    assert waiting[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

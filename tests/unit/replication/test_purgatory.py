@@ -80,3 +80,38 @@ def test_a_request_that_comes_while_others_complete_is_not_lost() -> None:
     purgatory.watch(first, ["a"], 100)
     purgatory.check("a")
     assert (len(purgatory), second.ended) == (1, [])
+
+
+def test_a_wait_that_is_given_up_leaves_nothing_behind() -> None:
+    loop = ManualLoop()
+    wheel = TimerWheel(loop)
+    purgatory: Purgatory[str] = Purgatory(wheel)
+    request = Request()
+    request.ready_keys = {"a"}
+    give_up = purgatory.watch(request, ["a", "b"], 100)
+    give_up()
+    give_up()
+    assert (purgatory.watched, len(wheel), purgatory.check("a")) == ({}, 0, 0)
+    purgatory.watch(request, ["a"], 100)
+    purgatory.check("a")
+    loop.advance(200)
+    assert request.ended == ["completed"]
+
+
+def test_a_request_that_expires_may_complete_others_that_are_due_as_well() -> None:
+    loop = ManualLoop()
+    purgatory: Purgatory[str] = Purgatory(TimerWheel(loop))
+
+    class Waking(Request):
+        """Finds the disk broken, say, and takes its partition offline."""
+
+        def expired(self) -> None:
+            super().expired()
+            purgatory.check("a")
+
+    first, second = Waking(), Request()
+    purgatory.watch(first, ["a"], 100)
+    purgatory.watch(second, ["a"], 100)
+    second.ready_keys = {"a"}
+    loop.advance(200)
+    assert (first.ended, second.ended, purgatory.watched) == (["expired"], ["completed"], {})

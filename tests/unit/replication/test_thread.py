@@ -25,6 +25,19 @@ def test_messages_are_delivered_in_order_with_one_wake_up() -> None:
     assert seen[-1] == 5
 
 
+def test_a_message_that_fails_takes_none_of_the_others_along() -> None:
+    loop = ManualLoop()
+    mailbox = Mailbox(loop)
+    seen: list[int] = []
+    for number in (2, 1, 0, 1, 2):
+        mailbox.post(lambda number=number: seen.append(2 // number))
+    with pytest.raises(ZeroDivisionError):
+        loop.run()
+    mailbox.post(lambda: seen.append(5))
+    loop.run()
+    assert seen == [1, 2, 2, 1, 5]
+
+
 def test_changes_are_made_on_the_loops_thread() -> None:
     async def main() -> list[int]:
         run = run_on_loop(asyncio.get_running_loop())

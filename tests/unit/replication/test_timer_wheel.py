@@ -1,3 +1,5 @@
+import pytest
+
 from ottla.replication.timer_wheel import TimerWheel
 from tests.unit.replication.manual_loop import ManualLoop
 
@@ -78,3 +80,34 @@ def test_a_closed_wheel_expires_nothing() -> None:
     wheel.close()
     loop.advance(100)
     assert not len(wheel)
+
+
+def test_one_that_expires_may_cancel_others_that_are_due_as_well() -> None:
+    loop = ManualLoop()
+    wheel = TimerWheel(loop)
+    expired: list[str] = []
+
+    def cancel_the_rest() -> None:
+        expired.append("first")
+        second.cancel()
+
+    wheel.add(50, cancel_the_rest)
+    second = wheel.add(50, lambda: expired.append("second"))
+    wheel.add(50, lambda: expired.append("third"))
+    loop.advance(100)
+    assert expired == ["first", "third"]
+    assert (len(wheel), loop.timers) == (0, 0)
+
+
+def test_one_that_fails_takes_nobody_along() -> None:
+    loop = ManualLoop()
+    wheel = TimerWheel(loop)
+    expired: list[str] = []
+    wheel.add(50, lambda: 1 // 0)
+    wheel.add(50, lambda: expired.append("same tick"))
+    wheel.add(90, lambda: expired.append("later"))
+    with pytest.raises(ZeroDivisionError):
+        loop.advance(60)
+    loop.advance(100)
+    assert expired == ["same tick", "later"]
+    assert (len(wheel), loop.timers) == (0, 0)

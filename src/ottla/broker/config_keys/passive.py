@@ -5,7 +5,6 @@ A node names those that it was given in one line when it starts. Whoever makes a
 
 from typing import Final
 
-from ottla.broker.config_keys.group import GROUP_KEYS
 from ottla.broker.config_keys.oauth import OAUTH_KEYS
 from ottla.broker.config_keys.quota import QUOTA_KEYS
 from ottla.broker.config_keys.remote_storage import REMOTE_STORAGE_KEYS
@@ -54,15 +53,15 @@ _METRICS: Final = {
     "kafka.metrics.reporters",
     "kafka.metrics.polling.interval.secs",
 }
-_TRANSACTIONS: Final = {
-    "transaction.state.log.load.buffer.size",
-    "transactional.id.expiration.ms",
-    "transaction.max.timeout.ms",
+_COORDINATORS: Final = {
+    # Coordinators run on the event loop, and write at the end of each of its rounds.
+    "group.coordinator.threads",
+    "group.coordinator.background.threads",
+    "group.coordinator.append.linger.ms",
+    "group.coordinator.cached.buffer.max.bytes",
+    "group.coordinator.rebalance.protocols",
+    # Each transaction has a timer.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms",
-    "transaction.remove.expired.transaction.cleanup.interval.ms",
-    "transaction.two.phase.commit.enable",
-    "add.partitions.to.txn.retry.backoff.max.ms",
-    "add.partitions.to.txn.retry.backoff.ms",
 }
 _OTHERS: Final = {
     "follower.fetch.last.tiered.offset.enable",
@@ -77,9 +76,6 @@ _OTHERS: Final = {
 }
 _INTERNAL_TOPICS: Final = {
     # What internal topics are made with counts.
-    "offsets.topic.replication.factor",
-    "offsets.topic.num.partitions",
-    "offsets.topic.segment.bytes",
     "share.coordinator.state.topic.num.partitions",
     "share.coordinator.state.topic.replication.factor",
     "share.coordinator.state.topic.min.isr",
@@ -93,9 +89,8 @@ NOT_ACTED_ON: Final = frozenset(
         *_CONNECTIONS,
         *_PLUGINS,
         *_METRICS,
-        *_TRANSACTIONS,
+        *_COORDINATORS,
         *_OTHERS,
-        *GROUP_KEYS,
         *SHARE_GROUP_KEYS,
         *STREAMS_GROUP_KEYS,
         *QUOTA_KEYS,

@@ -36,7 +36,9 @@ def handle(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRe
     if not entries:
         return _response(unknown.values())
     work = _Work(context, list(unknown.values()))
-    parts.replicas.delete_records(list(entries.values()), timeout_ms=request.timeout_ms, done=work.deleted)
+    parts.replicas.delete_records(
+        list(entries.values()), timeout_ms=request.timeout_ms, done=context.guarded(work.deleted)
+    )
     return None
 
 

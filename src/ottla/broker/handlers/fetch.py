@@ -76,7 +76,11 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     if not work.partitions:
         work.fetched(())
         return None
-    parts.replicas.fetch(_params(parts, context, request, replica_id), work.wanted, work.fetched)
+    params = _params(parts, context, request, replica_id)
+    abandon = parts.replicas.fetch(params, work.wanted, context.guarded(work.fetched))
+    session = context.exchange.connection.session
+    if isinstance(session, ClientSession):
+        session.abandon_fetch = abandon
     return None
 
 

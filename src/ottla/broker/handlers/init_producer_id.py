@@ -3,8 +3,8 @@
 Without a transactional id every broker answers, each time with a new id and epoch 0, whatever id the producer had
 before. Of id and epoch (v3) both or none are to be given, and a transactional id must not be empty: INVALID_REQUEST.
 
-With a transactional id the transaction coordinator would answer. There is none on this broker, so it is
-COORDINATOR_NOT_AVAILABLE, which clients take as a reason to look again.
+With a transactional id the transaction coordinator answers (`ottla.coordinator.txn`): an open transaction of an earlier
+producer is aborted first, and that one fenced off by a higher epoch.
 
 Deviations: while the controller is away Apache Kafka answers COORDINATOR_LOAD_IN_PROGRESS at once; here a producer
 waits for it, up to the time limit of the request to the controller. v6 (KIP-939) is unstable and not served. KIP-98,
@@ -15,7 +15,7 @@ from typing import Final
 
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
-from ottla.protocol.errors import ApiError, CoordinatorNotAvailableError, InvalidRequestError
+from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 _NONE: Final = -1
@@ -28,7 +28,9 @@ def handle(
     if (request.producer_id == _NONE) != (request.producer_epoch == _NONE) or request.transactional_id == "":
         raise InvalidRequestError
     if request.transactional_id is not None:
-        raise CoordinatorNotAvailableError
+        coordinators = parts.coordinators
+        coordinators.ask_transactions(coordinators.transactions.init_producer_id, context, request)
+        return None
     parts.producer_ids.next(_Work(context).given)
     return None
 

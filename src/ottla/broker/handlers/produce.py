@@ -24,7 +24,7 @@ from ottla.broker.parts import BrokerParts
 from ottla.broker.produce_answer import ProduceAnswers
 from ottla.broker.request_context import RequestContext
 from ottla.broker.route import Lane, Route
-from ottla.broker.transaction_check import TransactionalBatch, clear_transactional
+from ottla.broker.transaction_check import Clearances, TransactionalBatch, clear_transactional, produce_support
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
@@ -82,19 +82,9 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
             work.topic_ids[name] = topic.topic_id
             work.take(name, topic.partition_data)
     if work.transactional:
-        work.clear_transactional(request.transactional_id)
-    if not work.entries:
-        work.appended(())
-        return None
-    parts.replicas.append(
-        work.take_entries(),
-        acks=request.acks,
-        timeout_ms=request.timeout_ms,
-        done=work.appended,
-        internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
-    )
-    if not context.exchange.is_done:
-        context.exchange.proceed()
+        work.clear_transactional(request.transactional_id, request.timeout_ms)
+    else:
+        work.append(request.timeout_ms)
     return None
 
 
@@ -159,12 +149,30 @@ class _Work:
             result = AppendResult(topic, partition.index, int(error.code))
         self.refused.append(result)
 
-    def clear_transactional(self, transactional_id: str | None) -> None:
-        """Keeps of the transactional batches those that may be appended."""
+    def clear_transactional(self, transactional_id: str | None, timeout_ms: int) -> None:
+        """Appends of the transactional batches those that the coordinator allows, when it has said so.
+
+        Meanwhile the connection handles nothing else: a later batch must not get ahead of this one.
+        """
         if transactional_id is None:
             raise TransactionalIdAuthorizationFailedError
         with_producer = [found for found in self.transactional if found.batch.producer_id >= 0]
-        clearances = clear_transactional(self._parts, with_producer, self._context.version)
+        support = produce_support(self._context.version)
+        self.transactional = []
+        is_cleared = False
+
+        def cleared(clearances: Clearances) -> None:
+            nonlocal is_cleared
+            is_cleared = True
+            self._keep(clearances)
+            self.append(timeout_ms)
+
+        clear_transactional(self._parts, transactional_id, with_producer, support, cleared)
+        if not is_cleared:
+            # The frame is gone by the time of the answer.
+            self.entries = [entry._replace(records=bytearray(entry.records)) for entry in self.entries]
+
+    def _keep(self, clearances: Clearances) -> None:
         kept = []
         for entry in self.entries:
             clearance = clearances.get(TopicPartition(entry.topic, entry.partition))
@@ -176,6 +184,22 @@ class _Work:
                 _, code, message = clearance
                 self.refused.append(AppendResult(entry.topic, entry.partition, code, error_message=message))
         self.entries = kept
+
+    def append(self, timeout_ms: int) -> None:
+        """Appends what is left, and answers at once or when the replicas have it."""
+        if not self.entries:
+            self.appended(())
+            return
+        context = self._context
+        self._parts.replicas.append(
+            self.take_entries(),
+            acks=self._acks,
+            timeout_ms=timeout_ms,
+            done=context.guarded(self.appended),
+            internal_topics_allowed=context.client_id == _ADMIN_CLIENT_ID,
+        )
+        if not context.exchange.is_done:
+            context.exchange.proceed()
 
     def take_entries(self) -> Sequence[AppendEntry]:
         """What is to be appended, handed over: who waits for replicas must not hold on to the frame."""

@@ -12,6 +12,9 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.classic.request_check import check_group_id, check_join, check_sync_protocol
 from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
+from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
+from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.gathering import Gathering
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.group_machine import GroupMachine
@@ -43,6 +46,12 @@ from ottla.coordinator.runtime.routing import partition_for
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.shard_set import ShardSet
 from ottla.protocol.errors import ApiError, ErrorCode, NotCoordinatorError
+from ottla.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from ottla.protocol.messages.consumer_group_describe import DescribedGroup as DescribedConsumerGroup
+from ottla.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ottla.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ottla.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
@@ -131,6 +140,31 @@ class GroupCoordinator:
         self._write_member(
             request.group_id, lambda machine, state, now: machine.leave(state, request, now), answer, now_ms
         )
+
+    def consumer_group_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, caller: GroupCaller, now_ms: int, done: Done
+    ) -> None:
+        """ConsumerGroupHeartbeat; nothing is hidden from the caller."""
+        answer = partial(_answered, done, refused_consumer_heartbeat)
+        try:
+            check_heartbeat(request, caller.api_version, self._config.consumer.assignors)
+        except ApiError as refusal:
+            answer(refusal)
+            return
+        beat = MemberHeartbeat(request, caller, lambda names: names)
+        self._write(
+            request.group_id,
+            lambda machine, state, now: machine.consumers.member_heartbeat(state, beat, now),
+            answer,
+            now_ms,
+        )
+
+    def consumer_group_describe(
+        self, request: ConsumerGroupDescribeRequest, caller: GroupCaller, now_ms: int, done: Done
+    ) -> None:
+        """ConsumerGroupDescribe; authorised operations are for the caller to fill in."""
+        groups = [self._describe_consumer(group_id) for group_id in request.group_ids]
+        done(ConsumerGroupDescribeResponse(groups=groups))
 
     def list_groups(self, request: ListGroupsRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:
         """ListGroups: all groups of this broker; if some are still being loaded the list would lack them."""
@@ -241,6 +275,15 @@ class GroupCoordinator:
             return shard.read(lambda state: classic.describe(state, group_id, caller.api_version))
         except ApiError as refusal:
             return refused_description(group_id, refusal)
+
+    def _describe_consumer(self, group_id: str) -> DescribedConsumerGroup:
+        try:
+            check_group_id(group_id)
+            shard = self._shard(group_id)
+            consumers = _machine(shard).consumers
+            return shard.read(lambda state: consumers.describe(state, group_id))
+        except ApiError as refusal:
+            return refused_consumer_description(group_id, refusal)
 
     def _fetch(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup | ApiError:
         try:

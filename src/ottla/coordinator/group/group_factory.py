@@ -1,9 +1,13 @@
 """Puts a shard of the group coordinator together, with all kinds of groups that are served."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
+from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
+from ottla.coordinator.group.group_kind import GroupType
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
@@ -20,6 +24,8 @@ class GroupSurroundings:
     chance: Chance
     metadata: MetadataView
     rebalance_log: RebalanceLog
+    image_version: Callable[[], int]
+    """The offset of the newest metadata."""
 
 
 def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundings) -> Shard[GroupsState]:
@@ -27,5 +33,22 @@ def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundin
     timers = Timers()
     config = surroundings.config
     classic = ClassicGroups(config.classic, timers, surroundings.chance, surroundings.rebalance_log)
-    machine = GroupMachine(config, timers, GroupKinds(classic=classic))
+    consumers = ConsumerGroups(
+        ConsumerSurroundings(
+            config=config,
+            chance=surroundings.chance,
+            metadata=surroundings.metadata,
+            rebalance_log=surroundings.rebalance_log,
+            image_version=surroundings.image_version,
+        ),
+        timers,
+        classic,
+    )
+    kinds = GroupKinds(
+        classic=classic,
+        others={GroupType.CONSUMER: consumers},
+        with_classic_members={GroupType.CONSUMER: consumers},
+        watchers=[consumers],
+    )
+    machine = GroupMachine(config, timers, kinds, consumers)
     return Shard(partition, machine, log, timers, write_timeout_ms=config.write_timeout_ms)

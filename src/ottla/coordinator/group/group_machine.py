@@ -7,7 +7,7 @@ are passed over.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ottla.base.buffer import Buffer
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
@@ -29,10 +29,14 @@ from ottla.protocol.errors import (
     InconsistentGroupProtocolError,
     NonEmptyGroupError,
     UnknownMemberIdError,
+    UnsupportedVersionError,
 )
 from ottla.protocol.group_log.offset import LegacyOffsetCommitKey, OffsetCommitKey
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.leave_group import LeaveGroupRequest
+
+if TYPE_CHECKING:
+    from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 
 _EXPIRY: Final = ("expiry",)
 
@@ -51,8 +55,12 @@ class GroupKinds:
 class GroupMachine:
     """Groups and offsets of one shard; a `Machine[GroupsState]`."""
 
-    def __init__(self, config: GroupConfig, timers: Timers, kinds: GroupKinds) -> None:
+    def __init__(
+        self, config: GroupConfig, timers: Timers, kinds: GroupKinds, consumers: "ConsumerGroups | None" = None
+    ) -> None:
+        """`consumers` is the kind among the others that serves the consumer protocol."""
         self.classic: Final = kinds.classic
+        self._consumers: Final = consumers
         self._config: Final = config
         self._timers: Final = timers
         self._codec: Final = OffsetCodec()
@@ -65,6 +73,13 @@ class GroupMachine:
         self._replays: Final[dict[type[CoordinatorKey], Callable[[GroupsState, CoordinatorRecord], GroupsState]]] = {
             key_type: kind.replay for kind in self._kinds.values() for key_type in kind.key_types
         }
+
+    @property
+    def consumers(self) -> "ConsumerGroups":
+        """Consumer groups; `UnsupportedVersionError` if they are not served."""
+        if self._consumers is None:
+            raise UnsupportedVersionError
+        return self._consumers
 
     def initial(self) -> GroupsState:
         """No groups and no offsets."""

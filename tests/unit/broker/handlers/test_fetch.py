@@ -21,6 +21,7 @@ from ottla.protocol.messages.fetch import (
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions
+from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.errors import StorageError
 from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
 from ottla.storage.segment.slice import FileSlice
@@ -290,6 +291,43 @@ def test_a_slow_answer_does_not_overtake_the_session(broker: DataBroker) -> None
     answer = late(slow)
     assert answer.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
     assert answer.session_id == first.session_id
+
+
+def test_a_slow_answer_has_what_was_forgotten_meanwhile(broker: DataBroker) -> None:
+    broker.create("orders")
+    first = broker.ask(fetch(wanted("orders", 0), session_epoch=0), 12, FetchResponse)
+    slow = broker.send(fetch(session_id=first.session_id, session_epoch=1, max_wait_ms=1000), 12)
+    forgetting = fetch(session_id=first.session_id, session_epoch=2)
+    forgetting.forgotten_topics_data = [ForgottenTopic(topic="orders", partitions=[0])]
+    assert broker.ask(forgetting, 12, FetchResponse).session_id == 0
+    fill(broker, "orders")
+    assert len(values(partitions(late(slow))[0])) == 1
+
+
+def test_a_fetch_that_cannot_be_answered_costs_its_own_connection_and_not_the_produce_that_woke_it(
+    broker: DataBroker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("orders")
+    waiting = broker.send(fetch(wanted("orders", 0), session_epoch=0, max_wait_ms=1000), 12)
+    monkeypatch.setattr(broker.parts.fetch_sessions, "create", lambda outcomes, **_: 1 // 0)
+    appended: list[AppendResult] = []
+    entry = AppendEntry("orders", 0, batch())
+    broker.replicas.append([entry], acks=1, timeout_ms=1000, done=appended.extend)
+    assert waiting.connection.closed_with == "ZeroDivisionError at the end of FETCH"
+    assert "unexpected error at the end of FETCH v12" in caplog.text
+    assert [result.error_code for result in appended] == [ErrorCode.NONE]
+
+
+def test_nothing_is_kept_of_a_client_that_left_while_its_fetch_waited(broker: DataBroker) -> None:
+    broker.create("orders", 2)
+    weeks = {"max_wait_ms": 2**31 - 1, "min_bytes": 2**31 - 1}
+    left, stays = (broker.send(fetch(wanted("orders", 0, 0), **weeks), 12) for _ in range(2))
+    assert len(broker.replicas.waiting.fetches) == 2
+    broker.pipeline.disconnected(left.connection)  # type: ignore[arg-type]
+    assert len(broker.replicas.waiting.fetches) == 1
+    broker.pipeline.disconnected(stays.connection)  # type: ignore[arg-type]
+    assert (broker.replicas.waiting.fetches.watched, len(broker.replicas._wheel)) == ({}, 0)
+    fill(broker, "orders")
 
 
 def test_a_full_fetch_ends_the_session_it_names(broker: DataBroker) -> None:

@@ -23,10 +23,10 @@ def test_an_old_id_is_exchanged_for_a_new_one(broker: DataBroker) -> None:
     assert answer == InitProducerIdResponse(producer_id=0, producer_epoch=0)
 
 
-def test_transactions_have_no_coordinator_here(broker: DataBroker) -> None:
+def test_transactions_have_their_coordinator_elsewhere(broker: DataBroker) -> None:
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
     answer = broker.ask(request, 5, InitProducerIdResponse)
-    expected = InitProducerIdResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE, producer_id=-1, producer_epoch=-1)
+    expected = InitProducerIdResponse(error_code=ErrorCode.NOT_COORDINATOR, producer_id=-1, producer_epoch=-1)
     assert answer == expected
 
 

@@ -61,6 +61,7 @@ class Rig:
             chance=self._chance,
             metadata=ImageView(lambda: EMPTY_IMAGE),
             rebalance_log=self.rebalances,
+            image_version=lambda: EMPTY_IMAGE.provenance.offset,
         )
         return new_group_shard(partition, self.logs[partition], surroundings)
 

@@ -188,14 +188,15 @@ class World:
 
     def settle(self) -> None:
         """Ends the round: what was decided is appended, and committed unless `commits` is off."""
-        end_offset = -1
-        while end_offset != self.log.end_offset:
+        idle_rounds = 0
+        while idle_rounds < 3:
             end_offset = self.log.end_offset
             self.coordinator.poll(self.now)
             self.coordinator.shards.flush(self.now)
             if self.commits:
                 self.committed_offset = self.log.end_offset
                 self.coordinator.shards.committed(0, self.log.end_offset)
+            idle_rounds = idle_rounds + 1 if end_offset == self.log.end_offset else 0
 
     def commit(self) -> None:
         self.commits = True
@@ -326,8 +327,3 @@ class World:
         self.log.append([(CoordinatorLog.encode_key(key), CoordinatorLog.encode_value(value, version))], 0, None)
         self.restart()
         return metadata.producer_id, producer_epoch
-
-    def lose_uncommitted(self) -> None:
-        """The leader is gone with what no follower had, and the next one loads what there is."""
-        self.log.truncate_to(self.committed_offset)
-        self.restart()

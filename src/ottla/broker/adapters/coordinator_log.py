@@ -1,0 +1,165 @@
+"""`ShardLog` on a partition that this broker leads: the coordinators' batches, and when they are committed.
+
+What is committed is what all in-sync replicas have, and what is flushed where the topic asks for that. With one replica
+both are known when the append returns, and the shard hears of it within the call.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ottla.coordinator.ports import KeyValue, TransactionalProducer, TransactionMarker
+from ottla.protocol.compression import CompressionType
+from ottla.protocol.errors import ErrorCode, error_for
+from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
+from ottla.protocol.records.record import RecordTuple
+from ottla.protocol.records.validation import AppendOrigin
+from ottla.protocol.records.writer import BatchOptions, write_batch
+from ottla.replication.partition.partition import ALL_IN_SYNC, Partition
+from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
+from ottla.storage.topic_partition import TopicPartition
+
+NO_LIMIT_MS: Final = 2**31 - 1
+"""The shard gives up answers by itself; the high watermark is waited for as long as this broker leads."""
+_BATCH_BYTES_MAX: Final = 1_048_588
+"""Of a partition that is not here; an append to it is refused anyway."""
+_REPLICATED: Final = (ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+"""The high watermark has passed the records: they can't be lost to a new leader."""
+
+
+def marker_batch(marker: TransactionMarker, timestamp_ms: int) -> bytearray:
+    """The control batch that ends a transaction in a partition."""
+    kind = ControlRecordType.COMMIT if marker.committed else ControlRecordType.ABORT
+    return write_end_marker(
+        EndTransactionMarker(kind, marker.coordinator_epoch),
+        producer_id=marker.producer_id,
+        producer_epoch=marker.producer_epoch,
+        timestamp=timestamp_ms,
+    )
+
+
+def marker_options(marker: TransactionMarker) -> AppendOptions:
+    """How a marker is appended."""
+    return AppendOptions(origin=AppendOrigin.COORDINATOR, transaction_version=marker.transaction_version)
+
+
+class PartitionShardLog:
+    """The log of one shard. Loop thread only."""
+
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        partition: TopicPartition,
+        committed: Callable[[int], None],
+        compression: CompressionType = CompressionType.NONE,
+    ) -> None:
+        """`committed` hears of the high watermark, maybe within an append."""
+        self._replicas: Final = replicas
+        self._partition: Final = partition
+        self._committed: Final = committed
+        self._options: Final = BatchOptions(compression=compression)
+
+    @property
+    def batch_bytes_max(self) -> int:
+        """What the topic allows for a batch."""
+        partition = self._replicas.get(*self._partition)
+        if partition is None:
+            return _BATCH_BYTES_MAX
+        config = partition.log.config
+        return min(config.max_message_bytes, config.segment_bytes)
+
+    def append(self, records: Sequence[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+        """Writes one batch; the log's end offset after it."""
+        tuples: list[RecordTuple] = [
+            (offset, timestamp_ms, key, value, ()) for offset, (key, value) in enumerate(records)
+        ]
+        if producer is None:
+            return self._write(write_batch(tuples, self._options), FROM_COORDINATOR)
+        options = BatchOptions(
+            compression=self._options.compression,
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            base_sequence=0,
+            is_transactional=True,
+        )
+        return self._write(write_batch(tuples, options), _transactional(producer))
+
+    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
+        """Writes a control batch that ends a transaction; the log's end offset after it."""
+        return self._write(marker_batch(marker, timestamp_ms), marker_options(marker))
+
+    def watch(self) -> None:
+        """Tells of the high watermark now, and again when it has reached the log's present end."""
+        partition = self._replicas.get(*self._partition)
+        if partition is None:
+            return
+        log = partition.log
+        self._committed(log.high_watermark)
+        if log.high_watermark < log.log_end_offset:
+            wait = _HighWatermarkWait(partition, log.log_end_offset, self._committed)
+            self._replicas.waiting.produces.watch(wait, (partition,), NO_LIMIT_MS)
+
+    def _write(self, batch: bytearray, options: AppendOptions) -> int:
+        write = _Write(self._committed)
+        topic, index = self._partition
+        # The error if nothing was written is known when this returns, whatever is waited for afterwards.
+        self._replicas.append(
+            [AppendEntry(topic, index, batch, options)],
+            acks=ALL_IN_SYNC,
+            timeout_ms=NO_LIMIT_MS,
+            done=write.done,
+            internal_topics_allowed=True,
+        )
+        result = write.result
+        if result is not None:
+            if result.error_code not in _REPLICATED:
+                raise error_for(result.error_code)
+            return result.last_offset + 1
+        return self._replicas.leader(topic, index).log.log_end_offset
+
+
+class _Write:
+    """One append, until it is committed or lost."""
+
+    __slots__ = ("_committed", "result")
+
+    def __init__(self, committed: Callable[[int], None]) -> None:
+        self._committed = committed
+        self.result: AppendResult | None = None
+
+    def done(self, results: Sequence[AppendResult]) -> None:
+        """What became of it. If the leadership is lost the shard is told by the metadata, not from here."""
+        self.result = result = results[0]
+        if result.error_code in _REPLICATED:
+            self._committed(result.last_offset + 1)
+
+
+class _HighWatermarkWait:
+    """Waits for a new leader's high watermark to reach what was there before it."""
+
+    __slots__ = ("_committed", "_end_offset", "_partition")
+
+    def __init__(self, partition: Partition, end_offset: int, committed: Callable[[int], None]) -> None:
+        self._partition = partition
+        self._end_offset = end_offset
+        self._committed = committed
+
+    def is_ready(self, key: Partition) -> bool:
+        """Whether it is there, or never will be because this broker leads no more."""
+        return not key.is_leader or key.high_watermark >= self._end_offset
+
+    def complete(self) -> None:
+        """Tells of it."""
+        if self._partition.is_leader:
+            self._committed(self._partition.high_watermark)
+
+    def expired(self) -> None:
+        """After weeks without a quorum of replicas: nothing to tell."""
+
+
+def _transactional(producer: TransactionalProducer) -> AppendOptions:
+    """What `transaction_check` cleared the batch with, as the coordinator's own."""
+    cleared = producer.verification
+    return replace(cleared, origin=AppendOrigin.COORDINATOR) if isinstance(cleared, AppendOptions) else FROM_COORDINATOR

@@ -1,0 +1,283 @@
+"""Puts the coordinators of a broker together: their logs, their loading, their driver, and who tells them the news.
+
+Handlers find them in `BrokerParts.coordinators`.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ottla.base.clock import Clock
+from ottla.base.metric import MetricRegistry
+from ottla.broker.adapters.coordinator_leadership import CoordinatorLeadership, Followers
+from ottla.broker.adapters.coordinator_load import LoadSettings, ReadInThread, ShardLoader
+from ottla.broker.adapters.coordinator_log import PartitionShardLog
+from ottla.broker.adapters.coordinator_marker import BrokerMarkerSender, MarkerWriter
+from ottla.broker.adapters.coordinator_peer import BrokerPeers
+from ottla.broker.adapters.coordinator_verification import TransactionVerifier, VerifierSettings
+from ottla.broker.config import ServerConfig
+from ottla.broker.coordinator_round import CoordinatorRounds
+from ottla.broker.coordinator_setting import group_config, txn_config
+from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.broker.metadata_cache import MetadataCache
+from ottla.coordinator.group.caller import GroupCaller
+from ottla.coordinator.group.group_coordinator import GroupCoordinator
+from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
+from ottla.coordinator.group.group_state import GroupsState
+from ottla.coordinator.group.rebalance_reason import RebalanceLog, RebalanceReason
+from ottla.coordinator.ports import MarkerErrors, MarkerSender, MarkersToSend, ProducerIds
+from ottla.coordinator.runtime.metadata_view import ImageView
+from ottla.coordinator.runtime.shard import Shard
+from ottla.coordinator.runtime.shard_set import ShardSet
+from ottla.coordinator.txn.txn_coordinator import ShardHooks, TxnCoordinator, TxnOutside
+from ottla.protocol.compression import CompressionType
+from ottla.protocol.errors import ApiError
+from ottla.replication.ports import EventLoop
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.topic_partition import TopicPartition
+
+if TYPE_CHECKING:
+    from ottla.broker.request_context import RequestContext
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorSurroundings:
+    """What the coordinators are built on."""
+
+    config: ServerConfig
+    loop: EventLoop
+    clock: Clock
+    """One that never runs backwards."""
+    at_round_end: Callable[[Callable[[], None]], None]
+    read_in_thread: ReadInThread
+    replicas: ReplicaManager
+    metadata: MetadataCache
+    producer_ids: ProducerIds
+    peers: BrokerPeers
+    is_metadata_complete: Callable[[], bool]
+    """Whether the metadata holds all there was when this broker registered; never turns back."""
+    metrics: MetricRegistry
+
+
+class Coordinators:
+    """The coordinators of one broker. Loop thread only."""
+
+    def __init__(self, around: CoordinatorSurroundings) -> None:
+        self._clock: Final = around.clock
+        self._rounds: Final = CoordinatorRounds(around.loop, around.clock, around.at_round_end)
+        self._loaders: Final[list[ShardLoader]] = []
+        self._peers: Final = around.peers
+        timeout_ms = around.config.integer("request.timeout.ms")
+        self.groups: Final = self._make_groups(around)
+        self.markers: Final = MarkerWriter(around.replicas, self.groups, around.clock, timeout_ms)
+        self.transactions: Final = self._make_transactions(around, timeout_ms)
+        self.verifier: Final = TransactionVerifier(
+            VerifierSettings(
+                around.config.node_id,
+                timeout_ms,
+                around.config.integer("add.partitions.to.txn.retry.backoff.ms"),
+                around.config.integer("add.partitions.to.txn.retry.backoff.max.ms"),
+            ),
+            (around.loop, around.clock),
+            self.transactions,
+            around.metadata,
+            around.peers,
+        )
+        self._rounds.drive(self.groups.shards, _DrivenTransactions(self.transactions))
+        self.leadership: Final = CoordinatorLeadership(
+            around.config.node_id,
+            around.clock,
+            Followers(
+                {CONSUMER_OFFSETS: self.groups.shards, TRANSACTION_STATE: self.transactions.shards},
+                self.groups,
+                self._metadata_changed,
+            ),
+        )
+
+    def ask_groups(
+        self,
+        call: Callable[[Any, GroupCaller, int, Callable[[Any], None]], None],
+        context: "RequestContext",
+        request: object,
+        done: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Puts a request to the group coordinator by one of its methods; its response is sent, or goes to `done`."""
+        caller = GroupCaller(context.client_id, f"/{context.client_host}", context.version)
+        call(request, caller, self._clock.now_ms(), context.answer if done is None else done)
+        self._rounds.touched()
+
+    def ask_transactions(
+        self,
+        call: Callable[[Any, int, int, Callable[[Any], None]], None],
+        context: "RequestContext",
+        request: object,
+    ) -> None:
+        """Puts a request to the transaction coordinator by one of its methods; its response is sent."""
+        call(request, context.version, self._clock.now_ms(), context.answer)
+        self._rounds.touched()
+
+    @property
+    def now_ms(self) -> int:
+        """The coordinators' time."""
+        return self._clock.now_ms()
+
+    def touched(self) -> None:
+        """An operation was put to a coordinator directly."""
+        self._rounds.touched()
+
+    def close(self) -> None:
+        """Runs nothing more; whoever waits is not answered, as the connections are gone."""
+        self._rounds.close()
+        for loader in self._loaders:
+            loader.close()
+        self._peers.close()
+
+    def _metadata_changed(self) -> None:
+        self.transactions.metadata_changed()
+        self._rounds.touched()
+
+    def _committed(self, shards: ShardSet[Any], partition: int, high_watermark: int) -> None:
+        shards.committed(partition, high_watermark)
+        # What was waited for may have set timers.
+        self._rounds.touched()
+
+    def _make_groups(self, around: CoordinatorSurroundings) -> GroupCoordinator:
+        config = group_config(around.config)
+        metadata = ImageView(lambda: around.metadata.image)
+        rebalances = RebalanceLog()
+        _count_rebalances(around.metrics, rebalances)
+        surroundings = GroupSurroundings(
+            config=config,
+            chance=random.SystemRandom(),
+            metadata=metadata,
+            rebalance_log=rebalances,
+            image_version=lambda: around.metadata.image.provenance.offset,
+        )
+        compression = CompressionType(around.config.integer("offsets.topic.compression.codec"))
+        logs: dict[int, PartitionShardLog] = {}
+
+        def open_shard(partition: int, leader_epoch: int) -> Shard[GroupsState]:
+            log = logs[partition] = PartitionShardLog(
+                around.replicas,
+                TopicPartition(CONSUMER_OFFSETS, partition),
+                partial(self._committed, shards, partition),
+                compression,
+            )
+            return new_group_shard(partition, log, surroundings)
+
+        loader = self._loader(around, CONSUMER_OFFSETS, "offsets.load.buffer.size", logs)
+        shards: ShardSet[GroupsState] = ShardSet(open_shard, loader.load, self._rounds.wants_flush)
+
+        def partition_count() -> int:
+            topic = around.metadata.topic(CONSUMER_OFFSETS)
+            return around.config.integer("offsets.topic.num.partitions") if topic is None else len(topic.partitions)
+
+        return GroupCoordinator(shards, partition_count, metadata, config)
+
+    def _make_transactions(self, around: CoordinatorSurroundings, timeout_ms: int) -> TxnCoordinator:
+        sender = BrokerMarkerSender(around.config.node_id, self.markers, around.peers, timeout_ms)
+        touched = self._rounds.touched
+        outside = TxnOutside(
+            metadata=ImageView(lambda: around.metadata.image),
+            producer_ids=_TouchingProducerIds(around.producer_ids, touched),
+            marker_sender=_TouchingMarkerSender(sender, touched),
+            clock=around.clock,
+            is_metadata_complete=around.is_metadata_complete,
+        )
+        logs: dict[int, PartitionShardLog] = {}
+
+        def open_log(partition: int, leader_epoch: int) -> PartitionShardLog:
+            log = logs[partition] = PartitionShardLog(
+                around.replicas,
+                TopicPartition(TRANSACTION_STATE, partition),
+                partial(self._committed, transactions.shards, partition),
+            )
+            return log
+
+        loader = self._loader(around, TRANSACTION_STATE, "transaction.state.log.load.buffer.size", logs)
+        hooks = ShardHooks(open_log, loader.load, self._rounds.wants_flush)
+        transactions = TxnCoordinator(txn_config(around.config), outside, hooks)
+        return transactions
+
+    def _loader(
+        self, around: CoordinatorSurroundings, topic: str, buffer_key: str, logs: dict[int, PartitionShardLog]
+    ) -> ShardLoader:
+        def loaded(partition: int) -> None:
+            logs[partition].watch()
+            self._rounds.touched()
+
+        def when_led(begin: Callable[[], None]) -> None:
+            around.replicas.when_applied(around.metadata.image.provenance.offset, begin)
+
+        settings = LoadSettings(topic, around.config.integer(buffer_key), when_led, around.read_in_thread, loaded)
+        loader = ShardLoader(around.replicas, around.loop, around.clock, settings)
+        self._loaders.append(loader)
+        return loader
+
+
+class _DrivenTransactions:
+    """The transaction coordinator as `CoordinatorRounds` drives it."""
+
+    def __init__(self, transactions: TxnCoordinator) -> None:
+        self._transactions: Final = transactions
+
+    def flush(self, now_ms: int) -> None:
+        """Appends what operations decided."""
+        self._transactions.shards.flush(now_ms)
+
+    def poll(self, now_ms: int) -> None:
+        """Runs what is due."""
+        self._transactions.poll(now_ms)
+
+    @property
+    def next_ms(self) -> int | None:
+        """When to poll next."""
+        return self._transactions.next_ms
+
+
+class _TouchingProducerIds:
+    """Ids that come late may lead to timers."""
+
+    def __init__(self, inner: ProducerIds, touched: Callable[[], None]) -> None:
+        self._inner: Final = inner
+        self._touched: Final = touched
+
+    def next(self, done: Callable[[int | ApiError], None]) -> None:
+        """See `ProducerIds`."""
+
+        def given(result: int | ApiError) -> None:
+            done(result)
+            self._touched()
+
+        self._inner.next(given)
+
+
+class _TouchingMarkerSender:
+    """Markers that are refused are tried again by a timer."""
+
+    def __init__(self, inner: MarkerSender, touched: Callable[[], None]) -> None:
+        self._inner: Final = inner
+        self._touched: Final = touched
+
+    def send(
+        self, broker_id: int, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors | ApiError], None]
+    ) -> None:
+        """See `MarkerSender`."""
+
+        def heard(result: MarkerErrors | ApiError) -> None:
+            done(result)
+            self._touched()
+
+        self._inner.send(broker_id, markers, heard)
+
+
+def _count_rebalances(metrics: MetricRegistry, rebalances: RebalanceLog) -> None:
+    for reason in RebalanceReason:
+        metrics.gauge(
+            "kafka_coordinator_group_groupcoordinatormetrics_rebalances",
+            "Rebalances of groups since the start, by reason",
+            partial(rebalances.counts.__getitem__, reason),
+            reason=reason.value,
+        )

@@ -1,0 +1,17 @@
+"""ConsumerGroupHeartbeat (key 68), versions 0–1: everything that a member of a consumer group says and hears.
+
+Joining, what it is subscribed to, what it owns, what it is to own, leaving: one call in a steady beat. What groups do
+is in `ottla.coordinator.group.consumer`.
+
+KIP-848, KIP-1082.
+"""
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
+    """Answers when what it led to is committed."""
+    coordinators = parts.coordinators
+    coordinators.ask_groups(coordinators.groups.consumer_group_heartbeat, context, request)

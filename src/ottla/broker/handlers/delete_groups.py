@@ -1,0 +1,14 @@
+"""DeleteGroups (key 42), versions 0–2: deletes empty groups of any kind, with their offsets.
+
+A group that is named twice is answered once. KIP-229.
+"""
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.messages.delete_groups import DeleteGroupsRequest
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: DeleteGroupsRequest) -> None:
+    """Answers when all of them are gone, or refused."""
+    coordinators = parts.coordinators
+    coordinators.ask_groups(coordinators.groups.delete_groups, context, request)

@@ -1,0 +1,31 @@
+"""DescribeGroups (key 15), versions 0–6: classic groups with their members.
+
+A group that is unknown, or of another kind, is "Dead"; from v6 on GROUP_ID_NOT_FOUND with a message. Authorised
+operations are told from v3 on, to those who ask.
+
+KIP-345, KIP-430, KIP-1043.
+"""
+
+from typing import Final
+
+from ottla.broker.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+
+_OPERATIONS_SINCE: Final = 3
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: DescribeGroupsRequest) -> None:
+    """Describes all of them."""
+
+    def answer(response: DescribeGroupsResponse) -> None:
+        if request.include_authorized_operations and context.version >= _OPERATIONS_SINCE:
+            for group in response.groups:
+                if group.error_code == ErrorCode.NONE:
+                    group.authorized_operations = GROUP_OPERATIONS
+        context.answer(response)
+
+    coordinators = parts.coordinators
+    coordinators.ask_groups(coordinators.groups.describe_groups, context, request, answer)

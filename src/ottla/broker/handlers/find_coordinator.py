@@ -1,0 +1,77 @@
+"""FindCoordinator (key 10), versions 0–6: which broker coordinates a group or a transactional id.
+
+The answer is the leader of the partition that the key belongs to. The first lookup has the internal topic created;
+until it is there and its partition has a leader that the client can reach, COORDINATOR_NOT_AVAILABLE. An unknown kind
+of key is INVALID_REQUEST; from v4 on (KIP-699) there may be several keys, or none.
+
+Deviations: share groups are not served, so their keys (type 2) are INVALID_REQUEST in v6, too, as they are below v6
+with Apache Kafka. KIP-699, KIP-932.
+"""
+
+from typing import Final, NamedTuple
+
+from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.errors import CoordinatorNotAvailableError, ErrorCode, InvalidRequestError
+from ottla.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+
+_GROUP: Final = 0
+_TRANSACTION: Final = 1
+_SHARE: Final = 2
+_SEVERAL_SINCE: Final = 4
+_NO_NODE: Final = -1
+
+
+class _Found(NamedTuple):
+    error: ErrorCode = ErrorCode.NONE
+    node_id: int = _NO_NODE
+    host: str = ""
+    port: int = _NO_NODE
+
+
+_UNAVAILABLE: Final = _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    """Looks all keys up."""
+    if context.version >= _SEVERAL_SINCE:
+        return FindCoordinatorResponse(
+            coordinators=[
+                _coordinator(key, _find(parts, context, request.key_type, key)) for key in request.coordinator_keys
+            ]
+        )
+    found = _find(parts, context, request.key_type, request.key)
+    if found.error is ErrorCode.INVALID_REQUEST:
+        raise InvalidRequestError
+    if found.error:
+        raise CoordinatorNotAvailableError
+    # Apache Kafka spells out success in these versions.
+    return FindCoordinatorResponse(
+        error_message=ErrorCode.NONE.name, node_id=found.node_id, host=found.host, port=found.port
+    )
+
+
+def _coordinator(key: str, found: _Found) -> Coordinator:
+    return Coordinator(key=key, node_id=found.node_id, host=found.host, port=found.port, error_code=int(found.error))
+
+
+def _find(parts: BrokerParts, context: RequestContext, key_type: int, key: str) -> _Found:
+    coordinators = parts.coordinators
+    if key_type == _GROUP:
+        topic, partition = CONSUMER_OFFSETS, coordinators.groups.partition_for(key)
+    elif key_type == _TRANSACTION:
+        topic, partition = TRANSACTION_STATE, coordinators.transactions.partition_for(key)
+    elif key_type == _SHARE:
+        return _Found(ErrorCode.INVALID_REQUEST)
+    else:
+        raise InvalidRequestError(f"Unknown coordinator type {key_type}")
+    metadata = parts.metadata
+    if metadata.topic(topic) is None:
+        parts.auto_topics.create([topic])
+        return _UNAVAILABLE
+    registration = metadata.partition(topic, partition)
+    if registration is None:
+        return _UNAVAILABLE
+    endpoint = metadata.endpoint(registration.leader, context.listener, context.connection)
+    return _UNAVAILABLE if endpoint is None else _Found(ErrorCode.NONE, registration.leader, *endpoint)

@@ -1,0 +1,17 @@
+"""ListTransactions (key 66), versions 0–2: the transactional ids that this broker coordinates.
+
+By state, producer id, how long they have been open (v1) and a pattern of their id (v2, RE2's rules; one that can't be
+read is INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while some are still being loaded.
+
+KIP-664, KIP-994, KIP-1152.
+"""
+
+from ottla.broker.parts import BrokerParts
+from ottla.broker.request_context import RequestContext
+from ottla.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
+
+
+def handle(parts: BrokerParts, context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+    """Lists them."""
+    coordinators = parts.coordinators
+    return coordinators.transactions.list_transactions(request, coordinators.now_ms)

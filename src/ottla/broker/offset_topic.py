@@ -1,0 +1,102 @@
+"""Which partitions of a request about offsets exist: the group coordinator is asked of these, the others are refused.
+
+OffsetCommit, TxnOffsetCommit and OffsetDelete name topics and partitions alike, and answer with a code for each. What
+is refused here comes first in the answer, what the coordinator says is added to it, as in Apache Kafka's answers.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ottla.base.ids import ZERO_UUID
+from ottla.broker.metadata_cache import MetadataCache
+from ottla.protocol.errors import ErrorCode
+
+A = TypeVar("A", bound="_Topic")
+
+
+class _Partition(Protocol):
+    partition_index: int
+
+
+class _Topic(Protocol):
+    name: str
+    partitions: Any
+
+
+class AnswerTypes(NamedTuple, Generic[A]):
+    """The structs of an answer."""
+
+    topic: type[A]
+    partition: type[Any]
+
+
+class SiftedTopics(NamedTuple, Generic[A]):
+    """A request's topics, taken apart."""
+
+    existing: list[Any]
+    """Of the request's own kind; the request's list itself if nothing had to be left out."""
+    refused: list[A]
+    """Of the answer's kind."""
+
+
+def sift(metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A]) -> SiftedTopics[A]:
+    """Separates partitions that exist from those that don't. A topic by id has its name filled in."""
+    existing: list[Any] = []
+    refused: list[A] = []
+    is_whole = True
+    for topic in topics:
+        topic_id = getattr(topic, "topic_id", ZERO_UUID)
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic_id != ZERO_UUID:
+            topic.name, unknown = metadata.topic_name(topic_id) or "", ErrorCode.UNKNOWN_TOPIC_ID
+        image = metadata.topic(topic.name) if topic.name else None
+        count = 0 if image is None else len(image.partitions)
+        absent = [found for found in topic.partitions if not 0 <= found.partition_index < count]
+        if not absent:
+            existing.append(topic)
+            continue
+        is_whole = False
+        code = unknown if image is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        refused.append(_refused(topic, absent, code, answers))
+        if len(absent) < len(topic.partitions):
+            present = [found for found in topic.partitions if 0 <= found.partition_index < count]
+            existing.append(_with_partitions(topic, present))
+    return SiftedTopics(topics if is_whole else existing, refused)
+
+
+def merged(refused: list[A], answered: Sequence[A]) -> list[A]:
+    """One answer from both; the partitions of a topic stand together."""
+    topics: dict[Any, A] = {_key(topic): topic for topic in refused}
+    for topic in answered:
+        first = topics.setdefault(_key(topic), topic)
+        if first is not topic:
+            first.partitions += topic.partitions
+    return list(topics.values())
+
+
+def _refused(topic: _Topic, partitions: list[_Partition], code: ErrorCode, answers: AnswerTypes[A]) -> A:
+    made = answers.topic()
+    made.name = topic.name
+    _take_id(topic, made)
+    made.partitions = [
+        answers.partition(partition_index=found.partition_index, error_code=int(code)) for found in partitions
+    ]
+    return made
+
+
+def _with_partitions(topic: Any, partitions: list[Any]) -> Any:
+    """The same topic with fewer partitions."""
+    made = type(topic)(name=topic.name, partitions=partitions)
+    _take_id(topic, made)
+    return made
+
+
+def _take_id(source: Any, target: Any) -> None:
+    """Only OffsetCommit knows topics by id."""
+    topic_id = getattr(source, "topic_id", None)
+    if topic_id is not None:
+        target.topic_id = topic_id
+
+
+def _key(topic: _Topic) -> object:
+    return getattr(topic, "topic_id", ZERO_UUID), topic.name
