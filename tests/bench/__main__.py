@@ -6,7 +6,19 @@ import sys
 
 from tests.bench.measure import Figure
 
-SUITES = ("messages", "records", "arrow", "storage", "storage_manager", "raft", "metadata", "net", "replication", "pipeline", "broker")
+SUITES = (
+    "messages",
+    "records",
+    "arrow",
+    "storage",
+    "storage_manager",
+    "raft",
+    "metadata",
+    "net",
+    "replication",
+    "pipeline",
+    "broker",
+)
 
 
 def main() -> int:
