@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from ottla.coordinator.ports import PartitionKey
 from ottla.coordinator.txn.config import TxnConfig
-from ottla.coordinator.txn.state import ENDING
+from ottla.coordinator.txn.state import ENDING, TransactionState
 from ottla.protocol.errors import KafkaStorageError, NetworkError
 from ottla.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from ottla.protocol.messages.add_partitions_to_txn import (
@@ -27,6 +27,7 @@ PARTITIONS = (A0, A1, B0)
 KEYS = st.sets(st.sampled_from(PARTITIONS), min_size=1)
 ENDS = st.tuples(KEYS, st.sampled_from([True, False, None]), st.booleans())
 """Partitions of a transaction, whether it is committed or stays open, and whether by transactions v2."""
+COMPLETE = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 HEALED_MS = (3_000, 3_000, 31_000, 3_000, 3_000)
 TIMEOUT_MS = 30_000
 
@@ -226,9 +227,17 @@ class TransactionsMachine(RuleBasedStateMachine):
             committed=committed,
         )
 
+        self.history.observe()
+        decided = len(self._decisions(producer.transactional_id))
+        speaks_v2 = is_v2 and self.world.cluster.transaction_version >= 1
+        found = self.world.coordinator.shards.get(0).state.get(producer.transactional_id)
+        # A retry is told of the last decision, others of the next.
+        is_newest = found is not None and pair == (found.producer_id, found.producer_epoch)
+        is_retry = found is not None and found.state in COMPLETE and not (speaks_v2 and is_newest)
+
         def answered(response: Any) -> None:
             if response.error_code == 0:
-                self._acknowledge(producer.transactional_id, committed)
+                self._acknowledge(producer.transactional_id, decided - is_retry, committed)
                 if is_v2:
                     producer.became(response.producer_id, response.producer_epoch)
 
@@ -270,15 +279,18 @@ class TransactionsMachine(RuleBasedStateMachine):
             for producer in self.producers:
                 producer.pairs = [(pid, epoch)]
 
-    def _acknowledge(self, transactional_id: str, committed: bool) -> None:
+    def _acknowledge(self, transactional_id: str, number: int, committed: bool) -> None:
         self.history.observe()
-        decisions = [
+        offset = self._decisions(transactional_id)[number]
+        assert offset < self.world.committed_offset
+        self.acknowledged.append((offset, committed))
+
+    def _decisions(self, transactional_id: str) -> list[int]:
+        return [
             entry.offset
             for entry in self.history.entries
             if entry.transactional_id == transactional_id and entry.metadata and entry.metadata.state in ENDING
         ]
-        assert decisions[-1] < self.world.committed_offset
-        self.acknowledged.append((decisions[-1], committed))
 
     def _write_markers(self, request: Any, written: set[PartitionKey]) -> None:
         self.history.observe()

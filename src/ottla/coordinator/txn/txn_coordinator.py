@@ -15,14 +15,13 @@ from ottla.coordinator.runtime.routing import partition_for
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
 from ottla.coordinator.runtime.shard_set import ShardSet
 from ottla.coordinator.txn.add_partitions import AddAnswer, AddTask, tasks_of
+from ottla.coordinator.txn.answer import END_V2, FENCED, answer_end, answer_init, answer_new_id, code_of, expected_of
 from ottla.coordinator.txn.config import TxnConfig
 from ottla.coordinator.txn.end_transaction import EndClaim
 from ottla.coordinator.txn.init_producer import InitClaim, ProducerIdAndEpoch
 from ottla.coordinator.txn.listing import described, filter_of, listed, undescribed
 from ottla.coordinator.txn.marker_queue import MarkerQueue
 from ottla.coordinator.txn.transaction_metadata import (
-    NO_PRODUCER_EPOCH,
-    NO_PRODUCER_ID,
     TIMEOUT_MS_MAX,
     TRANSACTIONS_V2,
 )
@@ -49,11 +48,6 @@ from ottla.protocol.messages.list_transactions import ListTransactionsRequest, L
 
 TRANSACTION_TOPIC: Final = "__transaction_state"
 OFFSETS_TOPIC: Final = "__consumer_offsets"
-_END_V2: Final = 5
-"""The version of EndTxn that speaks transactions v2."""
-_INIT_FENCED: Final = 4
-_FENCED: Final = 2
-"""From these versions on a fenced producer is told PRODUCER_FENCED, before INVALID_PRODUCER_EPOCH (KIP-588)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +108,11 @@ class TxnCoordinator:
         self, request: InitProducerIdRequest, version: int, now_ms: int, done: Callable[[InitProducerIdResponse], None]
     ) -> None:
         """InitProducerId, with a transactional id or without."""
-        answer = partial(_answer_init, done, version)
+        answer = partial(answer_init, done, version)
         try:
-            expected = _expected(request)
+            expected = expected_of(request)
             if request.transactional_id is None:
-                self._producer_ids.next(partial(_answer_new_id, answer))
+                self._producer_ids.next(partial(answer_new_id, answer))
                 return
             timeout_ms = self._checked_timeout_ms(request)
             claim = InitClaim(request.transactional_id, timeout_ms, expected)
@@ -157,7 +151,7 @@ class TxnCoordinator:
         """AddOffsetsToTxn: the group's partition of `__consumer_offsets` joins the transaction."""
 
         def answer(result: ApiError | None) -> None:
-            done(AddOffsetsToTxnResponse(error_code=_code(result, version, _FENCED)))
+            done(AddOffsetsToTxnResponse(error_code=code_of(result, version, FENCED)))
 
         partition = PartitionKey(OFFSETS_TOPIC, self.offsets_partition_for(request.group_id))
         producer = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
@@ -171,9 +165,9 @@ class TxnCoordinator:
         self, request: EndTxnRequest, version: int, now_ms: int, done: Callable[[EndTxnResponse], None]
     ) -> None:
         """EndTxn: answered when the outcome is committed, while the markers are still on their way."""
-        answer = partial(_answer_end, done, version)
+        answer = partial(answer_end, done, version)
         # A log without room for the next producer id can't serve transactions v2.
-        is_v2 = version >= _END_V2 and self._metadata.feature_level("transaction.version") >= 1
+        is_v2 = version >= END_V2 and self._metadata.feature_level("transaction.version") >= 1
         claim = EndClaim(
             transactional_id=request.transactional_id,
             producer=ProducerIdAndEpoch(request.producer_id, request.producer_epoch),
@@ -271,13 +265,13 @@ class TxnCoordinator:
         claim = task.claim
 
         def answer_all(result: ApiError | None) -> None:
-            answer.add(claim.transactional_id, dict.fromkeys(claim.partitions, _code(result, version, _FENCED)))
+            answer.add(claim.transactional_id, dict.fromkeys(claim.partitions, code_of(result, version, FENCED)))
 
         try:
             transactions = self._find(claim.transactional_id)
             if task.is_verify_only:
                 verified = transactions.verify_partitions(claim)
-                answer.add(claim.transactional_id, {key: _code(verified[key], version, _FENCED) for key in verified})
+                answer.add(claim.transactional_id, {key: code_of(verified[key], version, FENCED) for key in verified})
             else:
                 transactions.add_partitions(claim, answer_all, now_ms)
         except ApiError as refusal:
@@ -288,45 +282,3 @@ class TxnCoordinator:
             return described(transactional_id, self._find(transactional_id).describe(transactional_id))
         except ApiError as refusal:
             return undescribed(transactional_id, refusal.code)
-
-
-def _expected(request: InitProducerIdRequest) -> ProducerIdAndEpoch | None:
-    """Who the producer thinks it is: both or nothing."""
-    sent = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
-    if sent == (NO_PRODUCER_ID, NO_PRODUCER_EPOCH):
-        return None
-    if sent.producer_id == NO_PRODUCER_ID or sent.producer_epoch == NO_PRODUCER_EPOCH:
-        raise InvalidRequestError
-    return sent
-
-
-def _code(result: ApiError | None, version: int, fenced_from: int) -> int:
-    """The code of an answer; versions that don't know PRODUCER_FENCED say INVALID_PRODUCER_EPOCH."""
-    if result is None:
-        return ErrorCode.NONE
-    if result.code is ErrorCode.PRODUCER_FENCED and version < fenced_from:
-        return ErrorCode.INVALID_PRODUCER_EPOCH
-    return result.code
-
-
-def _answer_new_id(answer: Callable[[ProducerIdAndEpoch | ApiError], None], result: int | ApiError) -> None:
-    answer(result if isinstance(result, ApiError) else ProducerIdAndEpoch(result, 0))
-
-
-def _answer_init(
-    done: Callable[[InitProducerIdResponse], None], version: int, result: ProducerIdAndEpoch | ApiError
-) -> None:
-    if isinstance(result, ApiError):
-        code = _code(result, version, _INIT_FENCED)
-        done(InitProducerIdResponse(error_code=code, producer_epoch=NO_PRODUCER_EPOCH))
-    else:
-        done(InitProducerIdResponse(producer_id=result.producer_id, producer_epoch=result.producer_epoch))
-
-
-def _answer_end(done: Callable[[EndTxnResponse], None], version: int, result: ProducerIdAndEpoch | ApiError) -> None:
-    if isinstance(result, ApiError):
-        done(EndTxnResponse(error_code=_code(result, version, _FENCED)))
-    elif version >= _END_V2:
-        done(EndTxnResponse(producer_id=result.producer_id, producer_epoch=result.producer_epoch))
-    else:
-        done(EndTxnResponse())
