@@ -41,7 +41,9 @@ def quick(lone_server: Callable[..., Server]) -> Server:
 def fill(server: Server, topic: str, partitions: int = 1, count: int = 100) -> None:
     """A topic with `count` records in partition 0."""
     create(server, topic, partitions)
-    confluent.write(server.bootstrap, topic, [Record(None, b"%d" % number, (), number) for number in range(count)])
+    # Not of long ago: retention would take them.
+    now_ms = int(time.time() * 1000)
+    confluent.write(server.bootstrap, topic, [Record(None, b"%d" % number, (), now_ms) for number in range(count)])
 
 
 def member(server: Server, group: str, topic: str, **settings: object) -> Consumer:
@@ -208,7 +210,7 @@ def test_members_go_on_after_a_kill(quick: Server, topic: str) -> None:
     before = [client.assignment() for client in (one, two)]
     quick.kill()
     quick.start()
-    confluent.write(quick.bootstrap, topic, [Record(None, b"after", (), 1)])
+    confluent.write(quick.bootstrap, topic, [Record(None, b"after", (), int(time.time() * 1000))])
     reader = one if before[0][0].partition == 0 else two
     assert take(reader, 1) == [0]
     settle([1, 1], one, two)

@@ -2,8 +2,10 @@
 
 A worker thread copies what is replicated, a stretch at a time; between two stretches the loop looks whether the copy
 is still wanted. When little is missing the loop copies the rest itself and swaps, so that no append comes in between.
+What was on the disk is on the disk after the swap, too: a move must not put at risk what was safe.
 
-Log 0..1000, high watermark 990: the worker copies up to 990, the loop copies 990..1000 and swaps.
+Log 0..1000, high watermark 990: the worker copies up to 990 and flushes, the loop copies 990..1000 and swaps. If the
+log was flushed up to 1000 meanwhile, or somebody waits for that (`flush.on.ack`), the loop flushes those ten as well.
 """
 
 import logging
@@ -28,6 +30,7 @@ from ottla.replication.ports import Worker
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 from ottla.storage.log.log import Log
+from ottla.storage.log_config_keys import LONG_MAX
 from ottla.storage.log_manager_options import fresh_id
 from ottla.storage.topic_partition import DirectoryKind, TopicPartition, directory_name
 
@@ -56,6 +59,13 @@ class Move:
     def directory(self) -> str:
         """Where it goes."""
         return os.path.dirname(self.target.directory)
+
+    @property
+    def is_less_safe(self) -> bool:
+        """Whether something is only in memory that is on the disk in the log, or that somebody waits for to be."""
+        config = self.log.config
+        waits_for_disk = config.flush_on_ack or config.flush_messages != LONG_MAX
+        return waits_for_disk or self.target.recovery_point < self.log.recovery_point
 
     def copy(self, bytes_max: int, end_offset: int, now_ms: int) -> None:
         """Copies some of what lies below an offset. On one thread at a time."""
@@ -187,6 +197,8 @@ class LogMover:
             problem: ApiError | None = None
             try:
                 move.copy(_STRETCH_BYTES, end_offset, now_ms)
+                if move.target.log_end_offset >= end_offset:
+                    move.target.flush(now_ms)
             except (ApiError, UnexpectedOffsetError) as error:
                 problem = error if isinstance(error, ApiError) else UnknownServerError(str(error))
             self._parts.mailbox.post(lambda: self._copied(move, end_offset, problem))
@@ -206,11 +218,13 @@ class LogMover:
 
     def _swap(self, move: Move) -> bool:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
-        partition, log = move.partition, move.log
+        partition, log, now_ms = move.partition, move.log, self._parts.clock.now_ms()
         try:
-            move.copy(_REST_BYTES, log.log_end_offset, self._parts.clock.now_ms())
+            move.copy(_REST_BYTES, log.log_end_offset, now_ms)
             if move.target.log_end_offset != log.log_end_offset:
                 return False
+            if move.is_less_safe:
+                move.target.flush(now_ms)
             move.finish()
             partition.log = self._logs.replace_with_future(move.name)
         except (ApiError, UnexpectedOffsetError) as error:

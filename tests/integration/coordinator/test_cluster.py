@@ -79,7 +79,8 @@ def test_transactions_over_all_brokers(cluster: Cluster) -> None:
 def test_another_broker_takes_over(cluster: Cluster) -> None:
     """Groups and transactions go on when the broker that coordinates them is killed."""
     create(cluster, "orders", 3)
-    confluent.write(cluster.bootstrap, "orders", [Record(None, b"%d" % number, (), 1) for number in range(10)])
+    now_ms = int(time.time() * 1000)
+    confluent.write(cluster.bootstrap, "orders", [Record(None, b"%d" % number, (), now_ms) for number in range(10)])
     reader = confluent.consumer(cluster.bootstrap, group_id="g", socket_timeout_ms=5_000)
     reader.commit(offsets=[TopicPartition("orders", 0, 7)], asynchronous=False)
     writer = confluent.producer(cluster.bootstrap, transactional_id="t", socket_timeout_ms=5_000)

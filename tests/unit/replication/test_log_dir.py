@@ -1,5 +1,7 @@
 """Log directories: what they hold, and replicas that move from one to another."""
 
+from random import Random
+
 import pytest
 
 from ottla.protocol.errors import ErrorCode
@@ -113,6 +115,29 @@ def test_producing_goes_on_while_a_replica_moves(loop: ManualLoop, broker: Broke
     loop.run()
     assert broker.produce()[0].base_offset == written
     assert read_all(broker) == list(range(written + 1))
+
+
+@pytest.mark.parametrize("turns", [None, 0, 1, 2, 3])
+def test_what_was_on_the_disk_is_there_after_a_move_and_a_power_cut(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata, turns: int | None
+) -> None:
+    """With `turns` more is written and flushed so many turns of the loop after the move began."""
+    log = broker.logs.get(ORDERS)
+    assert log is not None
+    log.flush(loop.now_ms())
+    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    if turns is not None:
+        for _ in range(turns):
+            loop.turn()
+        broker.produce(count=10)
+        broker.logs.get(ORDERS).flush(loop.now_ms())  # type: ignore[union-attr]
+    loop.run()
+    assert path_of(broker) == "/b/orders-0"
+    end_offset = broker.partition().log.log_end_offset
+    broker.disk.crash(Random(7))
+    again = BrokerUnderTest(ManualLoop(), directories=("/a", "/b", "/c"), disk=broker.disk)
+    assert path_of(again) == "/b/orders-0"
+    assert again.logs.get(ORDERS).log_end_offset == end_offset  # type: ignore[union-attr]
 
 
 def test_the_log_start_and_epochs_move_along(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:

@@ -239,7 +239,7 @@ class RaftDriver:
         """On the flusher's thread."""
         try:
             self._log.flush()
-        except OttlaError as error:
+        except Exception as error:  # noqa: BLE001 - nobody else hears of what happens on this thread
             self._call(self._fail, error)
         else:
             self._call(self.handle, LogFlushed())
@@ -279,7 +279,7 @@ class RaftDriver:
         if self._is_closed:
             return
         self._is_closed = True
-        _log.critical("the quorum cannot go on: %s", error)
+        _log.critical("the quorum cannot go on: %s", error, exc_info=None if isinstance(error, OttlaError) else error)
         if self._timer is not None:
             self._timer.cancel()
         if self._shutdown is not None and not self._shutdown.done():

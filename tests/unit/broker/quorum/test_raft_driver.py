@@ -99,6 +99,20 @@ def test_a_failing_disk_stops_the_node() -> None:
     run(scenario)
 
 
+def test_nothing_that_goes_wrong_in_a_flush_goes_unheard(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        replica = Replica(disk, config())
+        await until(lambda: replica.driver.is_active)
+        monkeypatch.setattr(type(replica.member.store.log), "flush", lambda log: 1 // 0)
+        asking = asyncio.ensure_future(replica.ask(quota("ann")))
+        await until(lambda: bool(replica.failures))
+        asking.cancel()
+        assert isinstance(replica.failures[0], ZeroDivisionError)
+        await replica.member.raft.close()
+
+    run(scenario)
+
+
 def test_the_quorum_describes_itself() -> None:
     async def scenario(disk: SimulatedDisk) -> None:
         replica = Replica(disk, config())
