@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 def until(wanted: T, look: Callable[[], T]) -> None:

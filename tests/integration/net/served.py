@@ -15,7 +15,7 @@ from ottla.net.limits import KAFKA_DEFAULTS, ListenerLimits, ServerLimits
 from ottla.net.listener import Listener
 from ottla.net.poller import Poller
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long a test waits for what must come."""
 DEFAULT_LIMITS = ListenerLimits()
 

@@ -26,7 +26,7 @@ from ottla.storage.disk.simulated import SimulatedDisk
 
 CLUSTER_ID = "abcdefghijklmnopqrstuv"
 DIRECTORY = "/metadata"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long a test waits for what must come."""
 
 
