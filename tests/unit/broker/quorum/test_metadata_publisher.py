@@ -34,14 +34,24 @@ def run(scenario: Callable[[SimulatedDisk], Awaitable[None]]) -> None:
     asyncio.run(start())
 
 
-async def fill(disk: SimulatedDisk, **settings: str) -> Replica:
-    """A log with many small batches; the replica that wrote it has stopped."""
+def _anyhow(replica: Replica) -> bool:
+    return True
+
+
+def _has_snapshot(replica: Replica) -> bool:
+    latest = replica.member.store.snapshots.latest_id
+    return latest is not None and latest.offset > 100
+
+
+async def fill(disk: SimulatedDisk, done: Callable[[Replica], bool] = _anyhow, **settings: str) -> Replica:
+    """A log with many small batches; the replica that wrote it has stopped, once it was `done`."""
     replica = Replica(disk, config(**settings))
     await until(lambda: replica.driver.is_active)
     for number in range(0, USERS, 10):
         replica.driver.submit(quota(*(f"user{number + place}" for place in range(10))), Caller(api_version=1))
         await asyncio.sleep(0)
     await replica.ask(quota("last"))
+    await until(lambda: done(replica))
     await replica.member.stop(1000)
     return replica
 
@@ -67,7 +77,7 @@ def test_a_long_log_is_replayed_in_portions_and_others_have_their_turn() -> None
 def test_a_snapshot_is_written_in_portions_and_the_next_start_begins_with_it() -> None:
     async def scenario(disk: SimulatedDisk) -> None:
         small = {"metadata_log_max_record_bytes_between_snapshots": "20000"}
-        await fill(disk, **small)
+        await fill(disk, _has_snapshot, **small)
         names = disk.list(f"{DIRECTORY}/__cluster_metadata-0")
         assert any(name.endswith(".checkpoint") for name in names)
 
@@ -90,7 +100,7 @@ def test_old_snapshots_go_with_the_log_before_them() -> None:
             "metadata_log_max_record_bytes_between_snapshots": "20000",
             "metadata_max_retention_bytes": "50000",
         }
-        store = (await fill(disk, **small)).member.store
+        store = (await fill(disk, lambda replica: replica.member.store.log.start_offset > 0, **small)).member.store
         assert store.log.start_offset > 0
         assert store.snapshots.earliest_id is not None
         assert store.snapshots.earliest_id.offset == store.log.start_offset
