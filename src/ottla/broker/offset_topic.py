@@ -7,7 +7,7 @@ is refused here comes first in the answer, what the coordinator says is added to
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from ottla.base.ids import ZERO_UUID
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.metadata_cache import MetadataCache
 from ottla.protocol.errors import ErrorCode
 
@@ -40,16 +40,21 @@ class SiftedTopics(NamedTuple, Generic[A]):
 
 
 def sift(metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A]) -> SiftedTopics[A]:
-    """Separates partitions that exist from those that don't. A topic by id has its name filled in."""
+    """Separates partitions that exist from those that don't.
+
+    Where topics may go by id, both name and id are there afterwards: an offset is stored with both, as in Kafka.
+    """
     existing: list[Any] = []
     refused: list[A] = []
     is_whole = True
     for topic in topics:
-        topic_id = getattr(topic, "topic_id", ZERO_UUID)
+        topic_id = _id(topic)
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic_id != ZERO_UUID:
             topic.name, unknown = metadata.topic_name(topic_id) or "", ErrorCode.UNKNOWN_TOPIC_ID
         image = metadata.topic(topic.name) if topic.name else None
+        if image is not None:
+            _take_id(image.id, topic)
         count = 0 if image is None else len(image.partitions)
         absent = [found for found in topic.partitions if not 0 <= found.partition_index < count]
         if not absent:
@@ -77,7 +82,7 @@ def merged(refused: list[A], answered: Sequence[A]) -> list[A]:
 def _refused(topic: _Topic, partitions: list[_Partition], code: ErrorCode, answers: AnswerTypes[A]) -> A:
     made = answers.topic()
     made.name = topic.name
-    _take_id(topic, made)
+    _take_id(_id(topic), made)
     made.partitions = [
         answers.partition(partition_index=found.partition_index, error_code=int(code)) for found in partitions
     ]
@@ -87,16 +92,20 @@ def _refused(topic: _Topic, partitions: list[_Partition], code: ErrorCode, answe
 def _with_partitions(topic: Any, partitions: list[Any]) -> Any:
     """The same topic with fewer partitions."""
     made = type(topic)(name=topic.name, partitions=partitions)
-    _take_id(topic, made)
+    _take_id(_id(topic), made)
     return made
 
 
-def _take_id(source: Any, target: Any) -> None:
+def _id(topic: _Topic) -> Uuid:
     """Only OffsetCommit knows topics by id."""
-    topic_id = getattr(source, "topic_id", None)
-    if topic_id is not None:
+    topic_id: Uuid = getattr(topic, "topic_id", ZERO_UUID)
+    return topic_id
+
+
+def _take_id(topic_id: Uuid, target: Any) -> None:
+    if hasattr(target, "topic_id"):
         target.topic_id = topic_id
 
 
 def _key(topic: _Topic) -> object:
-    return getattr(topic, "topic_id", ZERO_UUID), topic.name
+    return _id(topic), topic.name
