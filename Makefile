@@ -4,11 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
+# `make run SECONDS=60` ends by itself; the other targets have a number of their own.
+RUN_SECONDS := $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $(SECONDS))
+RUN_LISTEN := $(if $(LISTEN),--listen $(LISTEN))
 SECONDS ?= 600
 SEEDS   ?= 10000
+SPARK_KILLS := $(if $(filter command,$(firstword $(origin KILLS))),$(KILLS),30)
 KILLS   ?= 200
 
-.PHONY: help run test check format bench bench-quick fuzz simulate compatibility parity kill vectors clean
+.PHONY: help run broker test check format bench bench-quick fuzz simulate compatibility parity kill torture spark vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,11 +30,14 @@ $(VENV)/.built: $(VENV)/.installed $(PYX)
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-run: $(VENV)/.built  ## a broker on this machine, with defaults: data in ./ottla-data, clients at 127.0.0.1:9092
+run: $(VENV)/.built  ## the main job: a broker, trucks and their pipeline on Spark, live in the terminal; SECONDS=60 ends it, LISTEN=127.0.0.1:9192 moves it
+	@$(BIN)/ottla trucks $(RUN_SECONDS) $(RUN_LISTEN)
+
+broker: $(VENV)/.built  ## a broker on this machine, with defaults: data in ./ottla-data, clients at 127.0.0.1:9092
 	$(BIN)/ottla broker
 
 test: check  ## everything CI runs: checks, then all tests (compiled and plain)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: $(VENV)/.built  ## linter, types, layers, tidiness
 	$(BIN)/ruff check .
@@ -59,6 +66,7 @@ fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
 simulate: $(VENV)/.built  ## clusters under crashes, partitions and lost writes, SEEDS=10000 of them
 	$(BIN)/python -m ottla.testing.simulation --world quorum --seeds $(SEEDS)
 	$(BIN)/python -m ottla.testing.simulation --world metadata --seeds $(SEEDS)
+	$(BIN)/python -m ottla.testing.simulation --world coordinator --seeds $(SEEDS)
 
 compatibility: $(VENV)/.built  ## writes docs/COMPATIBILITY.md from a run of the tests with foreign clients
 	OTTLA_COMPATIBILITY=docs/COMPATIBILITY.md $(BIN)/python -m pytest tests/clients tests/parity
@@ -68,6 +76,12 @@ parity: $(VENV)/.built  ## asks Apache Kafka the questions of tests/parity again
 
 kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times
 	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
+
+torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked
+	$(BIN)/python -m tests.torture --seconds $(SECONDS)
+
+spark: $(VENV)/.built  ## pipelines on Spark in their long form: KILLS=30 kills, 1,000 partitions, Apache Kafka beside ours
+	OTTLA_TEST_PEER=1 OTTLA_TEST_SPARK_LARGE=1 OTTLA_TEST_SINK_KILLS=$(SPARK_KILLS) $(BIN)/python -m pytest tests/integration/pipelines
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors
