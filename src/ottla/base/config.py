@@ -10,13 +10,14 @@ Invariant: a value that `parse` returns has the key's type and passed its check,
 import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
 from ottla.base.config_check import Check
 from ottla.base.config_type import ConfigType
 from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
 
 
 class ConfigError(OttlaError):
@@ -55,7 +56,7 @@ class Required(enum.Enum):
 REQUIRED: Final = Required.REQUIRED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Synonym:
     """Another name that provides a setting's value, `scale` times smaller (hours for a setting in milliseconds)."""
 
@@ -63,7 +64,7 @@ class Synonym:
     scale: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigKey:
     """One setting.
 
@@ -111,7 +112,7 @@ class ConfigKey:
         return self.type.render(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnknownKey:
     """A name that no key has, with the declared one that looks most like it."""
 
@@ -123,7 +124,7 @@ class UnknownKey:
         return f"unknown configuration {self.name}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedConfig:
     """The outcome of parsing: a value for every key, which of them were given, and what was not understood."""
 

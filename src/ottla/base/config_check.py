@@ -6,8 +6,9 @@ reference page. It knows neither the setting's name nor where the value came fro
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from ottla.base.frozen import frozen
 
 
 class Check(Protocol):
@@ -23,7 +24,7 @@ class Check(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """Numbers from `low` to `high`, both included; None is no limit.
 
@@ -50,7 +51,7 @@ class Range:
             raise ValueError(f"Value must be no more than {self.high}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RangeOr:
     """Numbers from `low` to `high`, or one number outside that means something else (gzip's level -1)."""
 
@@ -93,7 +94,7 @@ class OneOf:
                 raise ValueError(f"String must be one of: {', '.join(self.words)}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matching:
     """Text, or each item of a list, that matches a pattern as a whole."""
 
@@ -109,7 +110,7 @@ class Matching:
                 raise ValueError(self.reason)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NonEmpty:
     """Text or a list with something in it."""
 
@@ -121,7 +122,7 @@ class NonEmpty:
             raise ValueError("String must be non-empty")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Satisfying:
     """Whatever a function of the owner accepts: the way out when no other check fits."""
 

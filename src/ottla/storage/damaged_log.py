@@ -6,16 +6,16 @@ the log, and the file `damaged-log-checkpoint` names it, so that a clean stop do
 Each start examines it again, and takes it in if it was mended.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.storage.errors import CorruptFileError
 
 DAMAGED_CHECKPOINT: Final = "damaged-log-checkpoint"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DamagedLog:
     """What is known of it: where it is, what is wrong, and what the checkpoints say."""
 

@@ -6,10 +6,11 @@ one stay consistent.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Self, cast
 
 from ottla.base.config import ConfigError
+from ottla.base.frozen import frozen
 from ottla.storage.log_config_keys import (
     DAY_MS,
     HOUR_MS,
@@ -21,7 +22,7 @@ from ottla.storage.log_config_keys import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LogConfig:
     """The settings of one topic's logs.
 

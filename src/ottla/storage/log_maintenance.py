@@ -16,6 +16,9 @@ from ottla.storage.log_directories import LogDirectories
 from ottla.storage.retention import delete_old_segments
 from ottla.storage.topic_partition import TopicPartition
 
+_TRIES: Final = 3
+"""How often a log is looked at again that was being flushed; after that it has to wait for the next round."""
+
 
 class LogMaintenance:
     """What a broker does to its logs every now and then."""
@@ -80,20 +83,29 @@ class LogMaintenance:
 
     def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int:
         deleted = 0
+        is_busy = True
 
         ticket = self._cleaning.begin(partition, _do_nothing)
         if ticket is None:
             return 0
 
         def change() -> None:
-            nonlocal deleted
-            if not ticket.is_void:
+            nonlocal deleted, is_busy
+            # The writer serves clients: it is this thread that waits for a slow disk.
+            is_busy = log.is_flushing
+            if not ticket.is_void and not is_busy:
                 deleted = delete_old_segments(log, now_ms)
                 log.remove_expired_producers(now_ms)
-                self.collect_deleted(log, now_ms)
 
         try:
-            self._run_on_writer(change)
+            for _ in range(_TRIES):
+                log.wait_for_flush()
+                self._run_on_writer(change)
+                if not is_busy:
+                    break
+            if deleted:
+                log.flush_names()
+                self._run_on_writer(lambda: self.collect_deleted(log, now_ms))
         finally:
             self._cleaning.end(ticket)
         return deleted

@@ -4,9 +4,11 @@ An I/O error takes the directory offline that it happened in, not the broker. Th
 `log_maintenance`, what one log does in `log`, what compaction does in `cleaner`.
 """
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Final
 
 from ottla.base.collector import collector_off
@@ -14,18 +16,21 @@ from ottla.base.ids import Uuid
 from ottla.protocol.errors import InconsistentTopicIdError
 from ottla.storage.clean_shutdown import UNKNOWN_BROKER_EPOCH, write_clean_shutdown
 from ottla.storage.cleaner.cleaning_state import CleaningState
-from ottla.storage.errors import CorruptFileError, StorageError
+from ottla.storage.errors import StorageError
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
+from ottla.storage.log.truncation import Truncation
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directories import LogDirectories
 from ottla.storage.log_directory import LogDirectory
-from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules, remove_tree
+from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules, remove_tree, second_directory
 from ottla.storage.log_maintenance import LogMaintenance
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.partition_metadata import write_partition_metadata
 from ottla.storage.topic_config import TopicConfigs
 from ottla.storage.topic_partition import DirectoryKind, TopicPartition, directory_name
+
+_log = logging.getLogger(__name__)
 
 
 def _never_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
@@ -98,19 +103,36 @@ class LogManager:
             for partition, damaged in home.damaged.items():
                 other = self.directories.home_of(partition)
                 if other is not None:
-                    raise _second_directory(partition, other.path, damaged.directory)
+                    raise second_directory(partition, other.path, damaged.directory)
 
     def _take_loaded(self, home: LogDirectory, loaded: LoadedLog) -> None:
         partition, kind, log = loaded
-        is_future = kind is DirectoryKind.FUTURE
-        other = self.directories.future_home_of(partition) if is_future else self.directories.home_of(partition)
-        beside = home.logs if is_future else home.future_logs
-        if other is not None or partition in beside:
-            raise _second_directory(partition, (other or home).path, log.directory)
-        if is_future:
-            home.future_logs[partition] = log
-        else:
+        if kind is DirectoryKind.FUTURE:
+            if self.get_future(partition) is None:
+                home.future_logs[partition] = log
+            else:
+                # The move was to go elsewhere in the end, and a copy is made again at any time.
+                self._rename_away(home, partition, log)
+            return
+        other = self.directories.home_of(partition)
+        if other is None:
             self.directories.settle(partition, home, log)
+        else:
+            self._settle_moved(partition, (other, other.logs[partition]), (home, log))
+
+    def _settle_moved(self, partition: TopicPartition, *places: tuple[LogDirectory, Log]) -> None:
+        """A move that was cut short at its very end left the log in two places: the one that was written to last stays.
+
+        Of the old one the new one has everything, unless the power went: then it is the one that was flushed.
+        """
+        places = tuple(sorted(places, key=lambda place: (place[1].epochs.latest_epoch, place[1].log_end_offset)))
+        (old_home, old), (new_home, new) = places
+        if old.topic_id is None or old.topic_id != new.topic_id:
+            raise second_directory(partition, new_home.path, old.directory)
+        _log.warning("[%s] a move broke off: %s stays, %s goes", partition, new.directory, old.directory)
+        self.directories.settle(partition, new_home, new)
+        old_home.logs.pop(partition, None)
+        self._rename_away(old_home, partition, old)
 
     def shutdown(self, broker_epoch: int = UNKNOWN_BROKER_EPOCH) -> None:
         """Flushes and closes every log, writes all checkpoints, and marks each directory as left in order.
@@ -203,39 +225,66 @@ class LogManager:
             write_partition_metadata(home.disk, path, topic_id)
         return log
 
-    def create_future(self, partition: TopicPartition, directory: str) -> Log:
-        """Begins a copy of the log in another directory; the caller fills it, then calls `replace_with_future`."""
+    def open_future(self, partition: TopicPartition, directory: str) -> Log:
+        """Makes a copy of the log in another directory, empty yet; waits for the disk, so it is not for the loop."""
         with self._changing:
             home = self.directories.named(directory)
             current = self.directories.home_of(partition)
-            if current is home or current is None or self.get_future(partition) is not None:
+            if current is home or current is None:
                 raise StorageError(f"{partition} cannot be moved here", directory)
             with home.offline_on_error():
-                log = self._open_new(home, partition, self.topic_id(partition), DirectoryKind.FUTURE)
-            home.future_logs[partition] = log
-            return log
+                return self._open_new(home, partition, self.topic_id(partition), DirectoryKind.FUTURE)
 
-    def replace_with_future(self, partition: TopicPartition) -> Log:
-        """Puts the copy in the place of the log; the old one's files go after a delay."""
-        with self._changing, self.cleaning.paused(partition):
-            source = self.directories.home_of(partition)
-            target = self.directories.future_home_of(partition)
-            if source is None or target is None:
-                raise StorageError(f"{partition} is not being moved", ", ".join(self._options.directories))
-            old, new = source.logs[partition], target.future_logs[partition]
-            with target.offline_on_error():
-                new.relocate(f"{target.path}/{partition}")
-                target.disk.flush_directory(target.path)
-            new.update_high_watermark(old.high_watermark)
-            clean_offset = source.cleaner_offsets.read().get(partition)
-            del target.future_logs[partition]
-            self._discard(source, partition, old)
-            self.directories.settle(partition, target, new)
-            if clean_offset is not None:
-                moved = {partition: clean_offset}
-                target.cleaner_offsets.update(lambda offsets: offsets | moved)
-            self._checkpoint_homes({source, target})
-            return new
+    def add_future(self, partition: TopicPartition, copy: Log) -> None:
+        """Makes a copy known; the caller fills it, then calls `begin_replacement`."""
+        home = self.directories.containing(copy.directory)
+        if home is not None:
+            home.future_logs[partition] = copy
+
+    def checkpoint_future(self, copy: Log) -> None:
+        """Writes where a copy begins, before it takes its log's place: deleted records are not to come back with it."""
+        home = self.directories.containing(copy.directory)
+        if home is not None:
+            with home.offline_on_error():
+                home.checkpoint_recovery_points()
+                home.checkpoint_log_starts()
+
+    def begin_replacement(self, partition: TopicPartition) -> Callable[[], None]:
+        """Puts the copy in the place of the log, for this process and for a start after kill -9.
+
+        What is returned brings that to the disk and takes the old log away, on a thread that may wait; until then no
+        flush of the new log ends, so that nobody is told that something is safe which a power cut would take. If one
+        comes in between there are two directories, and the next start takes the one with more in it.
+        """
+        source, target = self.directories.home_of(partition), self.directories.future_home_of(partition)
+        if source is None or target is None:
+            raise StorageError(f"{partition} is not being moved", ", ".join(self._options.directories))
+        old, new = source.logs[partition], target.future_logs[partition]
+        with target.offline_on_error():
+            new.relocate(f"{target.path}/{partition}")
+        claimed = new.claim()
+        assert claimed, "nobody flushes a copy"
+        new.update_high_watermark(old.high_watermark)
+        del target.future_logs[partition]
+        self.directories.unsettle(partition)
+        self.directories.settle(partition, target, new)
+
+        def finish() -> None:
+            try:
+                with target.offline_on_error():
+                    new.flush_claimed()
+                    target.disk.flush_directory(target.path)
+                clean_offset = source.cleaner_offsets.read().get(partition)
+                if clean_offset is not None:
+                    moved = {partition: clean_offset}
+                    target.cleaner_offsets.update(lambda offsets: offsets | moved)
+                self._checkpoint_homes([target])
+                self._rename_away(source, partition, old)
+                self._checkpoint_homes([source])
+            finally:
+                new.release_claim()
+
+        return finish
 
     def delete(self, partitions: Iterable[TopicPartition]) -> None:
         """Takes logs away: their directories are renamed at once and removed after `file.delete.delay.ms`."""
@@ -317,28 +366,46 @@ class LogManager:
 
     def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Cuts logs back to offsets, and says so in the checkpoints before it returns."""
-        homes = set()
         for partition, offset in offsets.items():
-            home, log = self.directories.home_of(partition), self.get(partition)
-            if home is None or log is None:
-                continue
-            with self.cleaning.paused(partition), home.offline_on_error():
-                if log.truncate_to(offset):
-                    homes.add(home)
-                    _lower_clean_offset(home, partition, log.active_segment.base_offset)
-        for home in homes:
-            with home.offline_on_error():
-                home.checkpoint_recovery_points()
+            log = self.get(partition)
+            if log is not None:
+                log.wait_for_flush()
+            finish = self.begin_truncation(partition, offset)
+            if finish is not None:
+                finish()
 
-    def truncate_fully_and_start_at(self, partition: TopicPartition, offset: int) -> None:
-        """Empties a log, which then begins at the offset."""
+    def begin_truncation(self, partition: TopicPartition, offset: int) -> Callable[[], None] | None:
+        """Cuts a log back for whoever reads it; what is returned has to be called before the next append.
+
+        That brings it to the disk, checkpoints too, on a thread that may wait. None if the log is being flushed.
+        """
+        return self._begin_cut(partition, lambda log: log.begin_truncation(offset))
+
+    def begin_restart(self, partition: TopicPartition, offset: int) -> Callable[[], None] | None:
+        """The same for a log that is emptied and then begins at the offset."""
+        return self._begin_cut(partition, lambda log: log.begin_restart(offset))
+
+    def _begin_cut(self, partition: TopicPartition, begin: Callable[[Log], Truncation]) -> Callable[[], None] | None:
         home, log = self.directories.home_of(partition), self.get(partition)
         if home is None or log is None:
-            return
-        with self.cleaning.paused(partition), home.offline_on_error():
-            log.truncate_fully_and_start_at(offset)
-            _lower_clean_offset(home, partition, log.active_segment.base_offset)
-            home.checkpoint_recovery_points()
+            return _nothing
+        log.check_online()
+        if not log.claim():
+            return None
+        with ExitStack() as stack:
+            stack.enter_context(self.cleaning.paused(partition))
+            with home.offline_on_error():
+                begun = begin(log)
+            pause = stack.pop_all()
+
+        def finish() -> None:
+            with pause, home.offline_on_error():
+                log.finish_truncation(begun)
+                if begun.is_cut:
+                    _lower_clean_offset(home, partition, log.active_segment.base_offset)
+                    home.checkpoint_recovery_points()
+
+        return finish
 
     # Failing
 
@@ -350,12 +417,8 @@ class LogManager:
         return home
 
 
-def _second_directory(partition: TopicPartition, other: str, directory: str) -> CorruptFileError:
-    return CorruptFileError(
-        f"{partition} has a second directory, in {other}; a move between directories broke off half way. "
-        "Delete the one on the disk that failed",
-        directory,
-    )
+def _nothing() -> None:
+    """What is left to do for a log that is not here."""
 
 
 def _lower_clean_offset(home: LogDirectory, partition: TopicPartition, offset: int) -> None:

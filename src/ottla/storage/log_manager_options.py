@@ -2,9 +2,9 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.storage.directory_lock import DirectoryLock
 from ottla.storage.disk.port import Disk
 from ottla.storage.log_config import DEFAULT_LOG_CONFIG, LogConfig
@@ -22,7 +22,7 @@ def run_here(change: Callable[[], None]) -> None:
     change()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LogManagerOptions:
     """The directories, the ports to the outside, and the settings that do not change."""
 

@@ -5,10 +5,10 @@ Version 1 has `cluster.id`, `node.id` and `directory.id`; version 0, of the time
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ottla.base.config_file import PropertiesError, parse_properties, render_properties
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.storage.disk.atomic import read_whole, write_atomically
 from ottla.storage.disk.port import Disk
@@ -22,7 +22,7 @@ class ForeignDirectoryError(CorruptFileError):
     """The directory belongs to another cluster or node, or to another version of the software."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetaProperties:
     """What the file says."""
 
@@ -43,6 +43,8 @@ def read_meta_properties(disk: Disk, directory: str) -> MetaProperties | None:
     except PropertiesError as error:
         raise CorruptFileError(str(error), path) from error
     version = _integer(found, "version", path)
+    if version is None:
+        raise ForeignDirectoryError("there is no version in it: it is damaged, or not a file of Kafka's", path)
     if version not in (0, 1):
         raise ForeignDirectoryError(f"version {found.get('version')!r} is not one that this release knows", path)
     node_id = _integer(found, "node.id" if version == 1 else "broker.id", path)

@@ -11,6 +11,7 @@ from ottla.storage.errors import CorruptFileError
 
 FILE_NAME = "partition.metadata"
 _VERSION = 0
+_SHOWN_BYTES = 60
 
 
 def write_partition_metadata(disk: Disk, directory: str, topic_id: Uuid) -> None:
@@ -29,8 +30,17 @@ def read_partition_metadata(disk: Disk, directory: str) -> Uuid | None:
     try:
         fields = dict(line.split(": ", 1) for line in raw.decode("ascii").splitlines())
         version, topic_id = int(fields.pop("version")), Uuid.parse(fields.pop("topic_id"))
-    except (ValueError, KeyError) as error:
-        raise CorruptFileError(f"not a partition.metadata ({error})", path) from None
+    except (ValueError, KeyError):
+        raise _refused(raw, path) from None
     if fields or version != _VERSION or topic_id == ZERO_UUID:
-        raise CorruptFileError(f"version {version}, topic id {topic_id}", path)
+        raise _refused(raw, path)
     return topic_id
+
+
+def _refused(raw: bytes, path: str) -> CorruptFileError:
+    """Whoever reads this has to decide whose records these are: nothing else in the directory says it."""
+    return CorruptFileError(
+        f"should be the lines 'version: {_VERSION}' and 'topic_id: ...' and is {raw[:_SHOWN_BYTES]!r}; if the records "
+        "belong to the topic that has the name now, remove this file while the broker is stopped",
+        path,
+    )

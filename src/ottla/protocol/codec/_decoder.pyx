@@ -12,7 +12,7 @@ from cpython.long cimport PyLong_FromLong, PyLong_FromLongLong, PyLong_FromUnsig
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport INT16_MAX, INT32_MAX
+from libc.stdint cimport INT16_MAX, INT32_MAX, INT64_MAX
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -35,6 +35,7 @@ cdef class Refused(Exception):
 cdef enum:
     DEPTH_MAX = 16  # structs within structs; Kafka's deepest message has five
     IN_TAGS = -1
+    ELEMENTS_MAX = 1_000_000  # see `tolerant.ELEMENTS_MAX`
 
 cdef struct Step:
     PyObject *program  # borrowed: the struct being read
@@ -45,19 +46,17 @@ cdef struct Input:
     const uint8_t *data
     Py_ssize_t position
     Py_ssize_t limit
-    PyObject *whole  # borrowed: the view of everything that `records` fields are slices of
+    PyObject *buffer  # borrowed: what `records` fields are slices of
     bint tolerant
+    Py_ssize_t elements_left
     int depth
     Step trail[DEPTH_MAX]  # where the reader is, so that a refusal can name the place
 
 
-def decode(plan, buffer, Py_ssize_t position, *, bint tolerant):
+def decode(plan, buffer, Py_ssize_t position, *, bint tolerant, Py_ssize_t elements_max=ELEMENTS_MAX):
     """The struct at `position` and the position behind it, or a `DecodeError` that says where but not why."""
     cdef Py_buffer view
     cdef Input source
-    whole = memoryview(buffer)
-    if whole.itemsize != 1:
-        whole = whole.cast("B")
     PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
     try:
         if position < 0 or position > view.len:
@@ -65,8 +64,9 @@ def decode(plan, buffer, Py_ssize_t position, *, bint tolerant):
         source.data = <const uint8_t *>view.buf
         source.position = position
         source.limit = view.len
-        source.whole = <PyObject *>whole
+        source.buffer = <PyObject *>buffer
         source.tolerant = tolerant
+        source.elements_left = elements_max if tolerant else INT64_MAX
         source.depth = 0
         value = read_struct(program_of(plan), &source)
         return value, source.position
@@ -176,11 +176,16 @@ cdef object read_bytes(Op *op, Input *source):
         return null_or_refuse(length, op.nullable, source)
     need(source, length)
     if op.kind == RECORDS:
-        value = (<object>source.whole)[source.position : source.position + length]
+        value = as_bytes_view(<object>source.buffer)[source.position : source.position + length]
     else:
         value = PyBytes_FromStringAndSize(<const char *>source.data + source.position, length)
     source.position += length
     return value
+
+
+cdef object as_bytes_view(object buffer):
+    view = memoryview(buffer)
+    return view if view.itemsize == 1 else view.cast("B")
 
 
 cdef object read_array(Op *op, Input *source):
@@ -191,6 +196,7 @@ cdef object read_array(Op *op, Input *source):
         return null_or_refuse(count, op.nullable, source)
     if count > source.limit - source.position:
         raise Refused
+    spend(source, count)
     values = PyList_New(count)
     for index in range(count):
         step.element = index
@@ -208,6 +214,8 @@ cdef object read_tags(Program program, object instance, Input *source):
     cdef int index
     cdef Step *step = &source.trail[source.depth - 1]
     unknown = None
+    if count > 0:
+        spend(source, count)
     for _ in range(count):
         step.field = IN_TAGS
         tag = read_uvarint(source)
@@ -240,6 +248,13 @@ cdef inline object null_or_refuse(Py_ssize_t length, bint nullable, Input *sourc
 
 cdef inline int need(Input *source, Py_ssize_t count) except -1:
     if count < 0 or count > source.limit - source.position:
+        raise Refused
+    return 0
+
+
+cdef inline int spend(Input *source, Py_ssize_t count) except -1:
+    source.elements_left -= count
+    if source.elements_left < 0:
         raise Refused
     return 0
 

@@ -10,7 +10,7 @@ from ottla.base.accelerated import compiled_module
 from ottla.base.buffer import Buffer
 from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.codec.reader import Reader
-from ottla.protocol.codec.tolerant import TolerantReader
+from ottla.protocol.codec.tolerant import ELEMENTS_MAX, TolerantReader
 from ottla.protocol.codec.writer import Writer, joined
 from ottla.protocol.field import Records
 
@@ -32,22 +32,27 @@ Parts = tuple[tuple[StructPlan, Any], ...]
 
 def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
     """The struct at `position` and the position behind it, or `DecodeError`."""
-    return _decode(plan, buffer, position, Reader)
-
-
-def decode_tolerantly(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
-    """As `decode`, but with Kafka's tolerance for requests."""
-    return _decode(plan, buffer, position, TolerantReader)
-
-
-def _decode(plan: StructPlan, buffer: Buffer, position: int, explain: type[Reader]) -> tuple[Any, int]:
     if COMPILED:
-        found = _decoder.decode(plan, buffer, position, tolerant=explain is TolerantReader)
+        found = _decoder.decode(plan, buffer, position, tolerant=False)
         if isinstance(found, tuple):
             return found
         if len(buffer) > EXPLAINED_BYTES_MAX:
             raise found
-    reader = explain(buffer, position)
+    reader = Reader(buffer, position)
+    return reader.read(plan), reader.position
+
+
+def decode_tolerantly(
+    plan: StructPlan, buffer: Buffer, position: int, elements_max: int = ELEMENTS_MAX
+) -> tuple[Any, int]:
+    """As `decode`, but with Kafka's tolerance for requests, and not for those of too many elements."""
+    if COMPILED:
+        found = _decoder.decode(plan, buffer, position, tolerant=True, elements_max=elements_max)
+        if isinstance(found, tuple):
+            return found
+        if len(buffer) > EXPLAINED_BYTES_MAX:
+            raise found
+    reader = TolerantReader(buffer, position, elements_max)
     return reader.read(plan), reader.position
 
 

@@ -94,6 +94,7 @@ class Reader:
         # Every element takes at least a byte, so a count beyond the bytes left can't be honest.
         if count > self.limit - self.position:
             self._fail(f"an array of {count} elements in {self.limit - self.position} bytes")
+        self._spend(count)
         element = planned.element
         assert element is not None
         values: list[Any] = []
@@ -139,6 +140,9 @@ class Reader:
             self._fail("null where no null can stand")
         return None
 
+    def _spend(self, count: int) -> None:
+        """So many elements more are to be read: nothing that a strict reader's caller would mind."""
+
     def _means_null(self, length: int) -> bool:
         return length == -1
 
@@ -178,7 +182,9 @@ class Reader:
         known = {planned.field.tag: planned for planned in plan.tagged}
         last = -1
         try:
-            for _ in range(self._uvarint()):
+            count = self._uvarint()
+            self._spend(count)
+            for _ in range(count):
                 tag, size = self._uvarint(), self._uvarint()
                 self._check_tag_order(tag, last)
                 last = tag

@@ -104,19 +104,18 @@ def decode_record(value: Buffer, record_types: dict[int, type[MetadataRecord]] =
     return VersionedRecord(_message(plan, value, start), plan.version)
 
 
-def read_record(value: Buffer) -> MetadataRecord:
+def read_record(value: bytes) -> MetadataRecord:
     """The record alone, for who replays the metadata log: millions of records of a few types and versions.
 
     >>> read_record(bytes.fromhex("01140000"))
     NoOpRecord()
     """
-    frame = bytes(value[:3])
-    plan = _PLANS.get(frame)
+    plan = _PLANS.get(value[:3])
     if plan is None:
         plan, start = _plan_of(value, RECORD_TYPES)
         if start != 3:
             return _message(plan, value, start)
-        _PLANS[frame] = plan
+        _PLANS[value[:3]] = plan
     return _message(plan, value, 3)
 
 

@@ -6,10 +6,10 @@ records are messages without that prefix.
 """
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar
 
+from ottla.base.frozen import frozen
 from ottla.protocol.control_record import ControlRecordTypeSchema, EndTxnMarker
 from ottla.protocol.definition import Message
 from ottla.protocol.errors import DecodeError
@@ -45,7 +45,7 @@ def read_key(key: bytes | None) -> ControlRecordType | None:
     return ControlRecordType(number) if 0 <= number <= max(ControlRecordType) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndTransactionMarker:
     """The end of one producer's transaction in one partition."""
 

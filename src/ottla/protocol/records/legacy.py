@@ -10,9 +10,9 @@ into lz4 headers.
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ottla.base.buffer import Buffer
+from ottla.base.frozen import frozen
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, decompress, lz4
 from ottla.protocol.errors import CorruptMessageError, DecodeError
 from ottla.protocol.records.batch import LOG_OVERHEAD, frame_at
@@ -30,7 +30,7 @@ _MAGIC_AT = 16
 _INT32_MAX = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Message:
     offset: int
     magic: int

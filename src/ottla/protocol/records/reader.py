@@ -6,9 +6,9 @@ records are read, and it never decompresses to more than `decompressed_bytes_max
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ottla.base.buffer import Buffer
+from ottla.base.frozen import frozen
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, decompress
 from ottla.protocol.errors import CorruptMessageError
 from ottla.protocol.records import frames, legacy
@@ -17,7 +17,7 @@ from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.record import Record, RecordTuple
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadOptions:
     """What to leave out, and how far to trust the bytes."""
 

@@ -7,12 +7,12 @@ decompresses to more than the limit is MESSAGE_TOO_LARGE.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
 from ottla.base.buffer import Buffer
+from ottla.base.frozen import frozen
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType
 from ottla.protocol.errors import (
     ApiError,
@@ -50,7 +50,7 @@ class AppendOrigin(Enum):
 _CLIENT = AppendOrigin.CLIENT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AppendRules:
     """A topic's settings that decide what may be appended; the defaults are Kafka's."""
 

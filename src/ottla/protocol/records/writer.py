@@ -7,8 +7,9 @@ patched by whoever appends it.
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ottla.base.frozen import frozen
 from ottla.protocol.checksum import crc32c
 from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, compress, decompress
 from ottla.protocol.errors import EncodeError
@@ -24,7 +25,7 @@ _INT32_MAX = 2**31 - 1
 _INT64_BOUND = 2**63
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchOptions:
     """Everything about a batch but its records.
 

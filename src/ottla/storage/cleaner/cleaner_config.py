@@ -1,12 +1,12 @@
 """The cleaner's own settings, all `log.cleaner.*`; what a topic may set is in `log_config_keys`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Self
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic
 from ottla.base.config_check import Range
 from ottla.base.config_type import ConfigType
+from ottla.base.frozen import frozen
 from ottla.storage.cleaner.key_map import ENTRY_BYTES
 
 _MIB: Final = 1 << 20
@@ -33,7 +33,7 @@ CLEANER_CONFIG_KEYS: Final = ConfigKeys(
 """Every broker setting of the cleaner."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CleanerConfig:
     """The settings as the cleaner reads them."""
 

@@ -1,9 +1,9 @@
 """What one round of cleaning goes by, the same for every batch."""
 
-from dataclasses import dataclass
+from ottla.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastRecord:
     """Where an active producer stands: its last data offset, or None if all it has is markers of this epoch."""
 
@@ -11,7 +11,7 @@ class LastRecord:
     producer_epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterRules:
     """The round's bounds and times."""
 

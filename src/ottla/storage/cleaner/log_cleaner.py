@@ -160,12 +160,15 @@ class _Round:
                 if ticket.is_void:
                     break
                 if isinstance(report, CleanedGroup):
-                    self._change(ticket, partial(self._swap, report, now_ms))
+                    self._swap(report, ticket, now_ms)
                 else:
                     outcome = report
         finally:
             worker.close()
-        self._change(ticket, partial(self._finish, outcome))
+        if isinstance(outcome, Finished):
+            self._checkpoint(outcome, ticket)
+        else:
+            self._change(ticket, partial(_remove_leftovers, self._log))
         return None if ticket.is_void else outcome
 
     def _change(self, ticket: Ticket, change: Callable[[], None]) -> None:
@@ -175,22 +178,31 @@ class _Round:
             if not ticket.is_void:
                 change()
 
+        self._log.wait_for_flush()  # Here, and not where clients are served.
         self._manager.run_on_writer(unless_void)
 
-    def _swap(self, group: CleanedGroup, now_ms: int) -> None:
+    def _swap(self, group: CleanedGroup, ticket: Ticket, now_ms: int) -> None:
+        """Renames on the writer's thread, and waits for the disk on this one: first until it is decided, then until
+        it is done, before the old files may go."""
         log = self._log
         old = [self._segments[base_offset] for base_offset in group.sources]
-        new = Segment.open(log.disk, log.directory, old[0].base_offset, log.config, suffix=file_name.CLEANED)
-        log.replace_segments(old, [new])
-        self._manager.maintenance.collect_deleted(log, now_ms)
 
-    def _finish(self, outcome: Finished | Failed | None) -> None:
-        if isinstance(outcome, Finished):
-            done = {self.partition: outcome.clean_offset}
-            self.home.cleaner_offsets.update(lambda offsets: offsets | done)
+        def begin() -> None:
+            new = Segment.open(log.disk, log.directory, old[0].base_offset, log.config, suffix=file_name.CLEANED)
+            log.begin_swap([new])
+
+        self._change(ticket, begin)
+        log.flush_names()
+        self._change(ticket, partial(log.finish_swap, old))
+        log.flush_names()
+        self._manager.run_on_writer(partial(self._manager.maintenance.collect_deleted, log, now_ms))
+
+    def _checkpoint(self, outcome: Finished, ticket: Ticket) -> None:
+        """Whoever makes the ticket void lowers the offset afterwards, if it has to be: the file has a lock."""
+        done = {self.partition: outcome.clean_offset}
+        self.home.cleaner_offsets.update(lambda offsets: offsets if ticket.is_void else offsets | done)
+        if not ticket.is_void:
             _log.info("[%s] cleaned up to offset %d: %s", self.partition, outcome.clean_offset, outcome)
-        else:
-            _remove_leftovers(self._log)
 
 
 def _producers(log: Log) -> tuple[tuple[int, int | None, int], ...]:
@@ -202,6 +214,7 @@ def _producers(log: Log) -> tuple[tuple[int, int | None, int], ...]:
 
 
 def _remove_leftovers(log: Log) -> None:
+    log.abandon_swap()
     for name in log.disk.list(log.directory):
         parsed = file_name.parse(name)
         if parsed is not None and parsed.transient == file_name.CLEANED:

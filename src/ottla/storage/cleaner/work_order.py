@@ -6,14 +6,15 @@ to stop. Back come a `CleanedGroup` for each group of segments whose replacement
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final, TypeAlias
 
+from ottla.base.frozen import frozen
 from ottla.storage.cleaner.filter_rules import LastRecord
 from ottla.storage.index.transaction_index import AbortedTransaction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkOrder:
     """One round of cleaning of one log."""
 
@@ -54,7 +55,7 @@ class WorkOrder:
         return {producer_id: LastRecord(offset, epoch) for producer_id, offset, epoch in self.producers}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CleanedGroup:
     """These segments may be replaced by the first one's `.cleaned` files."""
 
@@ -62,7 +63,7 @@ class CleanedGroup:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Finished:
     """The round is done: everything below `clean_offset` is clean now."""
 
@@ -75,7 +76,7 @@ class Finished:
     elapsed_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failed:
     """The round could not be finished; `is_corrupt` if trying again is of no use."""
 

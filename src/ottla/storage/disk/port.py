@@ -5,11 +5,11 @@ Both raise `StorageError` with the path, never `OSError`. Nothing is durable bef
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
 from ottla.base.buffer import Buffer
+from ottla.base.frozen import frozen
 
 
 class Access(Enum):
@@ -23,7 +23,7 @@ class Access(Enum):
     """Read and write; made if it is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileStatus:
     """What the disk knows of a path."""
 

@@ -5,6 +5,7 @@ relative to the segment's base, so they fit as long as the segment spans less th
 """
 
 import struct
+from bisect import bisect_left
 
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError, RebuildableFileError
@@ -60,6 +61,17 @@ class OffsetIndex:
         entries = self.entries
         found = floor_entry(entries.map(), entries.count, offset - self.base_offset) if entries.count > 0 else None
         return (self.base_offset, 0) if found is None else (self.base_offset + found[0], found[1])
+
+    def offset_beyond(self, position: int) -> int | None:
+        """The offset of the first entry at the position or behind it; None if there is none.
+
+        Entries (10, 500) (20, 900): 500 → 10, 501 → 20, 901 → None.
+        """
+        entries = self.entries
+        if position > self.last_position or entries.count == 0:
+            return None
+        slot = bisect_left(range(entries.count), position, key=lambda slot: entries.entry(slot)[1])
+        return self.base_offset + entries.entry(slot)[0]
 
     def truncate(self, offset: int) -> None:
         """Forgets entries of this offset and above."""

@@ -1,13 +1,15 @@
 """The history of leader epochs in memory, and on disk whenever it changed.
 
 Epochs and start offsets rise together; an entry that would break this takes away those it contradicts, because a new
-leader's word goes over the remains of an older one. Additions are on disk before they are used. Removals may be lost
-in a crash: loading a log removes again what lies outside of it.
+leader's word goes over the remains of an older one. What a leader begins (`assign`) is on disk before it is used, and
+so are removals at the end. What comes with a batch (`note`) is written by the flush that the batch waits for: until
+then recovery finds it in the batch again. Removals at the start may be lost in a crash: loading makes them again.
 
 Worked example, [(0, 0) (1, 50) (3, 80)] with a log end of 100: the end of epoch 1 is 80, of 2 is 80 as epoch 1's,
 of 3 is 100, of 4 is unknown. Truncated to 60 → [(0, 0) (1, 50)]; log start raised to 55 → [(1, 55) (3, 80)].
 """
 
+import threading
 from collections.abc import Sequence
 
 from ottla.storage.disk.port import Disk
@@ -18,13 +20,15 @@ UNDEFINED_EPOCH_OFFSET = -1
 
 
 class LeaderEpochCache:
-    """One partition's epochs. One thread changes it; any may ask."""
+    """One partition's epochs. One thread changes it; any may ask, and any may write the file."""
 
-    __slots__ = ("_disk", "entries", "latest_epoch", "path")
+    __slots__ = ("_disk", "_is_noted", "_writing", "entries", "latest_epoch", "path")
 
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
         self.path = path
+        self._writing = threading.Lock()
+        self._is_noted = False
         self.entries: tuple[EpochEntry, ...] = ()
         self.latest_epoch = UNDEFINED_EPOCH
         """The newest epoch; -1 if none is known."""
@@ -37,11 +41,12 @@ class LeaderEpochCache:
             self.flush()
 
     def note(self, epoch: int, start_offset: int) -> bool:
-        """The same without writing the file, for those who have many to say; answers whether anything changed."""
+        """The same without writing the file, which `flush_noted` does; answers whether anything changed."""
         entries = self.entries
         if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
             return False
         self._take(_with(entries, EpochEntry(epoch, start_offset)))
+        self._is_noted = True
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEntry:
@@ -68,28 +73,37 @@ class LeaderEpochCache:
 
     def truncate_from_end(self, end_offset: int) -> None:
         """Forgets the epochs that begin at the offset or later."""
+        self.forget_from_end(end_offset)
+        self.flush_noted()
+
+    def forget_from_end(self, end_offset: int) -> None:
+        """The same without writing the file, which `flush_noted` does."""
         kept = tuple(entry for entry in self.entries if entry.start_offset < end_offset)
-        self._replace(kept)
+        if kept != self.entries:
+            self._take(kept)
+            self._is_noted = True
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forgets the epochs that end at the offset or before; the one that holds it now begins there."""
+        """Forgets the epochs that end at the offset or before; the one that holds it now begins there.
+
+        The file follows with the next change: until then loading comes to the same result, and nobody waits for a disk.
+        """
         before = [entry for entry in self.entries if entry.start_offset <= start_offset]
         if before:
             first = EpochEntry(before[-1].epoch, start_offset)
-            self._replace((first, *self.entries[len(before) :]))
+            self._take((first, *self.entries[len(before) :]))
 
-    def clear(self) -> None:
-        """Forgets everything."""
-        self._replace(())
+    def flush_noted(self) -> None:
+        """Writes the file if there is anything that it does not say."""
+        if self._is_noted:
+            self.flush()
 
     def flush(self) -> None:
         """Writes the file."""
-        write_epochs(self._disk, self.path, self.entries)
-
-    def _replace(self, entries: Sequence[EpochEntry]) -> None:
-        if entries != self.entries:
-            self._take(entries)
-            self.flush()
+        with self._writing:
+            # Before it is true: what is noted meanwhile needs the next flush.
+            self._is_noted = False
+            write_epochs(self._disk, self.path, self.entries)
 
     def _take(self, entries: Sequence[EpochEntry]) -> None:
         self.entries = tuple(entries)

@@ -1,7 +1,7 @@
 """The file `leader-epoch-checkpoint`: lines `0` (version), the count, then `<epoch> <start offset>` each.
 
 A missing file is an empty history. Noise or a wrong count is refused: a history that is silently short would make
-this replica truncate in the wrong place.
+this replica truncate in the wrong place. Whoever opens the log builds it anew from the batches then.
 """
 
 from collections.abc import Iterable

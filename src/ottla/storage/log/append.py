@@ -15,6 +15,7 @@ from ottla.protocol.errors import (
     RecordListTooLargeError,
 )
 from ottla.protocol.records.batch import Batch, batches
+from ottla.protocol.records.pair_batch import write_pairs
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendOrigin, validate
 from ottla.storage.errors import UnexpectedOffsetError
@@ -53,15 +54,12 @@ def append_as_leader(
     first_offset = log.tail[0]
     last_offset = first_offset + batch.last_offset_delta
     rules = log.rules
-    if (
-        options.origin is _CLIENT
-        and rules.timestamp_type is _CREATE_TIME
-        and batch.is_in_order(
-            rules.max_message_bytes,
-            now_ms - rules.timestamp_before_max_ms,
-            min(now_ms + rules.timestamp_after_max_ms, _TIMESTAMP_MAX),
-            needs_keys=rules.compacted,
-        )
+    # A batch that passes as a client's passes as anybody's: the rules for others are fewer.
+    if rules.timestamp_type is _CREATE_TIME and batch.is_in_order(
+        rules.max_message_bytes,
+        now_ms - rules.timestamp_before_max_ms,
+        min(now_ms + rules.timestamp_after_max_ms, _TIMESTAMP_MAX),
+        needs_keys=rules.compacted,
     ):
         batch.assign(first_offset, leader_epoch)
     else:
@@ -79,7 +77,7 @@ def append_as_leader(
             check = outcome
     segment = _room_for(log, size, last_offset, max_timestamp, now_ms)
     if leader_epoch != log.epochs.latest_epoch:
-        log.epochs.assign(leader_epoch, first_offset)
+        log.epochs.note(leader_epoch, first_offset)
     segment.append(records, last_offset, max_timestamp)
     if check is not None:
         check.add_batch(batch)
@@ -90,6 +88,30 @@ def append_as_leader(
     # Twice as fast as AppendInfo(…), and this is the one place where it counts.
     facts = (first_offset, last_offset, max_timestamp, append_time, log.log_start_offset, size)
     return tuple.__new__(AppendInfo, facts)
+
+
+def append_pairs(
+    log: "Log", pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
+) -> int | None:
+    """See `Log.append_pairs`. The batch is made here: all that could speak against it are the topic's settings."""
+    rules = log.rules
+    if (
+        rules.timestamp_type is not _CREATE_TIME
+        or log.recompression is not None
+        or not -rules.timestamp_before_max_ms <= timestamp_ms - now_ms <= rules.timestamp_after_max_ms
+    ):
+        return None
+    first_offset = log.tail[0]
+    records = write_pairs(pairs, timestamp_ms, first_offset, leader_epoch)
+    size, end_offset = len(records), first_offset + len(pairs)
+    if size > rules.max_message_bytes or size > log.config.segment_bytes:
+        return None
+    segment = _room_for(log, size, end_offset - 1, timestamp_ms, now_ms)
+    if leader_epoch != log.epochs.latest_epoch:
+        log.epochs.note(leader_epoch, first_offset)
+    segment.append(records, end_offset - 1, timestamp_ms)
+    log.advance(end_offset, segment)
+    return end_offset
 
 
 def _refuse_size(log: "Log", size: int) -> RecordListTooLargeError:
@@ -134,7 +156,7 @@ def _append_several(
             if duplicate is not None:
                 return _repeated(log, duplicate)
     if leader_epoch != log.epochs.latest_epoch:
-        log.epochs.assign(leader_epoch, first_offset)
+        log.epochs.note(leader_epoch, first_offset)
     info = _write_several(log, records, found, now_ms)
     changes.take_effect(log.tail[1])
     if log.rules.timestamp_type is TimestampType.LOG_APPEND_TIME:
@@ -183,7 +205,7 @@ def _append_run(log: "Log", records: Buffer, found: list[Batch], now_ms: int) ->
         if batch.producer_id >= 0:
             changes.add(batch, 0)
         if batch.partition_leader_epoch > log.epochs.latest_epoch:
-            log.epochs.assign(batch.partition_leader_epoch, batch.base_offset)
+            log.epochs.note(batch.partition_leader_epoch, batch.base_offset)
     info = _write_several(log, memoryview(records)[found[0].position : found[-1].end], found, now_ms)
     changes.take_effect(log.tail[1])
     return info

@@ -1,15 +1,15 @@
 """What is said about an append: how it is to be done, and how it went."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.protocol.records.validation import AppendOrigin
 from ottla.storage.producer_state.verification import VerificationEntry
 
 NO_LOG_APPEND_TIME = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AppendOptions:
     """How a leader appends."""
 

@@ -15,16 +15,11 @@ if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 
-def drop(log: "Log", segments: Sequence[Segment]) -> None:
-    """Takes segments out in the order given, which decides what a crash leaves."""
-    if not segments:
-        return
+def rename_away(segments: Sequence[Segment]) -> None:
+    """Has a restart not bring segments back, in the order given, which decides what a crash leaves."""
     for segment in segments:
         segment.release()
         segment.change_suffix(file_name.DELETED)
-    log.disk.flush_directory(log.directory)
-    log.segments.remove(segments)
-    log.doom(segments)
 
 
 def delete_oldest(log: "Log", segments: Sequence[Segment], now_ms: int) -> None:
@@ -37,7 +32,12 @@ def delete_oldest(log: "Log", segments: Sequence[Segment], now_ms: int) -> None:
         append.roll(log, now_ms, None)
         if log.segments.active is segments[-1]:
             segments = segments[:-1]
-    drop(log, segments)
+    abandon_swap(log)
+    # Without a flush of the directory, which the caller sees to: after a crash old segments may be there again, and
+    # retention takes them again.
+    rename_away(segments)
+    log.segments.remove(segments)
+    log.doom(segments)
     first_offset = log.segments.first.base_offset
     if first_offset > log.log_start_offset:
         move_log_start(log, first_offset)
@@ -52,22 +52,36 @@ def move_log_start(log: "Log", offset: int) -> None:
     log.high_watermark = max(log.high_watermark, offset)
 
 
-def replace(log: "Log", old: Sequence[Segment], new: Sequence[Segment]) -> None:
-    """See `Log.replace_segments`.
+def begin_swap(log: "Log", new: Sequence[Segment]) -> None:
+    """See `Log.begin_swap`.
 
     Once all new files are called `.swap` the change is decided: loading completes it. Before that it undoes it.
     """
+    abandon_swap(log)
+    log.swapping = tuple(new)
     for segment in reversed(new):
         segment.change_suffix(file_name.SWAP)
-    log.disk.flush_directory(log.directory)
-    for segment in old:
-        segment.release()
-        segment.change_suffix(file_name.DELETED)
+
+
+def finish_swap(log: "Log", old: Sequence[Segment]) -> None:
+    """See `Log.finish_swap`."""
+    new, log.swapping = log.swapping, ()
+    rename_away(old)
     for segment in new:
         segment.change_suffix("")
-    log.disk.flush_directory(log.directory)
     log.segments.replace(old, new)
     log.doom(old)
+
+
+def abandon_swap(log: "Log") -> None:
+    """Takes back a swap that was begun: what it was made of is about to change. The caller flushes the directory.
+
+    The log file goes last. A crash may leave it with or without its indexes, which are built anew then, but no index
+    without it, which loading would put beside the segment as it was.
+    """
+    abandoned, log.swapping = log.swapping, ()
+    for segment in abandoned:
+        segment.delete()
 
 
 def take_directory(log: "Log", directory: str) -> None:
@@ -75,7 +89,7 @@ def take_directory(log: "Log", directory: str) -> None:
     log.directory = directory
     log.snapshots.directory = directory
     log.epochs.path = f"{directory}/{log.epochs.path.rpartition('/')[2]}"
-    for segment in (*log.segments, *log.deleted):
+    for segment in (*log.segments, *log.deleted, *log.swapping):
         segment.relocate(directory)
 
 

@@ -19,5 +19,5 @@ def rebuild_epochs(epochs: LeaderEpochCache, segments: Iterable[Segment]) -> Non
             if batch.partition_leader_epoch > epochs.latest_epoch:
                 epochs.note(batch.partition_leader_epoch, batch.base_offset)
         segment.release()
-    _log.warning("%s: missing, built anew from the batches: %d epochs", epochs.path, len(epochs.entries))
+    _log.warning("%s: lost, built anew from the batches: %d epochs", epochs.path, len(epochs.entries))
     epochs.flush()

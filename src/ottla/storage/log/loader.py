@@ -1,14 +1,19 @@
 """Opens a partition's directory: finishes what was interrupted, recovers after a crash, finds where the log ends.
 
 After a clean stop only the active segment is looked at. After a crash the segment that holds the recovery point and
-all later ones are read and checked batch by batch; see `recovery`.
+all later ones are read and checked batch by batch; see `recovery`. A clean stop flushes everything, so a log that ends
+before its recovery point then has lost what the disk had confirmed, and is not opened: its offsets would be given out
+again.
 """
 
+import logging
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.storage.disk.port import Disk
+from ottla.storage.errors import CorruptFileError
 from ottla.storage.leader_epoch import checkpoint
 from ottla.storage.leader_epoch.cache import LeaderEpochCache
 from ottla.storage.log.epoch_repair import rebuild_epochs
@@ -25,15 +30,19 @@ from ottla.storage.segment.segment import Segment
 
 _DAY_MS = 86_400_000
 
+_log = logging.getLogger(__name__)
+
 
 class Shutdown(Enum):
     """How the log was left the last time."""
 
     CLEAN = auto()
     UNCLEAN = auto()
+    DAMAGED = auto()
+    """It could not be opened the last time: read as after a crash, but nothing that was flushed may be missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadOptions:
     """What the checkpoints and the broker's settings say about a log that is to be opened."""
 
@@ -71,7 +80,7 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
     loaded = LoadedLog(
         directory,
         segments,
-        LeaderEpochCache(disk, f"{directory}/{checkpoint.FILE_NAME}"),
+        _read_epochs(disk, f"{directory}/{checkpoint.FILE_NAME}"),
         ProducerState(options.producer_id_expiration_ms),
         SnapshotDirectory(disk, directory, _offsets(files, file_name.SNAPSHOT)),
         options.log_start_offset,
@@ -79,8 +88,9 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
         options.recovery_point,
     )
     _find_lost_epochs(disk, loaded, options)
-    if len(segments) and options.shutdown is Shutdown.UNCLEAN:
+    if len(segments) and options.shutdown is not Shutdown.CLEAN:
         recover(disk, loaded, config, options.now_ms)
+    _check_flushed(loaded, options.shutdown)
     _find_bounds(disk, loaded, config)
     if options.shutdown is Shutdown.CLEAN:
         _load_producers(disk, loaded, options.now_ms)
@@ -96,14 +106,41 @@ def _offsets(files: list[FileName], kind: str) -> list[int]:
     return [file.base_offset for file in files if file.kind == kind]
 
 
+def _read_epochs(disk: Disk, path: str) -> LeaderEpochCache:
+    """The history of epochs. A file that cannot be read says nothing, and is as good as lost."""
+    try:
+        return LeaderEpochCache(disk, path)
+    except CorruptFileError as problem:
+        _log.warning("%s; it goes, and is built anew from the batches", problem)
+        disk.remove(path)
+        return LeaderEpochCache(disk, path)
+
+
 def _find_lost_epochs(disk: Disk, loaded: LoadedLog, options: LoadOptions) -> None:
     """Makes up for a lost history of epochs; what recovery is going to read is left to it."""
     epochs, segments = loaded.epochs, loaded.segments
-    if epochs.entries or not any(segment.size_bytes for segment in segments) or disk.status(epochs.path) is not None:
+    status = disk.status(epochs.path)
+    # An empty file is what Apache Kafka begins with, and what some file systems leave of one after a crash.
+    is_there = status is not None and status.size_bytes > 0
+    if epochs.entries or is_there or not any(segment.size_bytes for segment in segments):
         return
     is_clean = options.shutdown is Shutdown.CLEAN
     trusted = len(segments) if is_clean else len(segments) - len(segments.from_offset(options.recovery_point))
     rebuild_epochs(epochs, segments.all()[:trusted])
+
+
+def _check_flushed(loaded: LoadedLog, shutdown: Shutdown) -> None:
+    """Looks whether everything below the recovery point is there.
+
+    After a crash it need not: it may have come between a truncation and its checkpoint.
+    """
+    end_offset = loaded.segments.active.next_offset if len(loaded.segments) else 0
+    if end_offset >= loaded.recovery_point:
+        return
+    problem = f"the log ends at offset {end_offset}, though everything below {loaded.recovery_point} was on the disk"
+    if shutdown is not Shutdown.UNCLEAN:
+        raise CorruptFileError(problem, loaded.directory)
+    _log.warning("%s: %s", loaded.directory, problem)
 
 
 def _find_bounds(disk: Disk, loaded: LoadedLog, config: LogConfig) -> None:

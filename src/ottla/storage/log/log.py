@@ -33,6 +33,7 @@ from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.loader import LoadOptions, load
 from ottla.storage.log.recompression import Recompression
 from ottla.storage.log.segments import Segments
+from ottla.storage.log.truncation import Truncation
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
 from ottla.storage.producer_state.state import ProducerState
@@ -67,6 +68,7 @@ class Log:
         "rules",
         "segments",
         "snapshots",
+        "swapping",
         "tail",
         "topic",
         "topic_id",
@@ -89,6 +91,8 @@ class Log:
         self.last_flush_ms = options.now_ms
         self.offline_error: StorageError | None = None
         self._deleted: list[Segment] = []
+        self.swapping: tuple[Segment, ...] = ()
+        """Cleaned segments that are about to take others' place."""
         self._flushing = threading.Lock()
         # Without a flush so far the directory's own name may not be on the disk either.
         self._has_new_directory = loaded.recovery_point == 0
@@ -177,6 +181,21 @@ class Log:
             self.go_offline(error)
             raise
 
+    def append_pairs(
+        self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
+    ) -> int | None:
+        """Writes keys and values of this broker's own as one batch, with what `append_as_leader` would write.
+
+        The log end after it; None, with nothing done, if the topic's settings want more of a batch than that.
+        """
+        if self.offline_error is not None:
+            self.check_online()
+        try:
+            return append.append_pairs(self, pairs, timestamp_ms, leader_epoch, now_ms)
+        except StorageError as error:
+            self.go_offline(error)
+            raise
+
     def append_as_follower(self, records: Buffer, leader_epoch: int, now_ms: int) -> AppendInfo | None:
         """Writes batches as the leader has them; a batch that is cut short at the end is left out.
 
@@ -228,6 +247,10 @@ class Log:
         """The aborted transactions that a reader of these offsets has to know of, oldest marker first."""
         return lookup.aborted_transactions(self, start_offset, end_offset)
 
+    def aborted_in(self, found: FetchData, offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """The aborted transactions that a reader of what was found from `offset` on has to know of, and few others."""
+        return lookup.aborted_in(self, found, offset, end_offset)
+
     def offset_for_timestamp(self, timestamp: int) -> TimestampOffset | None:
         """The first record that is not older than the timestamp; None if all are."""
         return lookup.offset_for_timestamp(self, timestamp)
@@ -275,14 +298,37 @@ class Log:
         Checkpoint the recovery point afterwards: it may have gone back.
         """
         self.check_online()
-        with self._flushing, self._io():
-            return truncation.truncate_to(self, offset)
+        self._flushing.acquire()
+        begun = self.begin_truncation(offset)
+        self.finish_truncation(begun)
+        return begun.is_cut
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drops everything; the log is empty and begins at the offset."""
         self.check_online()
-        with self._flushing, self._io():
-            truncation.truncate_fully_and_start_at(self, offset)
+        self._flushing.acquire()
+        self.finish_truncation(self.begin_restart(offset))
+
+    def begin_truncation(self, offset: int) -> Truncation:
+        """The part of `truncate_to` that waits for no disk, after `claim`; `finish_truncation` before the next append.
+
+        From now on nobody reads what goes.
+        """
+        with self._io(is_claimed=True):
+            return truncation.begin(self, offset)
+
+    def begin_restart(self, offset: int) -> Truncation:
+        """The same of `truncate_fully_and_start_at`."""
+        with self._io(is_claimed=True):
+            return truncation.begin_restart(self, offset)
+
+    def finish_truncation(self, begun: Truncation) -> None:
+        """Returns once a truncation is on the disk, and gives the claim back; on any thread."""
+        try:
+            with self._io():
+                truncation.finish(self, begun)
+        finally:
+            self.release_claim()
 
     def restart_at(self, log_start_offset: int, log_end_offset: int) -> None:
         """Takes the bounds that a truncation led to."""
@@ -293,6 +339,31 @@ class Log:
         self.high_watermark = min(max(self.high_watermark, log_start_offset), log_end_offset)
 
     # Housekeeping
+
+    def claim(self) -> bool:
+        """Has flushes and other changes of files wait for `release_claim`, on any thread; False if one is under way."""
+        return self._flushing.acquire(blocking=False)
+
+    def release_claim(self) -> None:
+        """Ends what `claim` began."""
+        self._flushing.release()
+
+    def flush_claimed(self) -> None:
+        """Flushes everything, for the one who claimed the log."""
+        with self._io():
+            end = self.log_end_offset
+            if end > self.recovery_point:
+                self._flush(end)
+
+    @property
+    def is_flushing(self) -> bool:
+        """Whether a flush runs on another thread, which those who change segments would have to wait for."""
+        return self._flushing.locked()
+
+    def wait_for_flush(self) -> None:
+        """Returns once the flush is over that runs now, if one does; for threads that may wait."""
+        with self._flushing:
+            pass
 
     def flush(self, now_ms: int, offset: int | None = None) -> None:
         """Returns once everything below the offset (the log end if not given) is on the disk; it becomes the
@@ -317,6 +388,8 @@ class Log:
             if segment is not active and segment is not self._warm:
                 segment.release()
         self.snapshots.flush(begin, end)
+        # Recovery finds the epochs of batches from here on only.
+        self.epochs.flush_noted()
         if self._has_new_directory:
             self.disk.flush_directory(directory_of(self.directory))
         if self._has_new_directory or any(segment.base_offset >= begin for segment in written):
@@ -332,17 +405,43 @@ class Log:
         """Drops the oldest segments, which `segments` must be; the log start offset moves with them.
 
         Their files are renamed to `.deleted`, and `take_deleted` hands them over. If all go, a new one is begun first.
+        `flush_names` before the files are removed: a thread that serves others need not wait for that.
         """
         with self._flushing, self._io():
             deletion.delete_oldest(self, segments, now_ms)
 
-    def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
-        """Puts cleaned segments in the place of those they were made of; atomic, also in a crash.
+    def flush_names(self) -> None:
+        """Returns once it is on the disk which files there are; on any thread, also when the log was just deleted."""
+        with self._flushing, self._io():
+            if self.disk.status(self.directory) is not None:
+                self.disk.flush_directory(self.directory)
 
-        `new` have the suffix `.cleaned` and are sealed and flushed; `old` are consecutive.
+    def begin_swap(self, new: Sequence[Segment]) -> None:
+        """Decides that cleaned segments take the place of those they were made of, once `flush_names` has returned.
+
+        `new` have the suffix `.cleaned` and are sealed and flushed. What changes the old ones before `finish_swap`
+        takes the decision back.
         """
         with self._flushing, self._io():
-            deletion.replace(self, old, new)
+            deletion.begin_swap(self, new)
+
+    def finish_swap(self, old: Sequence[Segment]) -> None:
+        """Puts the segments of `begin_swap` in the place of `old`, which are consecutive; `flush_names` before their
+        files are removed."""
+        with self._flushing, self._io():
+            deletion.finish_swap(self, old)
+
+    def abandon_swap(self) -> None:
+        """Takes a swap back that was begun and not finished, if there is one."""
+        with self._flushing, self._io():
+            deletion.abandon_swap(self)
+
+    def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+        """All of it, for threads that may wait: atomic, also in a crash."""
+        self.begin_swap(new)
+        self.flush_names()
+        self.finish_swap(old)
+        self.flush_names()
 
     def take_deleted(self) -> list[Segment]:
         """Segments dropped since the last call; the caller deletes their files after `file.delete.delay.ms`."""
@@ -388,9 +487,11 @@ class Log:
             self.offline_error = error
 
     @contextmanager
-    def _io(self) -> Iterator[None]:
+    def _io(self, *, is_claimed: bool = False) -> Iterator[None]:
         try:
             yield
         except StorageError as error:
             self.go_offline(error)
+            if is_claimed:
+                self.release_claim()
             raise

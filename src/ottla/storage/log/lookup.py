@@ -12,7 +12,7 @@ from ottla.protocol.records.reader import iterate_batch
 from ottla.protocol.records.record import RecordTuple
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.index.transaction_index import AbortedTransaction
-from ottla.storage.log.fetch_data import TimestampOffset
+from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.transaction_index_repair import ensure_complete
 from ottla.storage.segment.scan import StoredBatch
 from ottla.storage.segment.segment import Segment
@@ -80,6 +80,22 @@ def _records(batch: StoredBatch, segment: Segment) -> Iterator[RecordTuple]:
 def _epoch(batch: StoredBatch) -> int | None:
     epoch = batch.partition_leader_epoch
     return epoch if epoch >= 0 else None
+
+
+def aborted_in(log: "Log", found: FetchData, offset: int, end_offset: int) -> list[AbortedTransaction]:
+    """See `Log.aborted_in`.
+
+    Far from the end of a log with many aborted transactions, a list of all up to `end_offset` would be longer than the
+    records that it goes with. The index knows an offset beyond these, which is near enough.
+    """
+    if found.records is not None:
+        segment = log.segments.from_offset(found.segment_base_offset)[0]
+        bound = segment.offset_beyond(found.records.position + found.records.length)
+        if bound is None:
+            following = log.segments.after(segment)
+            bound = end_offset if following is None else following.base_offset
+        end_offset = min(end_offset, bound)
+    return aborted_transactions(log, offset, end_offset)
 
 
 def aborted_transactions(log: "Log", start_offset: int, end_offset: int) -> list[AbortedTransaction]:

@@ -3,9 +3,9 @@
 Checked first, so that a bad batch is refused as what it was sent as. Markers stay as they are.
 """
 
-from dataclasses import dataclass
 from typing import Self
 
+from ottla.base.frozen import frozen
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import AppendOrigin, AppendRules, validate
@@ -16,7 +16,7 @@ _AS_PRODUCED = "producer"
 _UNCOMPRESSED = "uncompressed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recompression:
     """What a topic's batches are compressed with."""
 

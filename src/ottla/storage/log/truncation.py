@@ -1,21 +1,43 @@
 """Dropping the end of a log, when a follower finds that its leader's is another.
 
-The log is cut on disk before the epochs and snapshots are: a crash in between leaves epochs and snapshots that lie
-beyond the log end, which loading removes.
+It takes two steps, so that the thread which serves clients waits for no disk. After `begin` nobody can read what goes;
+`finish`, on any thread, brings that to the disk. In between nothing is appended.
+
+Segments that go are renamed on disk before the one is cut that stays, and the log is cut before the epochs and
+snapshots are: a crash in between leaves a shorter log, or epochs and snapshots that lie beyond its end, which loading
+removes.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.storage.log.deletion import drop
+from ottla.storage.log.deletion import abandon_swap, rename_away
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
+from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.segment.segment import Segment
 
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 
-def truncate_to(log: "Log", offset: int) -> bool:
-    """See `Log.truncate_to`.
+class Truncation(NamedTuple):
+    """What is left to be done on the disk."""
+
+    dropped: tuple[Segment, ...] = ()
+    """Segments that go as a whole."""
+    cut_segment: Segment | None = None
+    """The one that is the last now, and has to be cut."""
+    offset: int = -1
+    restarts: bool = False
+    """Whether nothing stays, and a new segment begins at the offset."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was anything to drop."""
+        return self.offset >= 0
+
+
+def begin(log: "Log", offset: int) -> Truncation:
+    """See `Log.begin_truncation`.
 
     A batch that begins before the offset and reaches beyond it goes too, and the log then ends where it began: the
     leader has those offsets, so they must be fetched again. Segments [0,50) [50,80) [80,99], truncate to 60 with a
@@ -23,41 +45,67 @@ def truncate_to(log: "Log", offset: int) -> bool:
     """
     if offset >= log.log_end_offset:
         # An epoch that began here and wrote nothing may be none of the leader's.
-        log.epochs.truncate_from_end(offset)
-        return False
+        log.epochs.forget_from_end(offset)
+        return Truncation()
     if offset < log.segments.first.base_offset:
-        truncate_fully_and_start_at(log, offset)
-        return True
-    dropped = [segment for segment in log.segments if segment.base_offset > offset]
-    drop(log, list(reversed(dropped)))
-    end_offset = log.segments.active.truncate_to(offset)
-    log.disk.flush_directory(log.directory)
-    log.epochs.truncate_from_end(end_offset)
+        return begin_restart(log, offset)
+    abandon_swap(log)
+    dropped = tuple(segment for segment in log.segments if segment.base_offset > offset)
+    log.segments.remove(dropped)
+    end_offset = log.segments.active.hide_from(offset)
+    log.epochs.forget_from_end(end_offset)
     log.restart_at(min(log.log_start_offset, end_offset), end_offset)
-    _reload_producers(log)
-    return True
+    rename_away(tuple(reversed(dropped)))
+    return Truncation(dropped, log.segments.active, offset)
 
 
-def truncate_fully_and_start_at(log: "Log", offset: int) -> None:
-    """See `Log.truncate_fully_and_start_at`."""
-    old = log.segments.all()
-    for segment in reversed(old):
-        segment.release()
-        segment.change_suffix(".deleted")
-    log.disk.flush_directory(log.directory)
+def begin_restart(log: "Log", offset: int) -> Truncation:
+    """See `Log.begin_restart`. What is read meanwhile comes from the files that go."""
+    abandon_swap(log)
+    dropped = log.segments.all()
+    rename_away(tuple(reversed(dropped)))
+    return Truncation(dropped, None, offset, restarts=True)
+
+
+def finish(log: "Log", truncation: Truncation) -> None:
+    """See `Log.finish_truncation`."""
+    if truncation.is_cut:
+        log.disk.flush_directory(log.directory)
+        if truncation.restarts:
+            _restart(log, truncation)
+        else:
+            _cut(log, truncation)
+        log.doom(truncation.dropped)
+    log.epochs.flush_noted()
+
+
+def _restart(log: "Log", truncation: Truncation) -> None:
+    offset = truncation.offset
     new = Segment.create(log.disk, log.directory, offset, log.config)
-    log.segments.replace(old, [new])
-    log.doom(old)
-    log.epochs.clear()
+    log.segments.replace(truncation.dropped, [new])
+    log.epochs.forget_from_end(-1)
     log.snapshots.remove_outside(offset, -1)
+    producers = ProducerState(log.producers.expiration_ms)
+    producers.clear(offset)
+    log.producers = producers
     log.restart_at(offset, offset)
-    log.producers.clear(offset)
+
+
+def _cut(log: "Log", truncation: Truncation) -> None:
+    assert truncation.cut_segment is not None
+    truncation.cut_segment.cut_hidden(truncation.offset)
+    log.disk.flush_directory(log.directory)
+    log.epochs.flush_noted()
+    _reload_producers(log)
 
 
 def _reload_producers(log: "Log") -> None:
     """Producer state as of the new end; whether a producer expired is decided by the next round of expiry."""
     end_offset = log.log_end_offset
     log.snapshots.remove_outside(log.segments.first.base_offset, end_offset)
-    load_snapshot(log.disk, log.snapshots, log.producers, end_offset, now_ms=0)
-    replay_segments(log.producers, log.segments.all(), end_offset)
-    log.producers.transactions.replicated(log.high_watermark)
+    # Others ask the present one for the last stable offset until this one is complete.
+    producers = ProducerState(log.producers.expiration_ms)
+    load_snapshot(log.disk, log.snapshots, producers, end_offset, now_ms=0)
+    replay_segments(producers, log.segments.all(), end_offset)
+    producers.transactions.replicated(log.high_watermark)
+    log.producers = producers

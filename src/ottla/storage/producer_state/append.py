@@ -34,7 +34,7 @@ class ProducerCheck:
     `origin` is None for batches that come from a leader or from the log itself.
     """
 
-    __slots__ = ("_origin", "_unknown", "_verification", "entry", "started_offsets")
+    __slots__ = ("_origin", "_unknown", "_verification", "entry", "started_offsets", "voided_below_epoch")
 
     def __init__(
         self, entry: ProducerEntry, origin: AppendOrigin | None, verification: VerificationEntry | None = None
@@ -45,6 +45,8 @@ class ProducerCheck:
         self.entry = entry
         self.started_offsets: tuple[int, ...] = ()
         """Where the transactions begin that were opened; a follower may get several at once."""
+        self.voided_below_epoch = NO_PRODUCER_EPOCH
+        """Up to which epoch markers void what was verified, whether or not there was a transaction for them to end."""
 
     def check_data(self, batch: Batch) -> None:
         """Raises the `ApiError` that refuses a batch of data."""
@@ -133,6 +135,9 @@ class ProducerCheck:
                 raise TransactionCoordinatorFencedError(message)
             _log.info("%s", message)
         first_offset = entry.transaction_first_offset
+        bumps_epoch = transaction_version >= _MARKERS_BUMP_EPOCH_SINCE
+        voided_below = batch.producer_epoch if bumps_epoch else _EPOCH_MAX + 1
+        self.voided_below_epoch = max(self.voided_below_epoch, voided_below)
         entry.take_epoch(batch.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp = batch.max_timestamp

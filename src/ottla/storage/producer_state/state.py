@@ -11,7 +11,7 @@ from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import AppendOrigin
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.producer_state.append import ProducerCheck
-from ottla.storage.producer_state.entry import BatchMetadata, ProducerEntry
+from ottla.storage.producer_state.entry import NO_PRODUCER_EPOCH, BatchMetadata, ProducerEntry
 from ottla.storage.producer_state.transaction import CompletedTransaction, OpenTransactions
 from ottla.storage.producer_state.verification import VerificationEntry
 
@@ -72,6 +72,8 @@ class ProducerState:
             if check.started_offsets:
                 started += [(offset, entry.producer_id) for offset in check.started_offsets]
                 self._verifications.pop(entry.producer_id, None)
+            if check.voided_below_epoch != NO_PRODUCER_EPOCH:
+                self._void(entry.producer_id, check.voided_below_epoch)
         if started:
             for first_offset, producer_id in sorted(started):
                 self.transactions.start(producer_id, first_offset)
@@ -85,7 +87,6 @@ class ProducerState:
 
     def complete(self, completed: CompletedTransaction) -> AbortedTransaction | None:
         """Ends a transaction; if it was aborted, the entry for the transaction index."""
-        self._verifications.pop(completed.producer_id, None)
         last_stable_offset = self.transactions.stable_offset_after(completed)
         self.transactions.complete(completed)
         if not completed.is_aborted:
@@ -93,6 +94,11 @@ class ProducerState:
         return AbortedTransaction(
             completed.producer_id, completed.first_offset, completed.last_offset, last_stable_offset
         )
+
+    def _void(self, producer_id: int, below_epoch: int) -> None:
+        verification = self._verifications.get(producer_id)
+        if verification is not None and verification.producer_epoch < below_epoch:
+            del self._verifications[producer_id]
 
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """Whether the producer has a transaction open here in this epoch."""

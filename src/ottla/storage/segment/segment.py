@@ -47,6 +47,7 @@ class Segment:
         "_disk",
         "_file",
         "_first_timestamp",
+        "_has_hidden",
         "_index_interval_bytes",
         "_is_loaded",
         "_is_preallocated",
@@ -74,6 +75,7 @@ class Segment:
         self._index_interval_bytes = config.index_interval_bytes
         self._is_loaded = False
         self._is_preallocated = False
+        self._has_hidden = False
         self._unindexed_bytes = 0
         self.directory = directory
         self.base_offset = base_offset
@@ -294,6 +296,15 @@ class Segment:
                 return scan.batch_position, batch.size
         return None
 
+    def offset_beyond(self, position: int) -> int | None:
+        """An offset above those of all batches that begin before a position, near it; None if the index has none."""
+        offset = self.offset_index.offset_beyond(position)
+        if offset is None:
+            return None
+        found = self.locate(offset)
+        # Else the entry was wrong, and with it perhaps its offset.
+        return offset if found is not None and found[0] >= position else None
+
     def read(self, offset: int, bytes_max: int, position_max: int, *, whole_batch: bool) -> FileSlice | None:
         """The bytes from the first batch that ends at `offset` or later; None if there is none.
 
@@ -318,19 +329,33 @@ class Segment:
 
         [10,10][11,30][31,100], truncate to 31 → [10,10][11,30], ends at 31; to 20 → [10,10], ends at 11.
         """
+        end_offset = self.hide_from(offset)
+        self.cut_hidden(offset)
+        return end_offset
+
+    def hide_from(self, offset: int) -> int:
+        """The same for readers only: the batches stay in the file until `cut_hidden`."""
         found = self.locate(offset)
         if found is None:
             return offset
         position = found[0]
         [first_dropped] = self.scan(position, position + found[1])
-        self.cut(position)
+        self.size_bytes = position
+        self._has_hidden = True
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
+        self._read_tail()
+        return min(offset, first_dropped.base_offset)
+
+    def cut_hidden(self, offset: int) -> None:
+        """Takes what `hide_from` hid out of the file; on the disk, too, when this returns."""
+        if not self._has_hidden:
+            return
+        self._has_hidden = False
+        self.cut(self.size_bytes)
         self.transaction_index.truncate(offset)
         # The recovery point may end up right here, and then nobody looks at these files again after a crash.
         self.flush()
-        self._read_tail()
-        return min(offset, first_dropped.base_offset)
 
     def cut(self, position: int) -> None:
         """Drops the bytes from a position on, on the disk too; the indexes are the caller's business."""
@@ -411,9 +436,9 @@ class Segment:
         self.transaction_index.path = self.path(file_name.TRANSACTION_INDEX)
 
     def delete(self) -> None:
-        """Removes its files; slices that were given out stay readable."""
+        """Removes its files, the log last; slices that were given out stay readable."""
         self.release()
-        for kind in file_name.SEGMENT_FILES:
+        for kind in reversed(file_name.SEGMENT_FILES):
             self._disk.remove(self.path(kind))
 
     def file(self) -> File:

@@ -1,0 +1,3 @@
+def write_pairs(
+    pairs: list[tuple[bytes, bytes | None]], timestamp: int, base_offset: int = 0, leader_epoch: int = -1
+) -> bytearray: ...
