@@ -2,6 +2,9 @@
 
 Records appended together end up in one batch, so they are read and applied together or not at all. Offsets are given
 out at once, in order, which works because only the leader writes. Memory is bounded: past it, appends are refused.
+
+All records of a batch have the time of its first. Apache Kafka's readers of the metadata log insist on it: one record
+that is a millisecond younger, and every node of Kafka's that fetches the batch ends itself.
 """
 
 from collections.abc import Sequence
@@ -27,6 +30,7 @@ class BatchAccumulator:
         self._config = config
         self._completed: list[bytes] = []
         self._current: list[RecordTuple] = []
+        self._current_ms = 0
         self._current_bytes = HEADER_BYTES
         self._pending_bytes = 0
         self._linger_deadline_ms = NEVER_MS
@@ -87,8 +91,10 @@ class BatchAccumulator:
         return sum(map(len, values)) + overhead * len(values) + slack
 
     def _add(self, values: Sequence[bytes], size: int, now_ms: int) -> None:
+        if not self._current:
+            self._current_ms = now_ms
         for value in values:
-            self._current.append((self.next_offset, now_ms, None, value, ()))
+            self._current.append((self.next_offset, self._current_ms, None, value, ()))
             self.next_offset += 1
         self._current_bytes += size
         self._pending_bytes += size

@@ -1,7 +1,8 @@
 """How patient the quorum is. Each field is Kafka's `controller.quorum.<field with dots>`, with Kafka's default."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from ottla.base.frozen import frozen
 
 NEVER_MS: Final = 2**63 - 1
 """A deadline that does not come."""
@@ -12,7 +13,7 @@ OBSERVER_SESSION_TIMEOUT_MS: Final = 300_000
 """After this long without a fetch an observer is forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuorumConfig:
     """The settings of a quorum member."""
 

@@ -1,8 +1,9 @@
 """What the parts of the state machine share: who we are, the ports, the role, and the effects of the current event."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ottla.base.frozen import frozen
 from ottla.protocol.definition import Request, Response
 from ottla.raft.config import QuorumConfig
 from ottla.raft.connection import Connections
@@ -15,7 +16,7 @@ from ottla.raft.voters.history import VoterHistory
 from ottla.raft.voters.voter_set import NO_VOTERS, VoterSet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RaftSetup:
     """What a replica is told about itself and its quorum."""
 
@@ -30,7 +31,7 @@ class RaftSetup:
     """`controller.quorum.bootstrap.servers`; the static voters if empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RaftPorts:
     """What a replica stands on."""
 

@@ -1,8 +1,8 @@
 """Control batches of the quorum, to bytes and back: leader changes, voters, kraft.version, snapshot head and foot."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.protocol.control_record import (
     KRaftVersionRecord,
     LeaderChangeMessage,
@@ -27,7 +27,7 @@ _TYPE_OF: dict[type[ControlMessage], ControlRecordType] = {
 _CLASS_OF: dict[ControlRecordType, type[ControlMessage]] = {number: kind for kind, number in _TYPE_OF.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchPlace:
     """Where a batch goes: its first offset, the leader's epoch, and when it was made."""
 

@@ -4,13 +4,12 @@ What must be durable before an answer leaves (quorum-state, truncations) went th
 made. Flushing the log is an effect so that it can run beside the network; whoever counts records waits for it.
 """
 
-from dataclasses import dataclass
-
+from ottla.base.frozen import frozen
 from ottla.protocol.definition import Request, Response
 from ottla.raft.identity import LeaderAndEpoch, Node, OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SendRequest:
     """Ask a node; its answer comes back as `ResponseReceived` or `RequestFailed` with this correlation id."""
 
@@ -19,7 +18,7 @@ class SendRequest:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SendResponse:
     """Answer the `RequestReceived` of that id."""
 
@@ -27,12 +26,12 @@ class SendResponse:
     response: Response
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlushLog:
     """Make everything appended so far durable, then say `LogFlushed`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApplyCommitted:
     """Whole committed batches for the state machine on top, in order; say `CommitsApplied` to get more.
 
@@ -44,14 +43,14 @@ class ApplyCommitted:
     batches: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadSnapshot:
     """Replace the state machine's state by that of the snapshot; say `CommitsApplied` when done."""
 
     snapshot_id: OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaderChanged:
     """There is a new epoch or a new leader in it.
 
@@ -62,7 +61,7 @@ class LeaderChanged:
     leader: LeaderAndEpoch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShutdownCompleted:
     """Nothing holds the node any more; `graceful` says whether that was before the time was up."""
 

@@ -1,8 +1,9 @@
 """Where a replica listens: an address for each listener name, to and from the many messages that carry them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar
+
+from ottla.base.frozen import frozen
 
 Listener = TypeVar("Listener")
 
@@ -30,7 +31,7 @@ class NodeAddress(Protocol):
     port: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoints:
     """The addresses of one replica by listener name.
 

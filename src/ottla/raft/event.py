@@ -1,17 +1,16 @@
 """What can happen to a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
 
-from dataclasses import dataclass
-
+from ottla.base.frozen import frozen
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeElapsed:
     """The deadline that the core asked for has come."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestReceived:
     """Somebody asks; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
 
@@ -22,7 +21,7 @@ class RequestReceived:
     """The listener it came in on, which is the one whose addresses the asker can reach."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResponseReceived:
     """A node answered a `SendRequest`."""
 
@@ -31,7 +30,7 @@ class ResponseReceived:
     response: Response
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestFailed:
     """A `SendRequest` got no answer: no connection, or UNSUPPORTED_VERSION because the peer has no such version."""
 
@@ -40,24 +39,24 @@ class RequestFailed:
     error: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogFlushed:
     """A `FlushLog` is done; how far is for the log port to say."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitsApplied:
     """The listener is done with the last `ApplyCommitted` or `LoadSnapshot`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResignRequested:
     """The listener gives up the leadership of `epoch`."""
 
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShutdownRequested:
     """The node stops; a leader hands over first, as far as `timeout_ms` allows."""
 

@@ -1,8 +1,8 @@
 """The names that a quorum speaks in: replicas, positions in the log, leaders, the metadata partition itself."""
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.raft.endpoint import Endpoints
 
@@ -84,7 +84,7 @@ class Node(NamedTuple):
     port: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalReplica:
     """Who we are."""
 

@@ -4,8 +4,9 @@
 waits for us as leader is sent away.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ottla.base.frozen import frozen
 from ottla.protocol.control_record import LeaderChangeMessage, LeaderChangeMessageVoter
 from ottla.protocol.errors import ErrorCode
 from ottla.raft.accumulator import BatchAccumulator
@@ -20,7 +21,7 @@ from ottla.raft.voters.answer import abandon_changes
 from ottla.raft.voters.kraft_version import start_of_epoch_records, volatile_voters_at_start
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaderClaim:
     """What a request or a response says about the leadership."""
 

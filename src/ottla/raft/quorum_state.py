@@ -6,15 +6,15 @@ the directory of the candidate voted for.
 """
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.raft.error import QuorumStateError
 from ottla.raft.identity import NO_NODE, ReplicaKey
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElectionState:
     """An epoch, its leader if known, and whom we voted for in it."""
 

@@ -4,10 +4,10 @@ The table is what `quorum.Quorum` checks every change against. A change that is 
 leader as they are, so the file already says the truth.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.raft.roles.role import RoleKind
 
 
@@ -29,7 +29,7 @@ class EpochStep(Enum):
         }[self]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transition:
     """What is asked of a change of roles."""
 

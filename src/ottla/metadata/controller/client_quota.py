@@ -45,7 +45,9 @@ def alter_client_quotas(
     response = AlterClientQuotasResponse()
     seen: set[QuotaEntity] = set()
     for entry in request.entries:
-        result = ResponseEntryData(entity=entry.entity, error_message=None)
+        # By type, as in Kafka, whatever order they were given in.
+        parts = sorted(entry.entity, key=lambda part: part.entity_type)
+        result = ResponseEntryData(entity=parts, error_message=None)
         try:
             entity = _entity(entry.entity)
             if entity in seen:

@@ -6,9 +6,9 @@ cluster's or a topic's, never a single broker's, and changing it clears the repl
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS, ControllerContext
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, Configs, ResourceType
 from ottla.metadata.metadata_version import MetadataVersion
@@ -26,7 +26,7 @@ CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 VALUE_LENGTH_MAX: Final = 32_767
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigChange:
     """Which resource is altered, and under which circumstances."""
 

@@ -4,9 +4,10 @@ An operation reads this and returns an `Outcome`; it changes nothing but the bro
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.chance import Chance
 from ottla.metadata.controller.broker_session import BrokerSessions
@@ -32,7 +33,7 @@ def _unlimited(partitions: int) -> None:
     """The quota of those who have none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """Who asks, and how. Authorisation happened before."""
 
@@ -46,7 +47,7 @@ class Caller:
     """Whether a broker, which checked the request against its own state, forwarded it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControllerPorts:
     """The outside world of a controller."""
 
@@ -64,7 +65,7 @@ class TopicRules(NamedTuple):
     unclean: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControllerContext:
     """The state that one operation works on."""
 

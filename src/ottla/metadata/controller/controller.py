@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.bootstrap import activation_records, is_transaction, transaction
@@ -37,6 +38,7 @@ from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import ApiError, NotControllerError, RequestTimedOutError
+from ottla.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ottla.protocol.metadata_log.broker import RegisterBrokerRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
@@ -157,16 +159,16 @@ class Controller:
         if broker is not None and broker.epoch == epoch:
             term.sessions.heard(broker_id, epoch, now_ms)
 
-    def tick(self, now_ms: int) -> None:
-        """Does what is due: lets answers time out, fences a broker that fell silent, runs periodic tasks.
+    def tick(self, now_ms: int) -> int | None:
+        """Does what is due: lets answers time out, fences a broker that fell silent and returns it, runs tasks.
 
         Only one broker is fenced at a time, which can take a while: those who were about to be heard are heard first.
         """
         try:
-            self._do_what_is_due(now_ms)
+            return self._do_what_is_due(now_ms)
         except NotControllerError:
             # Nobody waits for an answer, and `_perform` has renounced.
-            return
+            return None
 
     @property
     def next_tick_ms(self) -> int | None:
@@ -215,30 +217,35 @@ class Controller:
             term.sessions.postpone(late_ms, now_ms)
         term.seen_ms = max(term.seen_ms, now_ms)
 
-    def _do_what_is_due(self, now_ms: int) -> None:
+    def _do_what_is_due(self, now_ms: int) -> int | None:
         if self._term is None:
-            return
+            return None
         term = self._term
         self._notice(term, now_ms)
         term.ticked_ms = now_ms
         self._pending.expire(now_ms)
+        fenced = None
         expired = term.sessions.take_expired(now_ms)
         if expired is not None:
             broker_id, epoch = expired
-            self._perform(partial(fence_stale_broker, broker_id=broker_id, epoch=epoch), now_ms)
+            outcome, _ = self._perform(partial(fence_stale_broker, broker_id=broker_id, epoch=epoch), now_ms)
+            fenced = broker_id if outcome.records else None
         for task in term.schedule.due(now_ms):
             outcome, _ = self._perform(task.run, now_ms)
             term.schedule.ran(task, now_ms, more_to_do=outcome.response)
+        return fenced
 
     def _perform(self, operation: Callable[[ControllerContext], Outcome[Any]], now_ms: int) -> tuple[Outcome[Any], int]:
         """Decides, applies and appends; returns the outcome and the last offset written."""
-        outcome = operation(self._context(self._active(), now_ms))
-        try:
-            offset = self._write(outcome.records, now_ms)
-        except NotControllerError:
-            # The quorum refused: it has a new leader and will say so in a moment.
-            self.renounce()
-            raise
+        # A broker that comes or goes makes a record and more for each of its partitions, and the loop waits for it.
+        with collector_off():
+            outcome = operation(self._context(self._active(), now_ms))
+            try:
+                offset = self._write(outcome.records, now_ms)
+            except NotControllerError:
+                # The quorum refused: it has a new leader and will say so in a moment.
+                self.renounce()
+                raise
         if outcome.after_append is not None:
             outcome.after_append(offset)
         return outcome, offset
@@ -329,6 +336,8 @@ class Controller:
 
 
 def _timeout_ms(request: Request) -> int:
-    """How long who asked is going to wait."""
+    """How long who asked is going to wait. A list of moves takes no time, so Kafka never looks at what it is given."""
+    if isinstance(request, ListPartitionReassignmentsRequest):
+        return ANSWER_TIMEOUT_MS_DEFAULT
     wanted: int = getattr(request, "timeout_ms", ANSWER_TIMEOUT_MS_DEFAULT)
     return min(wanted, ANSWER_TIMEOUT_MS_MAX)

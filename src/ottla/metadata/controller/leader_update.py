@@ -1,16 +1,16 @@
 """New leaders and ISRs for many partitions at once, when a broker goes, comes or returns from a crash."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.metadata_log.log import VersionedRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokerMove:
     """What happens to which broker; None for nothing of the kind."""
 

@@ -1,9 +1,10 @@
 """What an operation comes to: records for the log, and the response once they are committed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Generic, TypeVar
 
+from ottla.base.frozen import frozen
 from ottla.protocol.errors import ApiError, ErrorCode, PolicyViolationError
 from ottla.protocol.metadata_log.log import VersionedRecord
 
@@ -13,7 +14,7 @@ RECORDS_PER_BATCH_MAX: Final = 10_000
 """The largest atomic batch, and so the most that one request of a user may change."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome(Generic[R]):
     """Records and a response. A read has no records.
 

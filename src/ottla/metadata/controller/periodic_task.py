@@ -1,9 +1,9 @@
 """What the active controller does of itself, every so often."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.delegation_token import sweep_expired_tokens
 from ottla.metadata.controller.leader_election import balance_leaders, elect_unclean_leaders
@@ -16,7 +16,7 @@ MORE_TO_DO_DELAY_MS: Final = 10
 """The pause before a task that did not get done goes on: requests get their turn between."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeriodicTask:
     """`run` returns records, and whether there is more to do."""
 

@@ -1,11 +1,10 @@
 """The settings that the controller's decisions depend on, with Kafka's defaults."""
 
-from dataclasses import dataclass
-
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControllerSettings:
     """Static settings of this node."""
 

@@ -1,10 +1,11 @@
 """The nodes of a cluster: brokers with their sessions' facts, controllers with their endpoints."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from immutables import Map
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import MIGRATING, UNASSIGNED, is_online
 from ottla.metadata.error import MetadataError
@@ -34,7 +35,7 @@ class Endpoint(NamedTuple):
     security_protocol: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokerRegistration:
     """A broker as it registered, with what happened to it since."""
 
@@ -110,7 +111,7 @@ class BrokerRegistration:
         return is_online(directory, self.directories)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControllerRegistration:
     """A controller as it registered."""
 

@@ -1,10 +1,10 @@
 """The whole image, and where in the log it stands."""
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from immutables import Map
 
+from ottla.base.frozen import frozen
 from ottla.metadata.image.acl import NO_ACLS, AclsImage
 from ottla.metadata.image.client_quota import QuotaEntity, Quotas
 from ottla.metadata.image.cluster import EMPTY_CLUSTER, ClusterImage
@@ -27,7 +27,7 @@ NOTHING: Final = Provenance(-1, -1, -1)
 NO_PRODUCER_ID: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetadataImage:
     """Everything that the metadata log says, up to `provenance`. Images share what did not change."""
 

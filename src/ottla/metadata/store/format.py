@@ -6,10 +6,11 @@ complete, one that has none can be formatted again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final, NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.feature import KRAFT_VERSION
@@ -45,7 +46,7 @@ class QuorumKind(Enum):
     JOINING = "--no-initial-controllers: the node joins a quorum that there is, or is a broker"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standalone:
     """`--standalone`: a dynamic quorum of this node alone, reached at its controller listeners."""
 
@@ -56,7 +57,7 @@ Controllers = QuorumKind | Standalone | VoterSet
 """Who votes first; a `VoterSet` is `--initial-controllers`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FormatOptions:
     """What to format, and for whom."""
 

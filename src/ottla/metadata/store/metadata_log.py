@@ -162,6 +162,7 @@ class MetadataLog:
         segments = self._log.segments.all()
         covered = [old for old, new in pairwise(segments) if new.base_offset <= start.offset]
         self._log.delete_segments(covered, self._clock.now_ms())
+        self._log.flush_names()
         self.start_epoch = start.epoch
         self._remove_deleted()
 

@@ -1,12 +1,12 @@
 """The settings of the metadata log: how large its segments get and how long old snapshots are kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Self, cast
 
 from ottla.base.config import ConfigKey, ConfigKeys
 from ottla.base.config_check import Range
 from ottla.base.config_type import ConfigType
+from ottla.base.frozen import frozen
 from ottla.storage.log_config import LogConfig
 
 _MIB: Final = 1 << 20
@@ -26,7 +26,7 @@ METADATA_LOG_CONFIG_KEYS: Final = ConfigKeys((
 ))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class MetadataLogConfig:
     """What the keys say.
 

@@ -5,10 +5,10 @@ already. Voters, kraft.version and the cluster's state come out of these parts w
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.metadata.image.metadata_image import Provenance
 from ottla.metadata.store.bootstrap_file import read_bootstrap
 from ottla.metadata.store.metadata_log import MetadataLog
@@ -39,7 +39,7 @@ class StoredSnapshot(NamedTuple):
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetadataStore:
     """The parts, consistent with each other."""
 

@@ -9,9 +9,9 @@ log. With the leader's epochs 1 from 0, 3 from 10 and its end at 20:
     fetch 4, log starts at 8 → snapshot: those records are gone
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
+from ottla.base.frozen import frozen
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from ottla.raft.ports import LogPort, SnapshotPort
 
@@ -24,7 +24,7 @@ class FetchKind(Enum):
     SNAPSHOT = "a snapshot to load"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchPosition:
     """The verdict on a position; `end` is where the logs part, or the snapshot."""
 

@@ -6,8 +6,8 @@ the leadership ends.
 """
 
 import heapq
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import fetch
 from ottla.raft.config import NEVER_MS
@@ -29,7 +29,7 @@ from ottla.raft.roles.leader import Leader
 _ENDPOINTS_SINCE = 17
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ParkedFetch:
     event: RequestReceived
     request: fetch.FetchRequest

@@ -4,9 +4,9 @@ A voter that cannot fetch for the fetch timeout becomes prospective; an observer
 Leaves to: prospective, unattached in a later epoch, follower in a later epoch or with more endpoints of the leader.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ottla.base.frozen import frozen
 from ottla.raft.endpoint import Endpoints
 from ottla.raft.error import RaftInvariantError
 from ottla.raft.identity import Node, OffsetAndEpoch
@@ -15,7 +15,7 @@ from ottla.raft.quorum_state import ElectionState
 from ottla.raft.roles.role import Ballot, Role, RoleKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotDownload:
     """A snapshot that is being fetched instead of the log."""
 

@@ -4,16 +4,16 @@ A replica that was cut off finds out here that the others have a leader, and goe
 Leaves to: candidate, follower, unattached.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ottla.base.frozen import frozen
 from ottla.raft.endpoint import Endpoints
 from ottla.raft.quorum_state import ElectionState
 from ottla.raft.roles.role import Ballot, Role, RoleKind, uncommitted_can_grant_vote
 from ottla.raft.roles.tally import VoteTally
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nomination:
     """An election that we stand in: the votes, and how long we wait for them."""
 

@@ -1,9 +1,9 @@
 """What every role answers: its epoch, what quorum-state must say, and whether it grants a vote."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+from ottla.base.frozen import frozen
 from ottla.raft.endpoint import NO_ENDPOINTS, Endpoints
 from ottla.raft.identity import ReplicaKey
 from ottla.raft.quorum_state import ElectionState
@@ -20,7 +20,7 @@ class RoleKind(Enum):
     RESIGNED = "Resigned"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ballot:
     """A request for our vote."""
 

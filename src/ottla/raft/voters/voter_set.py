@@ -1,9 +1,9 @@
 """A set of voters: ids, directories, endpoints, and the kraft.version levels each can run at. Immutable."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.protocol.control_record import Endpoint, KRaftVersionFeature, VotersRecord, VotersRecordVoter
 from ottla.raft.endpoint import NO_ENDPOINTS, Address, Endpoints
 from ottla.raft.identity import ALL_KRAFT_VERSIONS, KRaftVersionRange, LocalReplica, Node, ReplicaKey
@@ -11,7 +11,7 @@ from ottla.raft.identity import ALL_KRAFT_VERSIONS, KRaftVersionRange, LocalRepl
 _STATIC_VERSIONS = KRaftVersionRange(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VoterNode:
     """One voter."""
 
@@ -25,7 +25,7 @@ class VoterNode:
         return cls(local.key, local.endpoints, local.supported_versions)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VoterSet:
     """Voters by id.
 
