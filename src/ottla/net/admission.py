@@ -1,6 +1,7 @@
 """Who may connect: the limits that all listeners of a process share (KIP-402).
 
-At `max.connections` listeners stop accepting, so that clients wait in the backlog. An inter-broker listener accepts
+At `max.connections` listeners stop accepting, so that clients wait in the backlog, and so they do for a moment where
+connections come too fast. An inter-broker listener accepts
 all the same, and the longest idle connection of the others makes room. An address with too many connections is turned
 away instead, since waiting would hold up everybody behind it.
 """
@@ -9,6 +10,7 @@ import socket
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from ottla.net.connection_rate import AddressRates, ConnectionRate
 from ottla.net.limits import ServerLimits
 
 LongestIdle: TypeAlias = Callable[[], tuple[float, Callable[[], None]] | None]
@@ -23,11 +25,15 @@ class Admission:
         self._by_address: Final[dict[str, int]] = {}
         self._offers: Final[dict[object, LongestIdle]] = {}
         self._waiting: Final[list[Callable[[], None]]] = []
+        self.rate: Final = ConnectionRate(limits.connection_rate_max)
+        """How fast connections come, over all listeners."""
+        self.address_rates: Final = AddressRates()
         self.change_limits(limits)
 
     def change_limits(self, limits: ServerLimits) -> None:
         """Takes other limits from now on; nobody who is connected is sent away."""
         self._connections_max = limits.connections_max
+        self.rate.change(limits.connection_rate_max)
         self._per_address_max = limits.connections_per_ip_max
         self._overrides = {
             address: limit

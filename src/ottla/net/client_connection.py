@@ -8,10 +8,10 @@ clients: a node that owes an answer owes all later ones, too.
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
 from ottla.net.deadline_timer import DeadlineTimer
 from ottla.net.errors import InvalidFrameError
 from ottla.net.frame_reader import FrameReader
@@ -33,7 +33,7 @@ _UNSUPPORTED: Final = int(ErrorCode.UNSUPPORTED_VERSION).to_bytes(2, "big")
 _VERSIONS_ATTEMPTS_MAX: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientOptions:
     """Who we are, and how patient."""
 

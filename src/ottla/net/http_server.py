@@ -9,9 +9,9 @@ import http
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from ottla.base.frozen import frozen
 from ottla.base.system_clock import SystemClock
 from ottla.net.errors import ListenError
 
@@ -25,7 +25,7 @@ _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpAnswer:
     """A status, a body, and what it is."""
 

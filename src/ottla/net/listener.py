@@ -14,6 +14,7 @@ from typing import Final
 
 from ottla.net import descriptor
 from ottla.net.connection import Connection
+from ottla.net.connection_rate import ConnectionRate
 from ottla.net.errors import ListenError
 from ottla.net.handler import FrameHandler
 from ottla.net.idle_watch import IdleWatch
@@ -24,6 +25,10 @@ _log = logging.getLogger(__name__)
 
 _ACCEPTS_MAX: Final = 64
 """Clients accepted in one turn."""
+_BACKLOG_MIN: Final = 1_024
+"""Who finds the backlog full tries again after a whole second; Kafka's 50 is too few when a fleet of clients starts."""
+_REJECTED_S_MAX: Final = 1.0
+"""How long a client is kept that came too early; Apache Kafka's longest, too."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _EXHAUSTED_PAUSE_S: Final = 1.0
 _EXHAUSTED_SAID_S: Final = 60.0
@@ -45,10 +50,12 @@ class Listener:
         self._host: Final = host
         self._port: Final = port
         self._limits = limits
+        self._rate: Final = ConnectionRate(limits.connection_rate_max)
         self._sock: socket.socket | None = None
         self._connections: Final[dict[Connection, None]] = {}
         self._idle: Final = IdleWatch[Connection](poller.loop, limits.idle_ms_max, self._expire)
         self._numbers: Final = itertools.count()
+        self._is_accepting = False
         self._is_waiting = False
         self._exhausted_said_s: float | None = None
 
@@ -60,6 +67,7 @@ class Listener:
     @limits.setter
     def limits(self, limits: ListenerLimits) -> None:
         self._limits = limits
+        self._rate.change(limits.connection_rate_max)
         self._idle.change_limit(limits.idle_ms_max)
         self._resume()
 
@@ -75,12 +83,19 @@ class Listener:
         """How many clients are connected."""
         return len(self._connections)
 
-    def start(self) -> None:
-        """Binds and listens. `ListenError` if it can't."""
+    def bind(self) -> None:
+        """Binds and listens; clients wait in the backlog until `start`. `ListenError` if it can't."""
         try:
             self._sock = _listen(self._host, self._port, self._limits)
         except OSError as error:
             raise ListenError(self._host, self._port, error.strerror or str(error)) from error
+
+    def start(self) -> None:
+        """Lets clients in; binds first if that is not done. `ListenError` if it can't."""
+        if self._sock is None:
+            self.bind()
+        assert self._sock is not None
+        self._is_accepting = True
         if not self._limits.is_inter_broker:
             self.poller.admission.offer(self, self._longest_idle)
         self.poller.register(self._sock.fileno(), select.EPOLLIN, self._accept)
@@ -88,7 +103,9 @@ class Listener:
     def stop_accepting(self) -> None:
         """Frees the address; the connections live on."""
         if self._sock is not None:
-            self.poller.unregister(self._sock.fileno())
+            if self._is_accepting:
+                self.poller.unregister(self._sock.fileno())
+            self._is_accepting = False
             self._sock.close()
             self._sock = None
 
@@ -108,6 +125,15 @@ class Listener:
             _log.info("[%s] rejected %s: the address has the maximum of %d connections", self.name, peer[0], limit)
             sock.close()
             return None
+        now_s = self.poller.loop.time()
+        delay_s = admission.address_rates.delay_s(peer[0], now_s)
+        if delay_s:
+            # Not at once, or the client would be back at once.
+            _log.info("[%s] rejected %s: its connections come faster than its quota allows", self.name, peer[0])
+            self.poller.loop.call_later(min(delay_s, _REJECTED_S_MAX), sock.close)
+            return None
+        self._rate.note(now_s)
+        admission.rate.note(now_s)
         sock.setblocking(False)
         connection = Connection(self, sock, _plain(sock.getsockname()), peer)
         self._connections[connection] = None
@@ -160,10 +186,23 @@ class Listener:
                 admission.wait(self._resume)
                 return False
             admission.displace()
+        if self._is_too_fast():
+            return False
         if self._sock is not None and not self._limits.is_inter_broker and descriptor.is_short(self._sock.fileno()):
             self._wait_for_descriptors("the descriptors that are left are for files")
             return False
         return True
+
+    def _is_too_fast(self) -> bool:
+        """Whether connections come faster than they may; then the next has to wait for a moment."""
+        now_s = self.poller.loop.time()
+        delay_s = self._rate.delay_s(now_s)
+        if not self._limits.is_inter_broker:
+            delay_s = max(delay_s, self.poller.admission.rate.delay_s(now_s))
+        if delay_s:
+            self._wait()
+            self.poller.loop.call_later(delay_s, self._resume)
+        return delay_s > 0
 
     def _wait_for_descriptors(self, reason: str) -> None:
         now_s = self.poller.loop.time()
@@ -212,7 +251,7 @@ def _listen(host: str, port: int, limits: ListenerLimits) -> socket.socket:
         if sock.family == socket.AF_INET6 and not host:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         sock.bind((host, port))
-        sock.listen(limits.backlog)
+        sock.listen(max(limits.backlog, _BACKLOG_MIN))
         sock.setblocking(False)
     except OSError:
         sock.close()

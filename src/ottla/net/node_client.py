@@ -6,11 +6,11 @@ peer don't come back all at once. Nobody is asked twice: whether a request may b
 """
 
 import asyncio
-import random
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
 from ottla.net.client_connection import ClientConnection, ClientOptions, Done
 from ottla.net.deadline_timer import DeadlineTimer
 from ottla.protocol.definition import Request
@@ -19,7 +19,7 @@ from ottla.protocol.errors import NetworkError, RequestTimedOutError
 _JITTER: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeClientOptions:
     """How a node is spoken to; the defaults are those of Kafka's clients."""
 
@@ -152,7 +152,7 @@ class NodeClient:
         options = self._options
         wait_ms = min(options.reconnect_backoff_ms * 2**self._failures, options.reconnect_backoff_max_ms)
         self._failures = min(self._failures + 1, 30)
-        self._not_before = self._loop.time() + wait_ms * random.uniform(1 - _JITTER, 1 + _JITTER) / 1000
+        self._not_before = self._loop.time() + wait_ms * DICE.uniform(1 - _JITTER, 1 + _JITTER) / 1000
 
     def _expire(self, now: float) -> float | None:
         error = RequestTimedOutError(f"no connection to {self.host}:{self.port} in time")

@@ -124,8 +124,10 @@ class Appender:
         """One client's batch for a partition whose only replica is here and that waits for no disk: nearly all on a
         single node. The refusal if there is one; None, with nothing done, if it is not so: `append` knows what to do.
         """
+        if topic in INTERNAL_TOPICS:
+            return None
         partition = self._online.get((topic, index))
-        if partition is None or topic in INTERNAL_TOPICS:
+        if partition is None:
             return None
         leadership, config = partition.leadership, partition.log.config
         if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
@@ -137,6 +139,21 @@ class Appender:
         if partition in self._fetches:
             self._waiting.fetches.check(partition)
         return info
+
+    def append_own_alone(
+        self, place: tuple[str, int], pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int
+    ) -> int | AppendResult | None:
+        """The same for a coordinator's records, with acks -1; where the log ends then, which is committed."""
+        partition = self._online.get(place)
+        if partition is None:
+            return None
+        try:
+            end_offset = partition.append_alone(pairs, timestamp_ms, self._clock.now_ms())
+        except ApiError as error:
+            return self._refused(*place, error)
+        if end_offset is not None and partition in self._fetches:
+            self._waiting.fetches.check(partition)
+        return end_offset
 
     def _wait(
         self, results: list[AppendResult], written: list[Partition], acks: int, timeout_ms: int, done: AppendDone

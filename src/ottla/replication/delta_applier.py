@@ -13,6 +13,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
+from ottla.metadata.directory_id import LOST
 from ottla.metadata.image.local_replica_change import LocalPartition, LocalReplicaChanges, local_changes
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
@@ -62,6 +63,8 @@ class DeltaApplier:
         self._steps: _Steps | None = None
         self._open = 0
         """Partitions that worker threads have not handed back yet."""
+        self._damaged: list[LocalPartition] = []
+        """Partitions whose log cannot be opened, which the controller is to know of."""
         self._is_waiting = False
         self._is_closed = False
         self._waiters: list[tuple[int, Callable[[], None]]] = []
@@ -128,6 +131,7 @@ class DeltaApplier:
             for name, directory in changes.directories.items():
                 self._report_directory(name, directory)
                 yield _Step.GO_ON
+            self._report_damaged()
         self._parts.fetchers.close_idle()
         self._applied(image.provenance.offset)
 
@@ -237,9 +241,21 @@ class DeltaApplier:
         _log.error("[broker=%d %s-%d] not served: %s", self._node_id, topic, index, error)
         partition = self._table.online.get((topic, index))
         self._table.take_offline(topic, index, topic_id)
+        is_damaged = self._parts.logs.directories.damaged_home_of(TopicPartition(topic, index)) is not None
+        if is_damaged and len(wanted.registration.replicas) > 1:
+            self._damaged.append(wanted.name)
         if partition is not None:
             self._parts.waiting.check(partition)
         self._parts.directory_watch.check()
+
+    def _report_damaged(self) -> None:
+        """Has partitions that are offline alone led by others: to the controller their directory is lost (KIP-858).
+
+        A partition without other replicas stays as it is; who asks this broker for it learns why it is not served.
+        """
+        for _, topic_id, index in self._damaged:
+            self._parts.directory_events.assign(topic_id, index, LOST)
+        self._damaged.clear()
 
     def _report_directory(self, name: LocalPartition, said: Uuid) -> None:
         home = self._parts.logs.directories.home_of(TopicPartition(name.topic, name.partition))

@@ -26,15 +26,21 @@ class DirectoryWatch:
         self._table: Final = table
         self._waiting: Final = waiting
         self._port: Final = port
+        self._damaged: Final[set[str]] = set()
         self._known: Final = {home.path for home in logs.directories.offline()}
         self.fetchers: FetcherPool | None = None
 
     def failed(self, error: StorageError) -> None:
         """An I/O error happened: the directory that it names is not used any more.
 
-        A log that holds what cannot be is one log's trouble, and one that is offline already tells nothing new.
+        A log that holds what cannot be is one log's trouble, told once for each file, and one that is offline already
+        tells nothing new.
         """
-        if not isinstance(error, (CorruptFileError, LogOfflineError)):
+        if isinstance(error, CorruptFileError):
+            if error.path not in self._damaged:
+                self._damaged.add(error.path)
+                _log.error("%s; what needs it is answered with KAFKA_STORAGE_ERROR", error)
+        elif not isinstance(error, LogOfflineError):
             self._logs.fail(error)
         self.check()
 

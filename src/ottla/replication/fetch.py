@@ -1,9 +1,9 @@
 """The values of a fetch over several partitions: what is asked for, and what came of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
@@ -15,7 +15,7 @@ READ_UNCOMMITTED: Final = 0
 READ_COMMITTED: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientMetadata:
     """Who fetches, for the choice of a near replica (KIP-392)."""
 
@@ -25,7 +25,7 @@ class ClientMetadata:
     listener: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FetchParams:
     """What holds for all partitions of a fetch."""
 

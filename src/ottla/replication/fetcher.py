@@ -7,11 +7,12 @@ an epoch that is over) waits for the metadata to say how.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.protocol.errors import ApiError, CorruptMessageError, ErrorCode
+from ottla.replication.disk_errand import ErrandDone
 from ottla.replication.follower_log import FollowerLog
 from ottla.replication.leader_endpoint import (
     FetchedByPartition,
@@ -29,7 +30,7 @@ from ottla.storage.errors import StorageError, UnexpectedOffsetError
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetcherContext:
     """What all fetchers share."""
 
@@ -65,15 +66,18 @@ class Fetcher:
         """Begins to fetch a partition, in its present leader epoch."""
         key = TopicIdPartition(partition.topic_id, partition.index)
         self._partitions[key] = partition
-        log = partition.log
-        try:
-            if log.epochs.latest_epoch < 0 and log.log_end_offset > log.high_watermark:
-                # Without epochs there is no telling where histories part; what is replicated is the same.
-                self._logs.truncate_to(partition, log.high_watermark)
-        except StorageError as error:
-            self._logs.failed(error)
+        # An earlier leader may have had the log cut, and that may still be on its way to the disk.
+        self._logs.when_settled(partition, partial(self._begin, key, partition, partition.leader_epoch))
+
+    def _begin(self, key: TopicIdPartition, partition: Partition, leader_epoch: int) -> None:
+        if not self._is_current(key, partition, leader_epoch):
             return
-        self._make_ready(key, partition)
+        log = partition.log
+        if log.epochs.latest_epoch < 0 and log.log_end_offset > log.high_watermark:
+            # Without epochs there is no telling where histories part; what is replicated is the same.
+            self._cut(key, partition, partial(self._logs.truncate_to, partition, log.high_watermark))
+        else:
+            self._make_ready(key, partition)
 
     def remove(self, partition: Partition) -> None:
         """Fetches a partition no more; what is under way for it is dropped."""
@@ -149,9 +153,15 @@ class Fetcher:
                     partition.leader_epoch,
                     fetched.diverging_epoch,
                 )
-                self._logs.truncate(partition, fetched.diverging_epoch)
-            else:
-                self._logs.append(partition, fetched)
+                self._cut(key, partition, partial(self._logs.truncate, partition, fetched.diverging_epoch))
+                return
+            begin_offset = self._logs.append(partition, fetched)
+            if begin_offset is not None:
+                # The records are taken then; those bytes are the connection's, which goes on with them.
+                kept = fetched._replace(records=bytes(fetched.records))
+                then = partial(self._take, key, partition, kept)
+                self._cut(key, partition, partial(self._logs.restart, partition, begin_offset), then)
+                return
         except (CorruptMessageError, UnexpectedOffsetError) as error:
             _log.error("[%s-%d] what the leader sent cannot be used: %s", partition.topic, partition.index, error)
             self._delay(key)
@@ -186,12 +196,12 @@ class Fetcher:
     def _end_found(
         self, key: TopicIdPartition, partition: Partition, request: OffsetRequest, answer: int | ApiError
     ) -> None:
-        if not self._is_current(key, partition, request):
+        if not self._is_current(key, partition, request.current_leader_epoch):
             return
         if isinstance(answer, ApiError):
             self._delay(key)
         elif answer < partition.log.log_end_offset:
-            self._go_on(key, partition, partial(self._logs.truncate_to, partition, answer))
+            self._cut(key, partition, partial(self._logs.truncate_to, partition, answer))
         else:
             request = request._replace(timestamp=EARLIEST)
             self._endpoint.list_offset(request, partial(self._start_found, key, partition, request))
@@ -199,28 +209,44 @@ class Fetcher:
     def _start_found(
         self, key: TopicIdPartition, partition: Partition, request: OffsetRequest, answer: int | ApiError
     ) -> None:
-        if not self._is_current(key, partition, request):
+        if not self._is_current(key, partition, request.current_leader_epoch):
             return
         if isinstance(answer, ApiError):
             self._delay(key)
         elif answer > partition.log.log_end_offset:
             _log.info("[%s-%d] the leader's log begins at %d", partition.topic, partition.index, answer)
-            self._go_on(key, partition, partial(self._logs.restart, partition, answer))
+            self._cut(key, partition, partial(self._logs.restart, partition, answer))
         else:
             self._delay(key)
 
-    def _is_current(self, key: TopicIdPartition, partition: Partition, request: OffsetRequest) -> bool:
+    def _is_current(self, key: TopicIdPartition, partition: Partition, leader_epoch: int) -> bool:
         is_followed = self._partitions.get(key) is partition and not self._is_closed
-        return is_followed and partition.leader_epoch == request.current_leader_epoch
+        return is_followed and partition.leader_epoch == leader_epoch
 
-    def _go_on(self, key: TopicIdPartition, partition: Partition, change: Callable[[], None]) -> None:
-        try:
-            change()
-        except StorageError as error:
-            self._wait_for_metadata(key)
-            self._logs.failed(error)
-        else:
-            self._make_ready(key, partition)
+    def _cut(
+        self,
+        key: TopicIdPartition,
+        partition: Partition,
+        change: Callable[[ErrandDone], bool],
+        then: Callable[[], None] | None = None,
+    ) -> None:
+        """Has the log cut, and goes on with `then`, or the next fetch, once that is on the disk."""
+        self._ready.pop(key, None)
+        leader_epoch = partition.leader_epoch
+
+        def done(problem: StorageError | None) -> None:
+            if problem is not None:
+                self._wait_for_metadata(key)
+                self._logs.failed(problem)
+            elif not self._is_current(key, partition, leader_epoch):
+                return
+            elif then is not None:
+                then()
+            else:
+                self._make_ready(key, partition)
+
+        if not change(done):
+            self._delay(key)
 
     # Waiting
 
@@ -242,6 +268,7 @@ class Fetcher:
         for key, due in list(self._delayed.items()):
             if due <= now:
                 del self._delayed[key]
-                self._make_ready(key, self._partitions[key])
+                partition = self._partitions[key]
+                self._begin(key, partition, partition.leader_epoch)
         if self._delayed:
             self._timer = self._loop.call_at(min(self._delayed.values()), self._resume)

@@ -5,9 +5,11 @@ from typing import Final
 
 from ottla.base.clock import Clock
 from ottla.protocol.records.batch import Batch
+from ottla.replication.disk_errand import ErrandDone, Finish
 from ottla.replication.leader_endpoint import ReplicaFetched
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.truncation import truncation_offset
+from ottla.replication.truncator import Truncator
 from ottla.replication.waiting import Waiting
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
@@ -19,20 +21,32 @@ class FollowerLog:
     """All logs of a broker, as a follower writes them. `failed` hears of every I/O error."""
 
     def __init__(
-        self, logs: LogManager, waiting: Waiting, clock: Clock, failed: Callable[[StorageError], None]
+        self,
+        logs: LogManager,
+        truncator: Truncator,
+        waiting: Waiting,
+        clock: Clock,
+        failed: Callable[[StorageError], None],
     ) -> None:
         self._logs: Final = logs
+        self._truncator: Final = truncator
+        self.when_settled: Final = truncator.when_settled
         self._waiting: Final = waiting
         self._clock: Final = clock
         self.failed: Final = failed
         self.truncated: Callable[[Partition], None] = _nobody
         """Who has to know that a log was cut: a copy of it that is being made may have too much."""
 
-    def append(self, partition: Partition, fetched: ReplicaFetched) -> None:
-        """Takes over the leader's records, then its high watermark and log start."""
+    def append(self, partition: Partition, fetched: ReplicaFetched) -> int | None:
+        """Takes over the leader's records, then its high watermark and log start.
+
+        An offset if nothing was taken yet, because the log has to begin there first (`restart`).
+        """
         log = partition.log
         if len(fetched.records):
-            self._append(partition, fetched)
+            begin_offset = self._append(partition, fetched)
+            if begin_offset is not None:
+                return begin_offset
         high_watermark = min(fetched.high_watermark, log.log_end_offset)
         moved = high_watermark != log.high_watermark
         if moved:
@@ -42,8 +56,9 @@ class FollowerLog:
             log.increment_log_start_offset(min(fetched.log_start_offset, log.high_watermark))
         if moved and partition in self._waiting.fetches.watched:
             self._waiting.fetches.check(partition)
+        return None
 
-    def _append(self, partition: Partition, fetched: ReplicaFetched) -> None:
+    def _append(self, partition: Partition, fetched: ReplicaFetched) -> int | None:
         log, now_ms = partition.log, self._clock.now_ms()
         try:
             log.append_as_follower(fetched.records, partition.leader_epoch, now_ms)
@@ -54,28 +69,47 @@ class FollowerLog:
                 raise
             # DeleteRecords moved the leader's start into the middle of a batch, and batches are copied whole: an
             # empty log that begins at 105 is to hold [100, 110], so it begins at 100.
-            self.restart(partition, first.base_offset)
-            log.append_as_follower(fetched.records, partition.leader_epoch, now_ms)
+            return first.base_offset
+        return None
 
-    def truncate(self, partition: Partition, diverging: EpochEntry) -> None:
-        """Goes back to where the leader's history and this one are the same, or a step towards it."""
-        self.truncate_to(partition, truncation_offset(partition.log, diverging))
+    def truncate(self, partition: Partition, diverging: EpochEntry, done: ErrandDone) -> bool:
+        """Goes back to where the leader's history and this one are the same, or a step towards it.
 
-    def truncate_to(self, partition: Partition, offset: int) -> None:
-        """Drops everything from an offset on."""
+        False if the log is being flushed, which the loop does not wait for: the leader will say the same again.
+        """
+        return self.truncate_to(partition, truncation_offset(partition.log, diverging), done)
+
+    def truncate_to(self, partition: Partition, offset: int, done: ErrandDone) -> bool:
+        """Drops everything from an offset on; False as above.
+
+        A former leader may have begun an epoch at the log end and written nothing in it. No record goes with it, but
+        the epoch has to, or the leader would be told of it again and again.
+        """
         name = TopicPartition(partition.topic, partition.index)
-        self._logs.truncate_to({name: offset})
-        log = self._logs.get(name)
-        if log is not None:
-            # A former leader may have begun an epoch at the log end and written nothing in it. No record goes with
-            # it, but the epoch has to, or the leader would be told of it again and again.
-            log.epochs.truncate_from_end(log.log_end_offset)
-        self.truncated(partition)
+        offset = min(offset, partition.log.log_end_offset)
+        return self._cut(partition, lambda: self._logs.begin_truncation(name, offset), done)
 
-    def restart(self, partition: Partition, offset: int) -> None:
-        """Drops everything; the log begins at the offset."""
-        self._logs.truncate_fully_and_start_at(TopicPartition(partition.topic, partition.index), offset)
-        self.truncated(partition)
+    def restart(self, partition: Partition, offset: int, done: ErrandDone) -> bool:
+        """Drops everything; the log begins at the offset. False as above."""
+        name = TopicPartition(partition.topic, partition.index)
+        return self._cut(partition, lambda: self._logs.begin_restart(name, offset), done)
+
+    def _cut(self, partition: Partition, begin: Callable[[], Finish | None], done: ErrandDone) -> bool:
+        try:
+            finish = begin()
+        except StorageError as error:
+            done(error)
+            return True
+        if finish is None:
+            return False
+
+        def finished(problem: StorageError | None) -> None:
+            if problem is None:
+                self.truncated(partition)
+            done(problem)
+
+        self._truncator.submit(partition, finish, finished)
+        return True
 
 
 def _nobody(partition: Partition) -> None:

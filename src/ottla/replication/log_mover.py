@@ -1,16 +1,19 @@
 """Moves logs between the directories of a broker (KIP-113): a copy is made beside the log, and takes its place.
 
-A worker thread copies what is replicated, a stretch at a time; between two stretches the loop looks whether the copy
-is still wanted. When little is missing the loop copies the rest itself and swaps, so that no append comes in between.
-What was on the disk is on the disk after the swap, too: a move must not put at risk what was safe.
+A worker thread makes the copy and fills it with what is replicated, a stretch at a time; between two stretches the loop
+looks whether it is still wanted. When little is missing the loop copies the rest itself and swaps, so that no append
+comes in between. Then the worker flushes what there is, and only after that the old log goes: a move must not put at
+risk what was safe, and the loop waits for no disk.
 
-Log 0..1000, high watermark 990: the worker copies up to 990 and flushes, the loop copies 990..1000 and swaps. If the
-log was flushed up to 1000 meanwhile, or somebody waits for that (`flush.on.ack`), the loop flushes those ten as well.
+Log 0..1000, high watermark 990: the worker copies up to 990 and flushes, the loop copies 990..1000 and swaps, the
+worker flushes those ten and the names of the directories.
 """
 
 import logging
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Final
 
 from ottla.protocol.errors import (
@@ -24,13 +27,13 @@ from ottla.protocol.errors import (
     UnknownServerError,
 )
 from ottla.protocol.records.batch import Batch
+from ottla.replication.disk_errand import DiskErrands
 from ottla.replication.log_preparation import LogPreparation
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import Worker
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 from ottla.storage.log.log import Log
-from ottla.storage.log_config_keys import LONG_MAX
 from ottla.storage.log_manager_options import fresh_id
 from ottla.storage.topic_partition import DirectoryKind, TopicPartition, directory_name
 
@@ -40,36 +43,32 @@ _REST_BYTES: Final = 1 << 20
 """What may be left for the loop to copy."""
 
 
+_BUSY_SECONDS: Final = 0.05
+"""How long a log is left alone that is being flushed or cut."""
+
+
 class Move:
     """A partition on its way to another directory."""
 
-    __slots__ = ("is_copying", "is_over", "log", "name", "partition", "pause", "target")
+    __slots__ = ("directory", "is_over", "is_working", "log", "name", "partition", "pause", "target")
 
-    def __init__(self, partition: Partition, log: Log, target: Log, pause: ExitStack) -> None:
+    def __init__(self, partition: Partition, log: Log, directory: str, pause: ExitStack) -> None:
         self.partition = partition
         self.name = TopicPartition(partition.topic, partition.index)
         self.log = log
-        self.target = target
+        self.directory = directory
+        """Where it goes."""
+        self.target: Log | None = None
+        """The copy, once it is made."""
         self.pause = pause
         """Keeps the cleaner away: what it did to the log would not be done to the copy."""
-        self.is_copying = False
+        self.is_working = False
+        """Whether the worker has something to do for it."""
         self.is_over = False
 
-    @property
-    def directory(self) -> str:
-        """Where it goes."""
-        return os.path.dirname(self.target.directory)
-
-    @property
-    def is_less_safe(self) -> bool:
-        """Whether something is only in memory that is on the disk in the log, or that somebody waits for to be."""
-        config = self.log.config
-        waits_for_disk = config.flush_on_ack or config.flush_messages != LONG_MAX
-        return waits_for_disk or self.target.recovery_point < self.log.recovery_point
-
-    def copy(self, bytes_max: int, end_offset: int, now_ms: int) -> None:
+    def copy(self, target: Log, bytes_max: int, end_offset: int, now_ms: int) -> None:
         """Copies some of what lies below an offset. On one thread at a time."""
-        log, target = self.log, self.target
+        log = self.log
         if target.log_end_offset >= end_offset:
             return
         try:
@@ -87,14 +86,13 @@ class Move:
             target.truncate_fully_and_start_at(first_offset)
         target.append_as_follower(records, self.partition.leader_epoch, now_ms)
 
-    def finish(self) -> None:
+    def complete(self, target: Log) -> None:
         """Gives the copy what is not in the records: epochs without any, and where the log begins."""
-        log, target = self.log, self.target
+        log = self.log
         for entry in log.epochs.entries:
             target.epochs.note(entry.epoch, entry.start_offset)
-        target.epochs.flush()
         target.update_high_watermark(log.high_watermark)
-        target.increment_log_start_offset(log.log_start_offset)
+        target.increment_log_start_offset(min(log.log_start_offset, target.high_watermark))
 
 
 class LogMover:
@@ -106,6 +104,8 @@ class LogMover:
         self._preparation: Final = preparation
         self._worker: Final = worker
         self._moves: dict[Partition, Move] = {}
+        self._errands: Final[DiskErrands[TopicPartition]] = DiskErrands(parts.mailbox, worker)
+        """What is left to be done on the disk for copies that took their log's place."""
         self._is_closed = False
 
     def close(self) -> None:
@@ -115,21 +115,21 @@ class LogMover:
     def __len__(self) -> int:
         return len(self._moves)
 
-    def begin(self, name: TopicPartition, path: str, cordoned: frozenset[str]) -> int:
+    def begin(self, name: TopicPartition, path: str, cordoned: frozenset[str], done: Callable[[int], None]) -> None:
         """Begins to move a replica, or notes where it is to be made when it comes to this broker; an error code."""
         try:
-            self._begin(name, path, cordoned)
+            self._begin(name, path, cordoned, done)
         except NotLeaderOrFollowerError:
             # What clients of this API always were told of a replica that is not here.
             self._preparation.preferred[name] = path
-            return ErrorCode.REPLICA_NOT_AVAILABLE
+            done(ErrorCode.REPLICA_NOT_AVAILABLE)
+        except LogDirNotFoundError as error:
+            # The client's mistake, and not worth a line for each partition that it names.
+            done(error.code)
         except ApiError as error:
-            _log.warning("[%s] cannot be moved to %s: %s", name, path, error)
-            self._parts.directory_watch.check()
-            return error.code
-        return ErrorCode.NONE
+            self._refuse(name, path, error, done)
 
-    def _begin(self, name: TopicPartition, path: str, cordoned: frozenset[str]) -> None:
+    def _begin(self, name: TopicPartition, path: str, cordoned: frozenset[str], done: Callable[[int], None]) -> None:
         directories = self._logs.directories
         if path not in {home.path for home in directories.all()}:
             raise LogDirNotFoundError(f"Log dir {path} is not found in the config.")
@@ -141,18 +141,28 @@ class LogMover:
         move = self._moves.get(partition)
         if move is not None:
             if move.directory == path:
+                done(ErrorCode.NONE)
                 return
             self.cancel(partition)
         home = directories.home_of(name)
         if home is None or home.path != path:
             directories.check_all_online(name)
-            self._start(partition, self._logs.create_future(name, path))
+            self._make(partition, path, done)
+        else:
+            done(ErrorCode.NONE)
+
+    def _refuse(self, name: TopicPartition, path: str, error: ApiError, done: Callable[[int], None]) -> None:
+        _log.warning("[%s] cannot be moved to %s: %s", name, path, error)
+        self._parts.directory_watch.check()
+        done(error.code)
 
     def resume(self, partition: Partition) -> None:
         """Goes on with a move that a restart interrupted."""
         target = self._logs.get_future(TopicPartition(partition.topic, partition.index))
         if target is not None and partition not in self._moves:
-            self._start(partition, target)
+            move = self._new_move(partition, os.path.dirname(target.directory))
+            if move is not None:
+                self._start(move, target)
 
     def cancel(self, partition: Partition) -> None:
         """Drops a copy, if one is being made."""
@@ -165,80 +175,139 @@ class LogMover:
         home = self._logs.directories.future_home_of(move.name)
         if home is not None:
             del home.future_logs[move.name]
-        if not move.is_copying:
+        if not move.is_working:
             self._drop(move)
 
     def truncated(self, partition: Partition) -> None:
         """The log was cut, perhaps below what was copied: the copy is made anew."""
         move = self._moves.get(partition)
-        if move is not None and move.target.log_end_offset > partition.log.log_end_offset:
+        target = None if move is None else move.target
+        if move is not None and target is not None and target.log_end_offset > partition.log.log_end_offset:
             self.cancel(partition)
-            self._start(partition, self._logs.create_future(move.name, move.directory))
+            self._make(partition, move.directory, _nobody)
 
-    # Copying
+    # Making
 
-    def _start(self, partition: Partition, target: Log) -> None:
+    def _new_move(self, partition: Partition, directory: str) -> Move | None:
         name = TopicPartition(partition.topic, partition.index)
         log = self._logs.get(name)
         if log is None:
-            return
+            return None
         pause = ExitStack()
         pause.enter_context(self._logs.cleaning.paused(name))
-        move = self._moves[partition] = Move(partition, log, target, pause)
-        partition.future_log = target
-        _log.info("[%s] moving from %s to %s", name, os.path.dirname(log.directory), move.directory)
-        self._copy_on(move)
+        move = self._moves[partition] = Move(partition, log, directory, pause)
+        return move
 
-    def _copy_on(self, move: Move) -> None:
-        move.is_copying = True
+    def _make(self, partition: Partition, directory: str, done: Callable[[int], None]) -> None:
+        move = self._new_move(partition, directory)
+        if move is None:
+            done(ErrorCode.KAFKA_STORAGE_ERROR)
+            return
+        move.is_working = True
+
+        def job() -> None:
+            made: Log | ApiError
+            try:
+                made = self._logs.open_future(move.name, directory)
+            except ApiError as error:
+                made = error
+            self._parts.mailbox.post(partial(self._made, move, made, done))
+
+        self._worker.submit(job)
+
+    def _made(self, move: Move, made: Log | ApiError, done: Callable[[int], None]) -> None:
+        move.is_working = False
+        if isinstance(made, ApiError):
+            self._cancel_if_current(move)
+            self._refuse(move.name, move.directory, made, done)
+            return
+        if move.is_over:
+            move.target = made
+            self._drop(move)
+        elif not self._is_closed:
+            self._logs.add_future(move.name, made)
+            self._start(move, made)
+        done(ErrorCode.NONE)
+
+    def _cancel_if_current(self, move: Move) -> None:
+        if self._moves.get(move.partition) is move:
+            self.cancel(move.partition)
+
+    # Copying
+
+    def _start(self, move: Move, target: Log) -> None:
+        move.target = move.partition.future_log = target
+        _log.info("[%s] moving from %s to %s", move.name, os.path.dirname(move.log.directory), move.directory)
+        self._copy_on(move, target)
+
+    def _copy_on(self, move: Move, target: Log) -> None:
+        if move.is_over or self._is_closed:
+            return
+        move.is_working = True
         end_offset, now_ms = move.log.high_watermark, self._parts.clock.now_ms()
 
         def job() -> None:
             problem: ApiError | None = None
             try:
-                move.copy(_STRETCH_BYTES, end_offset, now_ms)
-                if move.target.log_end_offset >= end_offset:
-                    move.target.flush(now_ms)
+                move.copy(target, _STRETCH_BYTES, end_offset, now_ms)
+                if target.log_end_offset >= end_offset:
+                    move.complete(target)
+                    target.flush(now_ms)
+                    self._logs.checkpoint_future(target)
             except (ApiError, UnexpectedOffsetError) as error:
                 problem = error if isinstance(error, ApiError) else UnknownServerError(str(error))
-            self._parts.mailbox.post(lambda: self._copied(move, end_offset, problem))
+            self._parts.mailbox.post(lambda: self._copied(move, target, end_offset, problem))
 
         self._worker.submit(job)
 
-    def _copied(self, move: Move, end_offset: int, problem: ApiError | None) -> None:
-        move.is_copying = False
+    def _copied(self, move: Move, target: Log, end_offset: int, problem: ApiError | None) -> None:
+        move.is_working = False
         if self._is_closed:
             return
         if move.is_over:
             self._drop(move)
         elif problem is not None or not self._parts.table.is_here(move.partition):
             self._give_up(move, problem)
-        elif move.target.log_end_offset < end_offset or not self._swap(move):
-            self._copy_on(move)
+        elif target.log_end_offset < end_offset or not self._swap(move, target):
+            self._copy_on(move, target)
 
-    def _swap(self, move: Move) -> bool:
+    def _swap(self, move: Move, target: Log) -> bool:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
-        partition, log, now_ms = move.partition, move.log, self._parts.clock.now_ms()
+        log, now_ms = move.log, self._parts.clock.now_ms()
+        if log.is_flushing:
+            loop = self._parts.loop
+            loop.call_at(loop.time() + _BUSY_SECONDS, partial(self._copy_on, move, target))
+            return True
         try:
-            move.copy(_REST_BYTES, log.log_end_offset, now_ms)
-            if move.target.log_end_offset != log.log_end_offset:
+            move.copy(target, _REST_BYTES, log.log_end_offset, now_ms)
+            if target.log_end_offset != log.log_end_offset:
                 return False
-            if move.is_less_safe:
-                move.target.flush(now_ms)
-            move.finish()
-            partition.log = self._logs.replace_with_future(move.name)
+            move.complete(target)
+            finish = self._logs.begin_replacement(move.name)
         except (ApiError, UnexpectedOffsetError) as error:
             self._give_up(move, error)
             return True
-        del self._moves[partition]
+        move.partition.log = target
+        move.partition.future_log = None
+        del self._moves[move.partition]
+        self._errands.submit(move.name, finish, partial(self._moved, move))
+        return True
+
+    def _moved(self, move: Move, problem: StorageError | None) -> None:
         move.is_over = True
         move.pause.close()
-        partition.future_log = None
-        home = self._logs.directories.home_of(move.name)
-        _log.info("[%s] moved to %s", move.name, partition.log.directory)
-        if home is not None and home.directory_id is not None:
+        if problem is not None:
+            self._parts.directory_watch.failed(problem)
+        partition, home = move.partition, self._logs.directories.home_of(move.name)
+        if home is None or home.path != move.directory:
+            return
+        _log.info("[%s] moved to %s", move.name, move.directory)
+        if home.directory_id is not None:
             self._parts.directory_events.assign(partition.topic_id, partition.index, home.directory_id)
-        return True
+
+    def finish_all(self) -> None:
+        """Brings moves to their end that the worker did not get to; on a thread that may wait."""
+        self._errands.finish_all()
 
     def _give_up(self, move: Move, problem: Exception | None) -> None:
         if problem is not None:
@@ -249,13 +318,18 @@ class LogMover:
 
     def _drop(self, move: Move) -> None:
         """Has the copy's files removed, on a disk that still works."""
-        home = self._logs.directories.containing(move.target.directory)
-        if home is None or not home.is_online:
+        target = move.target
+        home = None if target is None else self._logs.directories.containing(target.directory)
+        if target is None or home is None or not home.is_online:
             return
         name = directory_name(move.name, DirectoryKind.DELETE, fresh_id())
         try:
-            move.target.relocate(f"{home.path}/{name}")
+            target.relocate(f"{home.path}/{name}")
         except StorageError as error:
             self._parts.directory_watch.failed(error)
         else:
-            self._logs.maintenance.removal.add_log(move.target, self._parts.clock.now_ms())
+            self._logs.maintenance.removal.add_log(target, self._parts.clock.now_ms())
+
+
+def _nobody(code: int) -> None:
+    """Waits for the answer."""

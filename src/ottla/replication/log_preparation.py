@@ -120,6 +120,8 @@ class LogPreparation:
         except ApiError as error:
             return error
         if wanted.leads:
+            # The leader before may have had the log cut.
+            log.wait_for_flush()
             try:
                 log.assign_epoch_start(wanted.registration.leader_epoch)
             except StorageError as error:

@@ -12,9 +12,10 @@ from ottla.base.ids import ZERO_UUID
 from ottla.protocol.errors import ErrorCode, NotLeaderOrFollowerError
 from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
 from ottla.replication.isr_updater import IsrUpdater
+from ottla.replication.near_replica import THE_LEADER, RackAwareSelector
 from ottla.replication.partition.follower_progress import FollowerFetch
 from ottla.replication.partition.partition import Partition
-from ottla.replication.partition.reading import read
+from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.errors import StorageError
 
@@ -33,15 +34,21 @@ class Read(NamedTuple):
 
 
 class LogReader:
-    """Serves fetches. `failed` hears of every I/O error."""
+    """Serves fetches. `failed` hears of every I/O error; without a selector everybody reads from leaders."""
 
     def __init__(
-        self, table: PartitionTable, isr: IsrUpdater, clock: Clock, failed: Callable[[StorageError], None]
+        self,
+        table: PartitionTable,
+        isr: IsrUpdater,
+        clock: Clock,
+        failed: Callable[[StorageError], None],
+        selector: RackAwareSelector | None = None,
     ) -> None:
         self._table: Final = table
         self._isr: Final = isr
         self._clock: Final = clock
         self._failed: Final = failed
+        self._selector: Final = selector
 
     def read(self, params: FetchParams, wanted: Sequence[FetchPartition], *, is_first: bool) -> Read:
         """Reads each partition. The first time, a follower's fetch also tells how far it got."""
@@ -49,12 +56,15 @@ class LogReader:
         results: list[FetchResult] = []
         limit, total, is_final, whole_batch = params.max_bytes, 0, False, True
         progressed: list[tuple[int, Partition]] = []
+        selector = None if params.client is None or not params.client.rack_id else self._selector
         for want in wanted:
             partition = online.get((want[0], want[1]))
             if partition is None:
                 result = FetchResult(self._table.absence(want[0], want[1]).code)
             elif want[7] != partition.topic_id and want[7] != ZERO_UUID:
                 result = _INCONSISTENT_TOPIC_ID
+            elif selector is not None and (referral := _referral(selector, partition, params, want)) is not None:
+                result = referral
             else:
                 size_max = min(limit, want[3])
                 try:
@@ -69,7 +79,7 @@ class LogReader:
                     limit -= records.length
                 if limit < 0:
                     limit = 0
-            if result[0] or result[6] is not None:
+            if result[0] or result[6] is not None or result[7] != THE_LEADER:
                 is_final = True
             elif is_first and params.replica_id >= 0 and partition is not None:
                 progressed.append((len(results), partition))
@@ -88,3 +98,13 @@ class LogReader:
             return False
         self._isr.progressed(partition, progress)
         return True
+
+
+def _referral(
+    selector: RackAwareSelector, partition: Partition, params: FetchParams, want: FetchPartition
+) -> FetchResult | None:
+    """What sends the consumer to a replica that is nearer, if there is one."""
+    if params.client is None:
+        return None
+    replica_id = selector.select(partition, params.client, want.fetch_offset)
+    return None if replica_id == THE_LEADER else refer(partition, params, want, replica_id)

@@ -1,9 +1,9 @@
 """What replication asks of the rest of the broker, which implements it in `ottla.broker.adapters`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.protocol.errors import ApiError
 
@@ -15,7 +15,7 @@ class IsrMember(NamedTuple):
     broker_epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaderAndIsr:
     """What a leader proposes to the controller, and what the controller answers."""
 

@@ -6,7 +6,7 @@ together here: `appender`, `log_reader`, `record_deleter`, `delta_applier`, `isr
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -28,6 +28,7 @@ from ottla.replication.log_mover import LogMover
 from ottla.replication.log_preparation import LogPreparation
 from ottla.replication.log_reader import LogReader
 from ottla.replication.mailbox import Mailbox
+from ottla.replication.near_replica import RACK_AWARE, RackAwareSelector
 from ottla.replication.offset_query import OffsetAnswer, OffsetQuery
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition.offset_lookup import offset_for_timestamp
@@ -41,6 +42,7 @@ from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.replication.settings import ReplicationSettings
 from ottla.replication.timer_wheel import TimerWheel
+from ottla.replication.truncator import Truncator
 from ottla.replication.waiting import Waiting
 from ottla.storage.errors import StorageError
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
@@ -65,7 +67,9 @@ class ReplicaManager:
         self._view: Final = ClusterView(options.node_id, options.settings.replica_lag_time_max_ms)
         mailbox = Mailbox(loop)
         self._watch: Final = DirectoryWatch(logs, self.table, self.waiting, options.directory_events)
-        follower_log = FollowerLog(logs, self.waiting, clock, self._watch.failed)
+        self._workers: list[Worker] = []
+        self._truncator: Final = Truncator(mailbox, self._worker("log-truncation"))
+        follower_log = FollowerLog(logs, self._truncator, self.waiting, clock, self._watch.failed)
         context = FetcherContext(loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms)
         self._fetchers: Final = FetcherPool(context, options.endpoint_of)
         self._watch.fetchers = self._fetchers
@@ -81,7 +85,6 @@ class ReplicaManager:
             loop=loop,
             mailbox=mailbox,
         )
-        self._workers: list[Worker] = []
         changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
         self._changer: Final = changers[0]
         self._preparation: Final = LogPreparation(logs, mailbox, changers)
@@ -89,13 +92,16 @@ class ReplicaManager:
         follower_log.truncated = self._mover.truncated
         self._applier: Final = DeltaApplier(parts, self._preparation, self._mover)
         self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
-        self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed)
+        is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
+        selector = RackAwareSelector(self._view) if is_rack_aware else None
+        self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed, selector)
         self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed)
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
         # Every produce comes this way: the call goes straight to where the work is done.
         self.append: Final = appender.append
         self.append_alone: Final = appender.append_alone
+        self.append_own_alone: Final = appender.append_own_alone
         self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
@@ -129,6 +135,8 @@ class ReplicaManager:
         self._wheel.close()
         for worker in self._workers:
             await asyncio.to_thread(worker.close)
+        await asyncio.to_thread(self._truncator.finish_all)
+        await asyncio.to_thread(self._mover.finish_all)
 
     def update_settings(self, settings: ReplicationSettings) -> None:
         """Takes changed settings; they count from the next time each is looked at."""
@@ -230,7 +238,6 @@ class ReplicaManager:
         """Every log directory, with all logs (None) or those that are asked for."""
         return describe_log_dirs(self._logs, self.table, partitions, self._settings.cordoned_log_dirs)
 
-    def alter_log_dirs(self, moves: Mapping[TopicPartition, str]) -> dict[TopicPartition, int]:
-        """Begins to move replicas to other directories; an error code for each, 0 if the move began."""
-        cordoned = self._settings.cordoned_log_dirs
-        return {name: self._mover.begin(name, path, cordoned) for name, path in moves.items()}
+    def alter_log_dir(self, name: TopicPartition, path: str, done: Callable[[int], None]) -> None:
+        """Begins to move a replica to another directory; `done` hears an error code, 0 once the copy is begun."""
+        self._mover.begin(name, path, self._settings.cordoned_log_dirs, done)

@@ -1,9 +1,9 @@
 """What the replica manager is told when it is made."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.replication.leader_endpoint import LeaderEndpoint
 from ottla.replication.ports import AlterPartitionPort, DirectoryEventPort, EventLoop, Worker
 from ottla.replication.settings import DEFAULT_SETTINGS, ReplicationSettings
@@ -12,7 +12,7 @@ from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.log_manager import LogManager
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ReplicaManagerOptions:
     """The broker's own id, its logs, and its ways to the outside."""
 

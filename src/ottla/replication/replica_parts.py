@@ -1,8 +1,7 @@
 """What the parts of the replica manager share."""
 
-from dataclasses import dataclass
-
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.replication.directory_watch import DirectoryWatch
 from ottla.replication.fetcher_pool import FetcherPool
 from ottla.replication.mailbox import Mailbox
@@ -13,7 +12,7 @@ from ottla.replication.waiting import Waiting
 from ottla.storage.log_manager import LogManager
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ReplicaParts:
     """The broker's logs and partitions, what waits for them, and the ways to the outside."""
 

@@ -3,17 +3,20 @@
 The node fills it from its configuration; a changed setting comes as a new value.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen(kw_only=True)
 class ReplicationSettings:
     """Each field is the setting of the same name, dots for underscores, unless it says otherwise."""
 
     replica_lag_time_max_ms: int = 30_000
     replica_high_watermark_checkpoint_interval_ms: int = 5_000
     replica_fetch_backoff_ms: int = 1_000
+    replica_selector_class: str | None = None
+    """One of `near_replica.SELECTORS`; None and others stand for the leader. Read once."""
     log_initial_task_delay_ms: int = 30_000
     log_retention_check_interval_ms: int = 300_000
     log_flush_scheduler_interval_ms: int = (1 << 63) - 1

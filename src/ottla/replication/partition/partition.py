@@ -28,6 +28,7 @@ from ottla.replication.partition.replica_log import ReplicaLog
 from ottla.replication.ports import LeaderAndIsr
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
+from ottla.storage.log_config_keys import LONG_MAX
 from ottla.storage.producer_state.entry import ProducerEntry
 
 ALL_IN_SYNC: Final = -1
@@ -153,6 +154,21 @@ class Partition:
         info = log.append_as_leader(records, self.leader_epoch, now_ms, options)
         self.advance()
         return info
+
+    def append_alone(self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, now_ms: int) -> int | None:
+        """Appends a coordinator's records as the leader and only replica, where nothing waits for the disk.
+
+        The log end after them, which is also the high watermark; None, with nothing done, if it is not so.
+        """
+        leadership, log = self.leadership, self.log
+        config = log.config
+        if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
+            return None
+        end_offset = log.append_pairs(pairs, timestamp_ms, self.leader_epoch, now_ms)
+        if end_offset is not None and end_offset > log.high_watermark:
+            log.high_watermark = end_offset
+            log.producers.transactions.replicated(end_offset)
+        return end_offset
 
     def _too_few(self, leadership: Leadership) -> NotEnoughReplicasError:
         members = leadership.isr.members

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.records.batch import batches
 from ottla.replication.fetch import READ_COMMITTED, FetchParams, FetchPartition, FetchResult
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.replica_log import ReplicaLog
@@ -16,8 +15,6 @@ from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.segment.slice import FileSlice
 
-_SPAN_WITHOUT_LOOKING: Final = 1 << 16
-"""Up to so many offsets a list of aborted transactions may be longer than the records that it goes with."""
 _NONE_ABORTED: Final[Sequence[AbortedTransaction]] = ()
 _FENCED: Final = FetchResult(ErrorCode.FENCED_LEADER_EPOCH)
 _UNKNOWN_EPOCH: Final = FetchResult(ErrorCode.UNKNOWN_LEADER_EPOCH)
@@ -58,15 +55,32 @@ def read(
         if bytes_max < 0:
             return _NEGATIVE_SIZE
         if whole_batch or bytes_max > 0:
-            records = log.read(offset, bytes_max, end_offset)[0]
+            found = log.read(offset, bytes_max, end_offset)
+            records = found[0]
             if records is not None:
                 if not whole_batch and records.length > bytes_max:
                     records = None  # Not even the first batch fits.
                 elif aborted is not None:
-                    aborted = _aborted(log, offset, end_offset, records)
+                    aborted = log.aborted_in(found, offset, end_offset)
     # Half the cost of the constructor; an idle fetch makes one for each of a thousand partitions.
     answer = (ErrorCode.NONE, records, high_watermark, stable_offset, start_offset, aborted, None, -1)
     return tuple.__new__(FetchResult, answer)
+
+
+def refer(partition: Partition, params: FetchParams, wanted: FetchPartition, replica_id: int) -> FetchResult:
+    """The answer that sends a consumer to another replica: where the log begins and ends, and no records."""
+    refusal = refuse(partition, params, wanted)
+    if refusal is not None:
+        return refusal
+    log = partition.log
+    return FetchResult(
+        ErrorCode.NONE,
+        None,
+        log.high_watermark,
+        log.last_stable_offset,
+        log.log_start_offset,
+        preferred_read_replica=replica_id,
+    )
 
 
 def refuse(partition: Partition, params: FetchParams, wanted: FetchPartition) -> FetchResult | None:
@@ -109,17 +123,3 @@ def _diverging(log: ReplicaLog, wanted: FetchPartition) -> FetchResult | None:
             diverging_epoch=EpochEntry(end.epoch, end.start_offset),
         )
     return None
-
-
-def _aborted(log: ReplicaLog, offset: int, end_offset: int, records: FileSlice) -> Sequence[AbortedTransaction]:
-    """The aborted transactions that the reader has to pass over in these records.
-
-    Far from the end of a log with many of them, all that follow would be a longer list than the records themselves,
-    so it is looked up where these end.
-    """
-    if end_offset - offset > _SPAN_WITHOUT_LOOKING:
-        last_offset = offset
-        for batch in batches(records.read()):
-            last_offset = batch.last_offset
-        end_offset = min(end_offset, last_offset + 1)
-    return log.aborted_transactions(offset, end_offset)

@@ -1,0 +1,46 @@
+"""Cuts followers' logs back without keeping the loop waiting for a disk.
+
+On the loop a log loses its end for whoever reads it, on a worker the disk follows; until that is done the log is not
+appended to. Whoever wants to go on with a partition asks `when_settled`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from ottla.replication.disk_errand import DiskErrands, ErrandDone, Finish
+from ottla.replication.mailbox import Mailbox
+from ottla.replication.partition.partition import Partition
+from ottla.replication.ports import Worker
+from ottla.storage.errors import StorageError
+
+
+class Truncator:
+    """All truncations of a broker. Loop thread only, but for what the worker does."""
+
+    def __init__(self, mailbox: Mailbox, worker: Worker) -> None:
+        self._errands: Final[DiskErrands[Partition]] = DiskErrands(mailbox, worker)
+        self._waiters: dict[Partition, list[Callable[[], None]]] = {}
+
+    def submit(self, partition: Partition, finish: Finish, done: ErrandDone) -> None:
+        """Has the rest of a truncation done."""
+        self._waiters[partition] = []
+        self._errands.submit(partition, finish, partial(self._finished, partition, done))
+
+    def when_settled(self, partition: Partition, callback: Callable[[], None]) -> None:
+        """Calls back once no truncation of the log is under way; at once if none is."""
+        waiters = self._waiters.get(partition)
+        if waiters is None:
+            callback()
+        else:
+            waiters.append(callback)
+
+    def finish_all(self) -> None:
+        """Does what is left when the worker has ended; on a thread that may wait."""
+        self._errands.finish_all()
+
+    def _finished(self, partition: Partition, done: ErrandDone, problem: StorageError | None) -> None:
+        waiters = self._waiters.pop(partition)
+        done(problem)
+        for waiter in waiters:
+            waiter()
