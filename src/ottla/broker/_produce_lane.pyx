@@ -8,8 +8,11 @@ handler would have answered: tests ask both.
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy
+
+from ottla.broker._request_input cimport CLIENT_ID_AT, REFUSED, Input, expect, has, read_uvarint
+from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32, store_int64
 
 from ottla.base.ids import Uuid
 from ottla.broker.handlers.produce import finish_single
@@ -18,7 +21,6 @@ from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
 
 cdef enum:
-    CLIENT_ID_AT = 10  # behind key, version, correlation id and the client id's own length
     FLEXIBLE_SINCE = 9
     LOG_START_SINCE = 5
     ALL_CODECS_SINCE = 7
@@ -32,53 +34,9 @@ cdef enum:
     ZSTD = 4
     TRANSACTIONAL_OR_CONTROL = 0x30
     KEPT_MAX = 10000
-    REFUSED = -1
 
 cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
 cdef object new_tuple = tuple.__new__
-
-
-cdef struct Input:
-    const uint8_t *data
-    Py_ssize_t position
-    Py_ssize_t limit
-
-
-cdef inline int32_t load_int32(const uint8_t *at) noexcept nogil:
-    return <int32_t>((<uint32_t>at[0] << 24) | (<uint32_t>at[1] << 16) | (<uint32_t>at[2] << 8) | at[3])
-
-
-cdef inline void store_int32(uint8_t *at, int32_t value) noexcept nogil:
-    cdef uint32_t bits = <uint32_t>value
-    at[0], at[1], at[2], at[3] = <uint8_t>(bits >> 24), <uint8_t>(bits >> 16), <uint8_t>(bits >> 8), <uint8_t>bits
-
-
-cdef inline void store_int64(uint8_t *at, int64_t value) noexcept nogil:
-    store_int32(at, <int32_t>(<uint64_t>value >> 32))
-    store_int32(at + 4, <int32_t><uint32_t>value)
-
-
-cdef inline bint expect(Input *source, const char *wanted, Py_ssize_t count) noexcept nogil:
-    """Whether the next bytes are these; passes over them."""
-    if source.limit - source.position < count or memcmp(source.data + source.position, wanted, count) != 0:
-        return False
-    source.position += count
-    return True
-
-
-cdef inline Py_ssize_t read_uvarint(Input *source) noexcept nogil:
-    """A length as flexible versions write it, one too large; REFUSED if it is none."""
-    cdef uint64_t value = 0
-    cdef int shift = 0
-    cdef uint8_t byte
-    while source.position < source.limit and shift < 35:
-        byte = source.data[source.position]
-        source.position += 1
-        value |= <uint64_t>(byte & 0x7F) << shift
-        if byte < 0x80:
-            return <Py_ssize_t>value
-        shift += 7
-    return REFUSED
 
 
 cdef class Topic:
@@ -199,7 +157,7 @@ cdef class ProduceLane:
     cdef bint read_head(self, Input *source, Py_ssize_t client_id_bytes, Work work, int32_t *timeout_ms):
         """All that comes before the topic: the rest of the header, no transactional id, acks, the time limit."""
         if client_id_bytes > 0:
-            if client_id_bytes > source.limit - source.position:
+            if not has(source, client_id_bytes):
                 return False
             if client_id_bytes == PyBytes_GET_SIZE(ADMIN_CLIENT_ID) and (
                 memcmp(source.data + source.position, PyBytes_AS_STRING(ADMIN_CLIENT_ID), client_id_bytes) == 0
@@ -211,9 +169,9 @@ cdef class ProduceLane:
                 return False
         elif not expect(source, b"\xff\xff", 2):
             return False
-        if source.limit - source.position < 6:
+        if not has(source, 6):
             return False
-        work.acks = <int16_t>((source.data[source.position] << 8) | source.data[source.position + 1])
+        work.acks = load_int16(source.data + source.position)
         timeout_ms[0] = load_int32(source.data + source.position + 2)
         source.position += 6
         return -1 <= work.acks <= 1
@@ -226,9 +184,9 @@ cdef class ProduceLane:
                 return None
             size = 16 if self.version >= TOPIC_IDS_SINCE else read_uvarint(source) - 1
         else:
-            if not expect(source, b"\0\0\0\x01", 4) or source.limit - source.position < 2:
+            if not expect(source, b"\0\0\0\x01", 4) or not has(source, 2):
                 return None
-            size = <int16_t>((source.data[source.position] << 8) | source.data[source.position + 1])
+            size = load_int16(source.data + source.position)
             source.position += 2
         if size <= 0 or size > source.limit - source.position:
             return None

@@ -1,9 +1,9 @@
 """The broker of a node: opens its logs, serves its listeners, and lives under the controller's eyes.
 
 The order of the start: the metadata is caught up, so that it is known which logs belong here; the logs are loaded; the
-parts hear of the metadata, in order; the listeners are bound; the broker registers and is unfenced. The stop goes the
-other way: leave is asked for while everything still works, then no request comes in any more, and the logs are closed
-last, with the mark that they were left in order.
+parts hear of the metadata, in order; the listeners are bound; the broker registers and is unfenced; clients are let in.
+The stop goes the other way: leave is asked for while everything still works, then no request comes in any more, and the
+logs are closed last, with the mark that they were left in order.
 """
 
 import asyncio
@@ -103,9 +103,11 @@ class BrokerRole:
         await self._load_logs()
         replicas = self._replicas = self._make_replicas()
         parts = self._make_parts(replicas)
-        lifecycle = self._open(parts)
-        await self._register(lifecycle)
+        listeners = self.listeners = self._open(parts)
+        await self._register(self._make_lifecycle(parts, listeners))
         await _applied(replicas, self._member.metadata.image.provenance.offset)
+        # Until now the metadata names no broker here: a client that is told so may drop its only address for good.
+        listeners.start()
 
     async def shut_down(self) -> None:
         """Asks the controller for leave, and waits until it is given, refused, or nobody answers."""
@@ -230,9 +232,9 @@ class BrokerRole:
             )
         )
 
-    def _open(self, parts: BrokerParts) -> BrokerLifecycle:
-        """Has the parts follow the metadata, and lets clients in."""
-        around, config = self._around, self._around.config
+    def _open(self, parts: BrokerParts) -> ListenerSet:
+        """Has the parts follow the metadata, and binds what clients wait at."""
+        around = self._around
         self._closing.push_async_callback(parts.replicas.stop)
         parts.replicas.start()
         # Who tells clients of the cluster comes first, and settings before the logs that are made with them.
@@ -242,15 +244,22 @@ class BrokerRole:
         self._follow(coordinators.leadership)
         self._closing.callback(coordinators.close)
         pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
-        listeners = self.listeners = ListenerSet(config.broker_listeners, pipeline, around.poller, config)
-        listeners.start()
+        handler = pipeline if around.gate is None else around.gate(pipeline)
+        config = self._dynamic.current
+        listeners = ListenerSet(config.broker_listeners, handler, around.poller, config)
+        listeners.bind()
         self._closing.push_async_callback(self._close_listeners, listeners)
+        return listeners
+
+    def _make_lifecycle(self, parts: BrokerParts, listeners: ListenerSet) -> BrokerLifecycle:
+        """What registers the broker and keeps it alive."""
+        around, config, current = self._around, self._around.config, self._dynamic.current
         identity = BrokerIdentity(
             node_id=config.node_id,
             cluster_id=around.cluster_id,
             incarnation_id=around.incarnation_id,
             listeners=listeners.advertised(
-                config.advertised_broker_listeners, config.security_protocols, around.hostname
+                current.advertised_broker_listeners, current.security_protocols, around.hostname
             ),
             rack=config.rack,
             directories=self._directory_ids(),

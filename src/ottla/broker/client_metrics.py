@@ -6,12 +6,12 @@ if that is longer) of silence; no more than `CLIENTS_MAX` are remembered, the lo
 """
 
 import logging
-import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ottla.base.config import ConfigError
+from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.client_subscription import ClientAttributes, Subscription
 from ottla.metadata.directory_id import is_reserved
@@ -208,7 +208,7 @@ class ClientMetrics:
 
     def _new_id(self) -> Uuid:
         while True:
-            made = Uuid(random.randbytes(16))
+            made = Uuid(DICE.randbytes(16))
             if not is_reserved(made) and made not in self._clients and not str(made).startswith("-"):
                 return made
 

@@ -7,9 +7,9 @@ must match; one that Java takes and Python does not matches nobody.
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ClientSoftware(NamedTuple):
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subscription:
     """What clients of a certain kind are to push."""
 

@@ -5,12 +5,12 @@ cluster's, the file, the declared default. A key whose type nobody knows may hol
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from ottla.base import log
 from ottla.base.config import ConfigKey, scaled
 from ottla.base.config_type import ConfigType
+from ottla.base.frozen import frozen
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
 from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
 from ottla.broker.config_keys.server import DYNAMIC_KEYS, SERVER_KEYS
@@ -31,7 +31,7 @@ _DEFAULTS: Final = {name: text for name, key in SERVER_KEYS.items() if (text := 
 Entry = DescribeConfigsResourceResult
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DescribeOptions:
     """How much a client wants to know."""
 

@@ -13,6 +13,7 @@ from ottla.base.config import ConfigError
 from ottla.broker.config_keys.server import SERVER_KEYS
 from ottla.broker.config_limit import broker_conflicts
 from ottla.broker.config_listener import ListenerAddress, is_host, parse_pairs
+from ottla.replication.near_replica import SELECTORS
 
 if TYPE_CHECKING:
     from ottla.broker.config import ServerConfig
@@ -71,6 +72,12 @@ def warnings_of(config: "ServerConfig") -> Iterator[str]:
         yield (
             f"broker.heartbeat.interval.ms ({heartbeat} ms) should be at most half of broker.session.timeout.ms "
             f"({session} ms), or a late heartbeat costs the broker its leases."
+        )
+    selector = config.optional_string("replica.selector.class")
+    if selector and selector not in SELECTORS:
+        yield (
+            f"replica.selector.class {selector} is not known here, so consumers read from leaders. "
+            f"Known are {' and '.join(SELECTORS)}."
         )
     if not config.is_controller:
         if len(config.controller_listener_names) > 1:

@@ -3,6 +3,10 @@
 Whoever asks gets one answer. While nobody is the controller, while the one that was asked is it no more, or while it
 is out of reach, a request waits and is sent again, until its own time is up. What goes across the network may thereby
 be carried out twice: the controller's operations are made for that, by epochs and by names.
+
+A client that is told of a change sees it at the broker that told it: the answer of a controller elsewhere is kept back
+until this node's own image holds what its log holds by then. The change itself is nearly always in there, since the
+leader sends records out before a majority holds them.
 """
 
 import asyncio
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 FORWARD_TIMEOUT_MS: Final = 60_000
 """How long a client's request looks for a controller, as in Kafka."""
 RETRY_INTERVAL_MS: Final = 50
+LEVEL_TIMEOUT_MS: Final = 500
+"""How long an answer is kept back at the most: a node that lags behind answers all the same."""
 
 
 class _Attempt:
@@ -73,6 +79,8 @@ class ControllerChannel:
         self._waiting: list[_Attempt] = []
         self._retry: asyncio.TimerHandle | None = None
         self._is_closed = False
+        self.when_level: Callable[[Callable[[], None]], None] = _at_once
+        """Calls once the image of this node holds what its log holds now; set by a node that has an image."""
 
     @property
     def active_controller_id(self) -> int | None:
@@ -136,19 +144,27 @@ class ControllerChannel:
 
     def _heard_from_peer(self, attempt: _Attempt, answer: Response | Exception) -> None:
         if isinstance(answer, Response):
-            self._heard(attempt, answer)
+            self._heard(attempt, answer, is_elsewhere=True)
         elif isinstance(answer, (UnsupportedVersionError, DecodeError)):
             # Nothing that time or another attempt would mend.
             attempt.finish(UnknownServerError(str(answer)))
         else:
             self._wait(attempt)
 
-    def _heard(self, attempt: _Attempt, answer: Response | ApiError) -> None:
+    def _heard(self, attempt: _Attempt, answer: Response | ApiError, *, is_elsewhere: bool = False) -> None:
         verdict = attempt.errand.judge(answer) if isinstance(answer, Response) else answer
         if isinstance(verdict, NotControllerError):
             self._wait(attempt)
+        elif is_elsewhere and attempt.errand.is_for_client:
+            self._keep_back(attempt, verdict)
         else:
             attempt.finish(verdict)
+
+    def _keep_back(self, attempt: _Attempt, verdict: Response | ApiError) -> None:
+        if attempt.timer is not None:
+            attempt.timer.cancel()
+        attempt.timer = self._loop.call_later(LEVEL_TIMEOUT_MS / 1000, attempt.finish, verdict)
+        self.when_level(partial(attempt.finish, verdict))
 
     def _reachable(self) -> Peer | None:
         """The connection to whoever leads; None while that is nobody, or this node before it has taken over."""
@@ -181,3 +197,7 @@ class ControllerChannel:
         waiting, self._waiting = self._waiting, []
         for attempt in waiting:
             self._ask(attempt)
+
+
+def _at_once(call: Callable[[], None]) -> None:
+    call()

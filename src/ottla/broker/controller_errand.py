@@ -49,6 +49,9 @@ class LocalController(Protocol):
 class Errand(Protocol):
     """One question to whoever is the controller."""
 
+    is_for_client: bool
+    """Whether a client waits for the answer, and may ask this broker next about what it has changed."""
+
     def request(self) -> Request:
         """What travels across the network."""
         ...
@@ -68,6 +71,8 @@ class Errand(Protocol):
 
 class OwnRequest:
     """A request of the broker itself."""
+
+    is_for_client = False
 
     def __init__(self, request: Request, done: Done) -> None:
         self._request = request
@@ -91,6 +96,8 @@ class OwnRequest:
 
 class Forwarding:
     """A client's request, carried out in the client's name and answered to the client."""
+
+    is_for_client = True
 
     def __init__(self, context: "RequestContext", request: Request) -> None:
         self._context = context

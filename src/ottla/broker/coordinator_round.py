@@ -49,6 +49,7 @@ class CoordinatorRounds:
         self._timer: TimerHandle | None = None
         self._looked = 0.0
         self._is_flush_due = False
+        self._round_ms = 0
         self._is_look_due = False
         self._is_closed = False
 
@@ -66,7 +67,13 @@ class CoordinatorRounds:
         """A shard has records to append: at the end of the round."""
         if not self._is_flush_due:
             self._is_flush_due = True
+            self._round_ms = self._clock.now_ms()
             self._at_round_end(self._flush)
+
+    @property
+    def round_ms(self) -> int:
+        """The time, looked up once for all operations of a round whose records share an append."""
+        return self._round_ms if self._is_flush_due else self._clock.now_ms()
 
     def touched(self) -> None:
         """An operation ran: it may have set a timer."""

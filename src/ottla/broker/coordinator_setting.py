@@ -28,6 +28,7 @@ def txn_config(config: ServerConfig) -> TxnConfig:
         id_expiration_ms=config.integer("transactional.id.expiration.ms"),
         id_expiration_interval_ms=config.integer("transaction.remove.expired.transaction.cleanup.interval.ms"),
         is_two_phase_commit_enabled=config.boolean("transaction.two.phase.commit.enable"),
+        write_timeout_ms=config.integer("request.timeout.ms"),
         transaction_topic_partitions=config.integer("transaction.state.log.num.partitions"),
         offsets_topic_partitions=config.integer("offsets.topic.num.partitions"),
     )

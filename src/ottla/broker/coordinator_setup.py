@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.clock import Clock
-from ottla.base.metric import MetricRegistry
+from ottla.base.metric import Counter, MetricRegistry
 from ottla.broker.adapters.coordinator_leadership import CoordinatorLeadership, Followers
 from ottla.broker.adapters.coordinator_load import LoadSettings, ReadInThread, ShardLoader
 from ottla.broker.adapters.coordinator_log import PartitionShardLog
@@ -23,6 +23,7 @@ from ottla.broker.coordinator_setting import group_config, txn_config
 from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.broker.metadata_cache import MetadataCache
 from ottla.coordinator.group.caller import GroupCaller
+from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState
@@ -113,15 +114,22 @@ class Coordinators:
         call: Callable[[Any, int, int, Callable[[Any], None]], None],
         context: "RequestContext",
         request: object,
+        done: Callable[[Any], None] | None = None,
     ) -> None:
-        """Puts a request to the transaction coordinator by one of its methods; its response is sent."""
-        call(request, context.version, self._clock.now_ms(), context.answer)
+        """Puts a request to the transaction coordinator by one of its methods; its response is sent, or goes to
+        `done`."""
+        call(request, context.version, self._clock.now_ms(), context.answer if done is None else done)
         self._rounds.touched()
 
     @property
     def now_ms(self) -> int:
         """The coordinators' time."""
         return self._clock.now_ms()
+
+    @property
+    def round_ms(self) -> int:
+        """Their time, the same for all that comes in one round."""
+        return self._rounds.round_ms
 
     def touched(self) -> None:
         """An operation was put to a coordinator directly."""
@@ -146,14 +154,15 @@ class Coordinators:
     def _make_groups(self, around: CoordinatorSurroundings) -> GroupCoordinator:
         config = group_config(around.config)
         metadata = ImageView(lambda: around.metadata.image)
-        rebalances = RebalanceLog()
-        _count_rebalances(around.metrics, rebalances)
+        counters = _rebalance_counters(around.metrics)
+        rebalances = RebalanceLog(lambda reason: counters[reason].add())
         surroundings = GroupSurroundings(
             config=config,
             chance=random.SystemRandom(),
             metadata=metadata,
             rebalance_log=rebalances,
             image_version=lambda: around.metadata.image.provenance.offset,
+            hashes=TopicHashes(metadata),
         )
         compression = CompressionType(around.config.integer("offsets.topic.compression.codec"))
         logs: dict[int, PartitionShardLog] = {}
@@ -165,7 +174,10 @@ class Coordinators:
                 partial(self._committed, shards, partition),
                 compression,
             )
-            return new_group_shard(partition, log, surroundings)
+            shard = new_group_shard(partition, log, surroundings)
+            # Who appends looks at the timers afterwards anyway.
+            log.committed_at_once = shard.committed
+            return shard
 
         loader = self._loader(around, CONSUMER_OFFSETS, "offsets.load.buffer.size", logs)
         shards: ShardSet[GroupsState] = ShardSet(open_shard, loader.load, self._rounds.wants_flush)
@@ -273,11 +285,13 @@ class _TouchingMarkerSender:
         self._inner.send(broker_id, markers, heard)
 
 
-def _count_rebalances(metrics: MetricRegistry, rebalances: RebalanceLog) -> None:
-    for reason in RebalanceReason:
-        metrics.gauge(
-            "kafka_coordinator_group_groupcoordinatormetrics_rebalances",
-            "Rebalances of groups since the start, by reason",
-            partial(rebalances.counts.__getitem__, reason),
+def _rebalance_counters(metrics: MetricRegistry) -> dict[RebalanceReason, Counter]:
+    """One for each reason, which all are there from the start: a rate of what never happened is 0."""
+    return {
+        reason: metrics.counter(
+            "kafka_coordinator_group_groupcoordinatormetrics_rebalances_total",
+            "Rebalances of groups since the start, by reason.",
             reason=reason.value,
         )
+        for reason in RebalanceReason
+    }

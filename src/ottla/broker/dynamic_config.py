@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 from ottla.base.config import ConfigError
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_dynamic_rule import Level, applicable, check_change, check_step, clamped, overlaid
+from ottla.broker.config_name import base_name
+from ottla.broker.config_rule import check_startable
 from ottla.broker.config_schema import BrokerConfigSchema
 from ottla.metadata.image.config import CLUSTER_DEFAULT, NO_CONFIGS, ConfigResource, Configs, ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -88,7 +90,9 @@ class DynamicConfig:
         layers = (self.cluster_configs, wanted) if per_broker else (wanted, self.broker_configs)
         try:
             check_change(wanted, level)
-            check_step(self.current, ServerConfig(overlaid(self.static.given, *layers)))
+            config = ServerConfig(overlaid(self.static.given, *layers))
+            check_step(self.current, config)
+            check_startable(config)
         except ConfigError as error:
             raise InvalidRequestError(str(error)) from error
 
@@ -104,6 +108,7 @@ class DynamicConfig:
         self.cluster_configs, self.broker_configs = layers
         try:
             config = ServerConfig(clamped(overlaid(self.static.given, *layers)))
+            check_startable(config)
         except ConfigError as error:
             names = ", ".join(sorted({*self.cluster_configs, *self.broker_configs}))
             _log.error("Dynamic configs could not be applied (%s): %s", names, error)
@@ -113,6 +118,7 @@ class DynamicConfig:
     def _switch_to(self, config: ServerConfig) -> None:
         before, self.current = self.current, config
         changed = {name for name, value in config.values.items() if before.values[name] != value}
+        changed |= _changed_of_listeners(before.given, config.given)
         if not changed:
             return
         _log.info("Dynamic configs changed: %s", ", ".join(sorted(changed)))
@@ -141,6 +147,12 @@ class DynamicConfig:
                 logs.configs.set(topic, usable)
         except ConfigError as error:
             _log.error("Configs of topic %s could not be applied: %s", topic, error)
+
+
+def _changed_of_listeners(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    """The keys of which a listener has another value of its own now."""
+    named = {name: base for name in {*before, *after} if (base := base_name(name)) is not None}
+    return {base for name, base in named.items() if before.get(name) != after.get(name)}
 
 
 def _usable(topic: str, configs: Mapping[str, str]) -> dict[str, str]:

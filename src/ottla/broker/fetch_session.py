@@ -9,11 +9,11 @@ displaces one that is worth less: a consumer's before a follower's, a small one 
 is young, unless a follower wants the place of a consumer.
 """
 
-import random
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ottla.base.dice import DICE
 from ottla.base.ids import Uuid
 from ottla.replication.fetch import FetchPartition, FetchResult
 
@@ -190,7 +190,7 @@ class FetchSessionCache:
 
     def _new_id(self) -> int:
         while True:
-            session_id = random.randint(1, _INT32_MAX)
+            session_id = DICE.randint(1, _INT32_MAX)
             if session_id not in self._sessions:
                 return session_id
 

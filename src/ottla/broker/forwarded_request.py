@@ -7,8 +7,8 @@ controller any more, is told apart from what the client is to hear (KIP-590).
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.broker.request_context import RequestContext
 from ottla.broker.route import Route
 from ottla.net.exchange import Exchange
@@ -30,7 +30,7 @@ _PRINCIPAL_VERSION = 0
 _SIZE_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Who sent a request first."""
 

@@ -7,11 +7,12 @@ gets it once its partitions are led elsewhere; but it does not wait for a contro
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from typing import Final, Protocol
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
 from ottla.metadata.feature import supported_features
@@ -87,7 +88,7 @@ class Channel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class BrokerIdentity:
     """What a broker registers as."""
 
@@ -101,7 +102,7 @@ class BrokerIdentity:
     """The epoch of the run before, if that ended in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LifecycleSettings:
     """How often, and how long."""
 
@@ -115,7 +116,7 @@ class LifecycleSettings:
     """`log.dir.failure.timeout.ms`: a broker that cannot tell of a lost directory for this long must stop."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokerState:
     """What a heartbeat tells of the broker, asked anew each time."""
 
@@ -240,10 +241,29 @@ class BrokerLifecycle:
         if self._is_in_flight or self.state is LifecycleState.SHUTTING_DOWN:
             return
         self._is_in_flight = True
-        if self._is_registered:
-            self._heartbeat()
-        else:
-            self._register()
+        with self._going_on():
+            if self._is_registered:
+                self._heartbeat()
+            else:
+                self._register()
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Whatever breaks in here, the controller hears of this broker again: one that fell silent would be fenced."""
+        try:
+            yield
+        except Exception:
+            self._is_in_flight = False
+            self._schedule_after_failure()
+            raise
+
+    def _send(self, request: Request, done: Callable[[Response | ApiError], None]) -> None:
+        def answered(answer: Response | ApiError) -> None:
+            self._is_in_flight = False
+            with self._going_on():
+                done(answer)
+
+        self._channel.send(request, answered, timeout_ms=self._settings.session_timeout_ms // 2)
 
     def _register(self) -> None:
         identity = self._identity
@@ -260,10 +280,9 @@ class BrokerLifecycle:
             log_dirs=sorted(identity.directories),
             previous_broker_epoch=identity.previous_epoch,
         )
-        self._channel.send(request, self._registered, timeout_ms=self._timeout_ms)
+        self._send(request, self._registered)
 
     def _registered(self, answer: Response | ApiError) -> None:
-        self._is_in_flight = False
         if isinstance(answer, BrokerRegistrationResponse):
             self._failures = 0
             self.broker_epoch = answer.broker_epoch
@@ -291,10 +310,9 @@ class BrokerLifecycle:
             offline_log_dirs=offline,
             cordoned_log_dirs=self._broker.cordoned_directories(),
         )
-        self._channel.send(request, lambda answer: self._heard(answer, offline), timeout_ms=self._timeout_ms)
+        self._send(request, lambda answer: self._heard(answer, offline))
 
     def _heard(self, answer: Response | ApiError, offline: Sequence[Uuid]) -> None:
-        self._is_in_flight = False
         if not isinstance(answer, BrokerHeartbeatResponse):
             if isinstance(answer, (StaleBrokerEpochError, BrokerIdNotRegisteredError)):
                 self._is_registered = False
@@ -351,10 +369,6 @@ class BrokerLifecycle:
         callback, self._when_stopped = self._when_stopped, None
         if callback is not None:
             callback()
-
-    @property
-    def _timeout_ms(self) -> int:
-        return self._settings.session_timeout_ms // 2
 
     def _schedule_after_failure(self) -> None:
         """Waits 100, 200, 400 ms and so on, up to a second."""

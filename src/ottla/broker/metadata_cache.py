@@ -8,10 +8,10 @@ so many bytes of them.
 It is a metadata listener and must come first among a broker's: the others may tell clients of what it holds.
 """
 
-import random
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
+from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.listener_view import AliveBroker, ListenerView
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -56,7 +56,7 @@ class MetadataCache:
         node_id: int,
         *,
         follow_dialled_address: bool = False,
-        choose: Callable[[list[int]], int] = random.choice,
+        choose: Callable[[list[int]], int] = DICE.choice,
     ) -> None:
         """With `follow_dialled_address` this broker's own address is the one that a client dialled.
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from ottla.base.clock import Clock
+from ottla.base.collector import settle
 from ottla.base.errors import OttlaError
 from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
@@ -24,18 +25,20 @@ from ottla.broker.config import ServerConfig
 from ottla.broker.config_rule import check_startable
 from ottla.broker.config_schema import BrokerConfigSchema
 from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.listener_set import SERVER_LIMIT_KEYS, server_limits
+from ottla.broker.ip_quota import IpQuotas
+from ottla.broker.listener_set import LISTENER_KEYS, SERVER_LIMIT_KEYS, server_limits
 from ottla.broker.node_http import http_server
 from ottla.broker.node_metric import register_broker_metrics, register_controller_metrics, register_quorum_metrics
 from ottla.broker.node_quorum import NodeQuorum
 from ottla.broker.node_storage import NodeStorage, open_storage
-from ottla.broker.node_surroundings import NodeSurroundings
+from ottla.broker.node_surroundings import Gate, NodeSurroundings
 from ottla.broker.quorum.steady_clock import SteadyClock
 from ottla.broker.start_error import StartError
 from ottla.net.http_server import HttpServer
 from ottla.net.poller import Poller
 from ottla.replication.writer_thread import run_on_loop
 from ottla.storage.disk.local import LocalDisk
+from ottla.storage.disk.port import Disk
 from ottla.storage.log_manager_options import LogManagerOptions
 
 _NEVER_MS: Final = 1 << 50
@@ -47,10 +50,25 @@ _ROTATION_INTERVAL_S: Final = 300.0
 class Node:
     """One node. Make it, `start` it once, `stop` it. Everything happens on the loop that starts it."""
 
-    def __init__(self, config: ServerConfig, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        *,
+        clock: Clock | None = None,
+        disk: Disk | None = None,
+        gate: Gate | None = None,
+        is_guest: bool = False,
+    ) -> None:
+        """`clock` and `disk` stand in for the machine's own, and `gate` before what serves clients.
+
+        A guest shares its process with code that it does not know, and leaves the garbage collector to that.
+        """
         self.config = config
         self.metrics = MetricRegistry()
         self._clock = SystemClock() if clock is None else clock
+        self._disk = LocalDisk() if disk is None else disk
+        self._gate = gate
+        self._is_guest = is_guest
         self._log = IdentityLogger(logging.getLogger(__name__), f"KafkaRaftServer nodeId={config.node_id}")
         self._closing = AsyncExitStack()
         self._failed: asyncio.Future[Exception] | None = None
@@ -88,8 +106,9 @@ class Node:
     async def start(self) -> None:
         """Returns once clients can use the node; `StartError` if they never will, and nothing is held then."""
         self._failed = asyncio.get_running_loop().create_future()
-        is_collecting = gc.isenabled()
-        gc.disable()
+        is_collecting = gc.isenabled() and not self._is_guest
+        if is_collecting:
+            gc.disable()
         try:
             await self._start_or_fail(self._failed)
         except BaseException as error:
@@ -100,8 +119,8 @@ class Node:
         finally:
             if is_collecting:
                 gc.enable()
-        # What is there now mostly stays: the collector need not look at it again and again.
-        gc.freeze()
+        if not self._is_guest:
+            settle()
         self._is_started = True
 
     async def stop(self) -> None:
@@ -111,6 +130,11 @@ class Node:
         if is_running and is_controlled and self._broker is not None and self.is_healthy:
             self._log.info("shutting down")
             await self._broker.shut_down()
+        await self._closing.aclose()
+
+    async def abandon(self) -> None:
+        """Closes and releases everything at once, without the controller's leave: for a node that is given up."""
+        self._is_started = False
         await self._closing.aclose()
 
     async def wait_failed(self) -> Exception:
@@ -159,6 +183,9 @@ class Node:
         dynamic = DynamicConfig(self.config, storage.logs, schema)
         dynamic.subscribe(SERVER_LIMIT_KEYS, partial(_limit, around.poller))
         quorum = self._join_quorum(around, storage, (dynamic, schema))
+        dynamic.subscribe(SERVER_LIMIT_KEYS, self._limit_listeners)
+        dynamic.subscribe(LISTENER_KEYS, self._change_listeners)
+        quorum.member.metadata.add_listener(IpQuotas(around.poller.admission.address_rates))
         if storage.logs is None:
             quorum.member.metadata.add_listener(dynamic)
         else:
@@ -169,8 +196,17 @@ class Node:
             await broker.start()
         await self._open_http()
 
+    def _limit_listeners(self, changed: ServerConfig) -> None:
+        for part in (self._broker, self._quorum):
+            if part is not None and part.listeners is not None:
+                part.listeners.change_limits(changed)
+
+    def _change_listeners(self, changed: ServerConfig) -> None:
+        if self._broker is not None and self._broker.listeners is not None:
+            self._broker.listeners.change(changed.broker_listeners, changed)
+
     async def _open_storage(self, loop: asyncio.AbstractEventLoop) -> NodeStorage:
-        config, disk = self.config, LocalDisk()
+        config, disk = self.config, self._disk
         options = LogManagerOptions(
             directories=config.log_dirs,
             disk=disk,
@@ -195,10 +231,11 @@ class Node:
             loop=loop,
             clock=self._clock,
             steady_clock=SteadyClock(self._clock),
-            disk=LocalDisk(),
+            disk=self._disk,
             poller=poller,
             metrics=self.metrics,
             on_failure=self._fail,
+            gate=self._gate,
         )
 
     def _join_quorum(

@@ -70,6 +70,7 @@ class NodeQuorum:
             local=self.controller,
             request_timeout_ms=config.integer("controller.socket.timeout.ms"),
         )
+        self.channel.when_level = self.member.metadata.when_level
         self.member.metadata.on_leader_change(partial(_tell, self.channel))
         if self.controller is not None:
             self.controller.register(endpoints, self.channel)

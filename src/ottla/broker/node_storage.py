@@ -56,7 +56,7 @@ def open_storage(config: ServerConfig, disk: Disk, clock: Clock, options: LogMan
     lock: DirectoryLock | None = None
     try:
         own = {directory.path for directory in directories.all()}
-        _check_formatted(disk, metadata_directory)
+        _check_formatted(config, disk, metadata_directory)
         if metadata_directory not in own:
             lock = DirectoryLock.acquire(metadata_directory)
         cluster_id = _identify(config, disk, directories, metadata_directory)
@@ -70,11 +70,16 @@ def open_storage(config: ServerConfig, disk: Disk, clock: Clock, options: LogMan
     return NodeStorage(directories, logs, store, cluster_id, lock)
 
 
-def _check_formatted(disk: Disk, directory: str) -> None:
+def _check_formatted(config: ServerConfig, disk: Disk, directory: str) -> None:
     if read_meta_properties(disk, directory) is None:
+        # Controllers of a dynamic quorum are formatted with their first voters, or the tool refuses (KIP-853).
+        needs_voters = config.is_controller and not config.quorum_voters
+        standalone = " --standalone" if needs_voters else ""
+        many = ", and --initial-controllers for several controllers" if needs_voters else ""
         raise StartError(
             f"{directory} is not formatted: there is no meta.properties. Run `kafka-storage.sh format --cluster-id "
-            "$(kafka-storage.sh random-uuid) --config FILE` first, with the same cluster id on all nodes of a cluster"
+            f"$(kafka-storage.sh random-uuid) --config FILE{standalone}` first, with the same cluster id on all nodes "
+            f"of a cluster{many}"
         )
 
 

@@ -3,13 +3,15 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, TypeAlias
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
 from ottla.broker.config import ServerConfig
+from ottla.net.handler import FrameHandler
 from ottla.net.poller import Poller
 from ottla.raft.identity import Node
 from ottla.storage.disk.port import Disk
@@ -17,8 +19,11 @@ from ottla.storage.disk.port import Disk
 if TYPE_CHECKING:
     from ottla.net.node_client import NodeClient
 
+Gate: TypeAlias = Callable[[FrameHandler], FrameHandler]
+"""Stands between the listeners of a broker and what serves them."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen(kw_only=True)
 class NodeSurroundings:
     """Everything in it lives as long as the node."""
 
@@ -36,6 +41,8 @@ class NodeSurroundings:
     metrics: MetricRegistry
     on_failure: Callable[[Exception], None]
     """The node cannot go on."""
+    gate: Gate | None = None
+    """What clients' requests pass before they are served; nothing, unless a test wants that."""
     hostname: str = field(default_factory=socket.gethostname)
 
     def connect(self, node: Node, client_id: str) -> "NodeClient":

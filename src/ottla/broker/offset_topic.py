@@ -4,7 +4,7 @@ OffsetCommit, TxnOffsetCommit and OffsetDelete name topics and partitions alike,
 is refused here comes first in the answer, what the coordinator says is added to it, as in Apache Kafka's answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ottla.base.ids import ZERO_UUID, Uuid
@@ -39,8 +39,11 @@ class SiftedTopics(NamedTuple, Generic[A]):
     """Of the answer's kind."""
 
 
-def sift(metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A]) -> SiftedTopics[A]:
-    """Separates partitions that exist from those that don't.
+def sift(
+    metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A], *, by_id: bool = False
+) -> Generator[None, None, SiftedTopics[A]]:
+    """Separates partitions that exist from those that don't, a topic at a step; topics of which none is named are left
+    out.
 
     Where topics may go by id, both name and id are there afterwards: an offset is stored with both, as in Kafka.
     """
@@ -48,8 +51,9 @@ def sift(metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A]) ->
     refused: list[A] = []
     is_whole = True
     for topic in topics:
+        yield
         topic_id = _id(topic)
-        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        unknown = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic_id != ZERO_UUID:
             topic.name, unknown = metadata.topic_name(topic_id) or "", ErrorCode.UNKNOWN_TOPIC_ID
         image = metadata.topic(topic.name) if topic.name else None
@@ -57,10 +61,12 @@ def sift(metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A]) ->
             _take_id(image.id, topic)
         count = 0 if image is None else len(image.partitions)
         absent = [found for found in topic.partitions if not 0 <= found.partition_index < count]
-        if not absent:
+        if topic.partitions and not absent:
             existing.append(topic)
             continue
         is_whole = False
+        if not topic.partitions:
+            continue
         code = unknown if image is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         refused.append(_refused(topic, absent, code, answers))
         if len(absent) < len(topic.partitions):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.api_table import ApiTable
 from ottla.broker.client_session import ClientSession
-from ottla.broker.refusal import refuse
+from ottla.broker.refusal import refusing, wants_answer
 from ottla.broker.request_context import RequestContext
 from ottla.broker.route import Route, RouteKind, handler_module
 from ottla.protocol.api_key import ApiKey
@@ -94,7 +94,7 @@ class Pipeline:
                 context.started = self._time()
             if route.prepared is not None and self._answer_prepared(route, context, frame[position:]):
                 return
-            request = decode_tolerantly(route.request_plan, frame, position)[0]
+            request = decode_tolerantly(route.request_plan, frame, position, route.elements_max)[0]
         except (DecodeError, IndexError) as error:
             exchange.close(f"malformed {route.api.name} request of version {version}: {error}")
             return
@@ -197,8 +197,9 @@ class Pipeline:
         ).add()
         if context.exchange.is_done:
             return
-        response = refuse(request, context.version, error)
-        if response is None:
+        if not wants_answer(request):
             context.close(f"{error.code.name} in a request that wants no answer")
-        else:
+            return
+        response = context.in_turns(refusing(request, context.version, error))
+        if response is not None:
             context.answer(response)

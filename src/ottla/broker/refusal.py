@@ -6,10 +6,10 @@ follow Kafka's rule: none if it would only repeat what the code says, and none w
 is nobody else's business. Where Apache Kafka drops the message (DeleteTopics, DescribeConfigs, …) it is given here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ottla.broker.request_context import ANONYMOUS
+from ottla.broker.request_context import ANONYMOUS, Work
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import response_type
 from ottla.protocol.definition import Request, Response, Struct
@@ -120,8 +120,8 @@ class Refusal:
             if field is not None and field.versions.includes(self.version):
                 setattr(struct, name, value)
 
-    def repeat(self, echo: Echo, source: Any, target: Struct) -> None:
-        """Fills the target's list with an element for each that the source asks for."""
+    def repeat(self, echo: Echo, source: Any, target: Struct) -> Generator[None, None, None]:
+        """Fills the target's list with an element for each that the source asks for, one at each step."""
         made = target.definition[echo.answered].struct
         assert made is not None
         answers: list[Struct] = getattr(target, echo.answered)
@@ -133,92 +133,113 @@ class Refusal:
                 setattr(answer, to, element if of is ITSELF else getattr(element, of))
             self.mark(answer)
             if echo.within is not None:
-                self.repeat(echo.within, element, answer)
+                yield from self.repeat(echo.within, element, answer)
             answers.append(answer)
+            yield
+
+
+def wants_answer(request: Request) -> bool:
+    """Whether somebody waits for an answer; if not, the connection is to be closed: Produce with acks=0."""
+    return not (isinstance(request, ProduceRequest) and request.acks == 0)
 
 
 def refuse(request: Request, version: int, error: ApiError) -> Response | None:
-    """The response to a request that failed as a whole.
-
-    None where nobody waits for an answer, so that the connection is to be closed: Produce with acks=0.
-    """
-    api = request.api
-    if isinstance(request, ProduceRequest) and request.acks == 0:
+    """The response to a request that failed as a whole; None where nobody waits for one."""
+    if not wants_answer(request):
         return None
+    steps = refusing(request, version, error)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as finished:
+        response: Response | None = finished.value
+        return response
+
+
+def refusing(request: Request, version: int, error: ApiError) -> Work:
+    """The same in small steps, for requests that somebody waits for: they may have very many elements."""
+    api = request.api
     refusal = Refusal(api, version, error)
-    response = response_type(api)()
+    response: Response = response_type(api)()
     refusal.mark(response)
     fill = _SPECIAL.get(api)
     if fill is not None:
-        fill(refusal, request, response)
+        yield from fill(refusal, request, response)
     elif api in _ECHOES:
-        refusal.repeat(_ECHOES[api], request, response)
+        yield from refusal.repeat(_ECHOES[api], request, response)
     return response
 
 
-# The rest of the calls: what a table cannot say. Each fills the response in.
+# The rest of the calls: what a table cannot say. Each fills the response in, in steps if it is long.
+
+_AT_ONCE: Final = ()
 
 
-def _produce(refusal: Refusal, request: Any, response: Any) -> None:
-    refusal.repeat(_ECHOES[ApiKey.PRODUCE], request, response)
+def _produce(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
+    yield from refusal.repeat(_ECHOES[ApiKey.PRODUCE], request, response)
     response.responses = [topic for topic in response.responses if topic.partition_responses]
 
 
-def _fetch(refusal: Refusal, request: Any, response: Any) -> None:
+def _fetch(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     response.session_id = request.session_id
     # Since topics have ids here the error at the top is enough for every client.
     if refusal.version < 13:
-        refusal.repeat(_ECHOES[ApiKey.FETCH], request, response)
+        yield from refusal.repeat(_ECHOES[ApiKey.FETCH], request, response)
 
 
-def _metadata(refusal: Refusal, request: Any, response: Any) -> None:
-    refusal.repeat(_ECHOES[ApiKey.METADATA], request, response)
+def _metadata(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
+    yield from refusal.repeat(_ECHOES[ApiKey.METADATA], request, response)
     for topic in response.topics:
         topic.name = topic.name or ""
 
 
-def _delete_topics(refusal: Refusal, request: Any, response: Any) -> None:
+def _delete_topics(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     by_name = Echo("topic_names", "responses", {ITSELF: "name"})
     by_state = Echo("topics", "responses", {"name": "name", "topic_id": "topic_id"})
-    refusal.repeat(by_name if refusal.version < 6 else by_state, request, response)
+    yield from refusal.repeat(by_name if refusal.version < 6 else by_state, request, response)
 
 
-def _alter_replica_log_dirs(refusal: Refusal, request: Any, response: Any) -> None:
+def _alter_replica_log_dirs(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     partitions = Echo("partitions", "partitions", {ITSELF: "partition_index"})
     for directory in request.dirs:
-        refusal.repeat(Echo("topics", "results", {"name": "topic_name"}, partitions), directory, response)
+        yield from refusal.repeat(Echo("topics", "results", {"name": "topic_name"}, partitions), directory, response)
 
 
-def _alter_scram(refusal: Refusal, request: Any, response: Any) -> None:
+def _alter_scram(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     made = response.definition["results"].struct
     for name in sorted({credential.name for credential in (*request.deletions, *request.upsertions)}):
         result = made(user=name)
         refusal.mark(result)
         response.results.append(result)
+        yield
 
 
-def _create_token(refusal: Refusal, request: Any, response: Any) -> None:
+def _create_token(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     kind, _, name = ANONYMOUS.partition(":")
     response.principal_type, response.principal_name = kind, name
     if refusal.version >= 3:
         response.token_requester_principal_type, response.token_requester_principal_name = kind, name
     response.issue_timestamp_ms = response.expiry_timestamp_ms = response.max_timestamp_ms = -1
+    return _AT_ONCE
 
 
-def _init_producer_id(refusal: Refusal, request: Any, response: Any) -> None:
+def _init_producer_id(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     response.producer_epoch = -1
+    return _AT_ONCE
 
 
-def _find_coordinator(refusal: Refusal, request: Any, response: Any) -> None:
+def _find_coordinator(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     nowhere = {"node_id": -1, "port": -1}
     if refusal.version < 4:
         response.node_id = response.port = -1
-    refusal.repeat(Echo("coordinator_keys", "coordinators", {ITSELF: "key"}, fixed=nowhere), request, response)
+    yield from refusal.repeat(
+        Echo("coordinator_keys", "coordinators", {ITSELF: "key"}, fixed=nowhere), request, response
+    )
 
 
-def _offset_fetch(refusal: Refusal, request: Any, response: Any) -> None:
+def _offset_fetch(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     if refusal.version >= 8:
-        refusal.repeat(Echo("groups", "groups", {"group_id": "group_id"}), request, response)
+        yield from refusal.repeat(Echo("groups", "groups", {"group_id": "group_id"}), request, response)
     elif refusal.version < 2:
         partitions = Echo(
             "partition_indexes",
@@ -226,19 +247,20 @@ def _offset_fetch(refusal: Refusal, request: Any, response: Any) -> None:
             {ITSELF: "partition_index"},
             fixed={"committed_offset": -1, "metadata": ""},
         )
-        refusal.repeat(Echo("topics", "topics", _NAME, partitions), request, response)
+        yield from refusal.repeat(Echo("topics", "topics", _NAME, partitions), request, response)
 
 
-def _join_group(refusal: Refusal, request: Any, response: Any) -> None:
+def _join_group(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     response.generation_id = -1
     response.protocol_name = None if refusal.version >= 7 else ""
+    return _AT_ONCE
 
 
-def _add_partitions_to_txn(refusal: Refusal, request: Any, response: Any) -> None:
+def _add_partitions_to_txn(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     partitions = Echo("partitions", "results_by_partition", {ITSELF: "partition_index"})
     if refusal.version < 4:
         topics = Echo("v3_and_below_topics", "results_by_topic_v3_and_below", _NAME, partitions)
-        refusal.repeat(topics, request, response)
+        yield from refusal.repeat(topics, request, response)
         for topic in response.results_by_topic_v3_and_below:
             _mark_partitions(refusal, topic.results_by_partition)
 
@@ -249,25 +271,27 @@ def _mark_partitions(refusal: Refusal, partitions: Any) -> None:
         partition.partition_error_code = refusal.code
 
 
-def _write_txn_markers(refusal: Refusal, request: Any, response: Any) -> None:
+def _write_txn_markers(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     partitions = Echo("partition_indexes", "partitions", {ITSELF: "partition_index"})
     topics = Echo("topics", "topics", _NAME, partitions)
-    refusal.repeat(Echo("markers", "markers", {"producer_id": "producer_id"}, topics), request, response)
+    yield from refusal.repeat(Echo("markers", "markers", {"producer_id": "producer_id"}, topics), request, response)
 
 
-def _describe_quotas(refusal: Refusal, request: Any, response: Any) -> None:
+def _describe_quotas(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     response.entries = None
+    return _AT_ONCE
 
 
-def _api_versions(refusal: Refusal, request: Any, response: Any) -> None:
+def _api_versions(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     if refusal.code == ErrorCode.UNSUPPORTED_VERSION:
         versions = request.valid_versions
         made = response.definition["api_keys"].struct
         own = made(api_key=int(ApiKey.API_VERSIONS), min_version=versions.lowest, max_version=versions.highest)
         response.api_keys.append(own)
+    return _AT_ONCE
 
 
-_SPECIAL: Final[Mapping[ApiKey, Callable[[Refusal, Any, Any], None]]] = {
+_SPECIAL: Final[Mapping[ApiKey, Callable[[Refusal, Any, Any], Iterable[None]]]] = {
     ApiKey.PRODUCE: _produce,
     ApiKey.FETCH: _fetch,
     ApiKey.METADATA: _metadata,

@@ -5,8 +5,9 @@ it happens on the event loop's thread; what is answered after the client has gon
 """
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Outcome = TypeVar("Outcome")
+
+Work: TypeAlias = Generator[None, None, Response | None]
+"""A request's work in small steps: its response, or None if it was answered already or will be."""
+_TURN_S: Final = 0.02
+"""For how long one request is worked on before the others have a turn."""
 
 ANONYMOUS: Final = "User:ANONYMOUS"
 """Who comes over a listener without authentication."""
@@ -94,6 +100,30 @@ class RequestContext:
     def close(self, reason: str) -> None:
         """Closes the connection, which is how Kafka refuses what it cannot answer."""
         self.exchange.close(reason)
+
+    def in_turns(self, work: Work) -> Response | None:
+        """The response that `work` returns; None if that takes long: then it goes on after the others, and is answered.
+
+        At each `yield` of the work others may have a turn, and the cluster may be another one afterwards.
+        """
+        time = self.route.time
+        end = time() + _TURN_S
+        try:
+            next(work)
+            while time() < end:
+                next(work)
+        except StopIteration as finished:
+            response: Response | None = finished.value
+            return response
+        self.exchange.after_others(partial(self.guarded(self._take_turn), work))
+        return None
+
+    def _take_turn(self, work: Work) -> None:
+        if self.exchange.is_done:
+            return
+        response = self.in_turns(work)
+        if response is not None:
+            self.answer(response)
 
     def guarded(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
         """`done`, for those who call it later, when something has happened: mostly in the middle of another's request.

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from ottla.base.buffer import Buffer
+from ottla.broker.request_limit import elements_max
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type, response_type
 from ottla.protocol.codec import engine
@@ -33,7 +34,7 @@ _SIZE_AND_ID_AND_NO_TAGS: Final = struct.Struct(">iix")
 _JOINED_BYTES_MAX: Final = 16 * 1024
 """Up to here copying a body behind its header is cheaper than sending two pieces."""
 
-_BUSY_APIS: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH})
+_BUSY_APIS: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT})
 _BUSY_SAMPLED_EVERY: Final = 16
 """Of calls that come by the thousand this many have one that is timed."""
 
@@ -62,6 +63,7 @@ class Route:
         "_head",
         "_head_bytes",
         "api",
+        "elements_max",
         "handle",
         "has_tags",
         "is_controller",
@@ -98,9 +100,11 @@ class Route:
         )
         self.times_ms = kind.metrics.histogram(
             "kafka_network_requestmetrics_totaltimems",
-            "Milliseconds from receiving a request to handing over its answer; of Produce and Fetch a sample.",
+            "Milliseconds from receiving a request to handing over its answer; of the busiest calls a sample.",
             request=name,
         )
+        self.elements_max = elements_max(api)
+        """How many elements the arrays of a request may have."""
         self.lane: Lane | None = None
         """What may serve a request before it is even decoded."""
         self.sampled_every = _BUSY_SAMPLED_EVERY if api in _BUSY_APIS else 1
@@ -108,7 +112,7 @@ class Route:
 
     def decode(self, frame: Buffer, position: int) -> Request:
         """The request whose body begins there; bytes behind it are ignored."""
-        request: Request = engine.decode_tolerantly(self.request_plan, frame, position)[0]
+        request: Request = engine.decode_tolerantly(self.request_plan, frame, position, self.elements_max)[0]
         return request
 
     def encode(self, correlation_id: int, response: Response) -> list[Records]:

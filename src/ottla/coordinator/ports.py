@@ -51,7 +51,7 @@ class ShardLog(Protocol):
         """The largest batch that the log takes (`max.message.bytes`)."""
         ...
 
-    def append(self, records: Sequence[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: list[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
         """Writes one batch, a transactional one if `producer` is given; the log's end offset after it.
 
         With three records in an empty log: 3. It is committed once the high watermark is at least that.

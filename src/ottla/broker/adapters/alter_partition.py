@@ -7,9 +7,9 @@ broker epoch that is not the registered one yet) is no answer to anybody: it is 
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.broker.lifecycle import Channel, Scheduler
 from ottla.protocol.definition import Response
@@ -33,7 +33,7 @@ _ANY_EPOCH: Final = -1
 Key = tuple[Uuid, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Proposal:
     proposed: LeaderAndIsr
     done: AlterPartitionDone

@@ -2,8 +2,9 @@
 
 One shard after the other, so that only one stretch of a log is in memory. Files are read by a thread; records are
 replayed on the loop in slices of a few milliseconds, because a shard belongs to the loop's thread, and others want
-their turn. An empty log, as most of fifty are, is done within the call. A shard that was closed meanwhile
-is let go; one whose log can't be read stays away (NOT_COORDINATOR) rather than run on half a state.
+their turn; a slice may end within a batch, for one may hold ten thousand records. An empty log, as most of fifty are,
+is done within the call. A shard that was closed meanwhile is let go; one whose log can't be read stays away
+(NOT_COORDINATOR) rather than run on half a state.
 """
 
 import logging
@@ -13,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from ottla.base.clock import Clock
+from ottla.base.collector import collector_off
 from ottla.coordinator.runtime.loading import LoadError, StoredBatch, StoredMarker
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
 from ottla.protocol.errors import ApiError, DecodeError
@@ -31,7 +33,9 @@ S = TypeVar("S")
 
 _log = logging.getLogger(__name__)
 
-_SLICE_SECONDS: Final = 0.005
+_SLICE_SECONDS: Final = 0.003
+_PIECE_RECORDS: Final = 100
+"""After so many records of a batch, about a millisecond, the time is looked at."""
 _PROGRESS_MS: Final = 5_000
 """How often a long load says how far it is."""
 
@@ -94,11 +98,11 @@ class ShardLoader:
             return True
         try:
             partition = self._replicas.leader(self._settings.topic, shard.partition)
-            if load.batches is not None:
+            if load.pieces is not None:
                 if not self._replay(load):
                     self._loop.call_soon(partial(self._resume, load))
                     return False
-                load.batches = None
+                load.pieces = None
             found = self._read(load, partition)
             if found is not None:
                 self._settings.read(found.read, partial(self._was_read, load))
@@ -119,7 +123,7 @@ class ShardLoader:
 
     def _was_read(self, load: "_Load", read: bytes | Exception) -> None:
         if isinstance(read, bytes):
-            load.batches = iter(batches(read))
+            load.pieces = load.pieces_of(read)
         else:
             self._fail(load, read)
         self._resume(load)
@@ -129,17 +133,16 @@ class ShardLoader:
             self._next()
 
     def _replay(self, load: "_Load") -> bool:
-        """Replays batches for a slice of time; whether all that was read is replayed."""
+        """Replays records for a slice of time; whether all that was read is replayed."""
         until = self._loop.time() + _SLICE_SECONDS
-        assert load.batches is not None
-        for batch in load.batches:
-            assert load.offset is not None
-            if batch.last_offset >= load.offset:
-                load.shard.load(_stored(batch))
-                load.offset = batch.last_offset + 1
-            if self._loop.time() >= until:
-                self._tell(load)
-                return False
+        assert load.pieces is not None
+        with collector_off():
+            for piece in load.pieces:
+                load.shard.load(piece)
+                load.offset = piece.end_offset
+                if self._loop.time() >= until:
+                    self._tell(load)
+                    return False
         return True
 
     def _tell(self, load: "_Load") -> None:
@@ -175,15 +178,34 @@ class ShardLoader:
 class _Load:
     """How far one shard is."""
 
-    __slots__ = ("batches", "begun_ms", "offset", "shard", "told_ms")
+    __slots__ = ("begun_ms", "offset", "pieces", "shard", "told_ms")
 
     def __init__(self, shard: Shard[Any], now_ms: int) -> None:
         self.shard = shard
         self.begun_ms = self.told_ms = now_ms
         self.offset: int | None = None
         """The next offset to replay; None before the first read."""
-        self.batches: Iterator[Batch] | None = None
+        self.pieces: Iterator[StoredBatch | StoredMarker] | None = None
         """What was read and is not replayed yet."""
+
+    def pieces_of(self, read: bytes) -> "Iterator[StoredBatch | StoredMarker]":
+        """The batches from the next offset on, those with many records in pieces; decoded one by one."""
+        for batch in batches(read):
+            if self.offset is None or batch.last_offset >= self.offset:
+                stored = _stored(batch)
+                if isinstance(stored, StoredMarker) or len(stored.records) <= _PIECE_RECORDS:
+                    yield stored
+                else:
+                    yield from _split(stored)
+
+
+def _split(batch: StoredBatch) -> "Iterator[StoredBatch]":
+    """Ends each piece behind its last record; the last one, where the batch ends, which may be further."""
+    records = batch.records
+    for start in range(0, len(records), _PIECE_RECORDS):
+        piece = records[start : start + _PIECE_RECORDS]
+        is_last = start + _PIECE_RECORDS >= len(records)
+        yield batch._replace(end_offset=batch.end_offset if is_last else piece[-1][0] + 1, records=piece)
 
 
 def _stored(batch: "Batch") -> StoredBatch | StoredMarker:

@@ -12,6 +12,7 @@ from ottla.coordinator.ports import KeyValue, TransactionalProducer, Transaction
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import ErrorCode, error_for
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
+from ottla.protocol.records.pair_batch import write_pairs
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.validation import AppendOrigin
 from ottla.protocol.records.writer import BatchOptions, write_batch
@@ -56,10 +57,14 @@ class PartitionShardLog:
         compression: CompressionType = CompressionType.NONE,
     ) -> None:
         """`committed` hears of the high watermark, maybe within an append."""
+        self.committed_at_once = committed
+        """Hears of it instead within an append that has nothing to wait for."""
         self._replicas: Final = replicas
+        self._append_alone: Final = replicas.append_own_alone
         self._partition: Final = partition
         self._committed: Final = committed
         self._options: Final = BatchOptions(compression=compression)
+        self._is_plain: Final = compression is CompressionType.NONE
 
     @property
     def batch_bytes_max(self) -> int:
@@ -70,8 +75,17 @@ class PartitionShardLog:
         config = partition.log.config
         return min(config.max_message_bytes, config.segment_bytes)
 
-    def append(self, records: Sequence[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: list[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
         """Writes one batch; the log's end offset after it."""
+        if producer is None and self._is_plain:
+            # With one replica straight to it: what is written is committed.
+            end_offset = self._append_alone(self._partition, records, timestamp_ms)
+            if end_offset is None:
+                return self._write(write_pairs(records, timestamp_ms), FROM_COORDINATOR)
+            if isinstance(end_offset, AppendResult):
+                raise error_for(end_offset.error_code)
+            self.committed_at_once(end_offset)
+            return end_offset
         tuples: list[RecordTuple] = [
             (offset, timestamp_ms, key, value, ()) for offset, (key, value) in enumerate(records)
         ]

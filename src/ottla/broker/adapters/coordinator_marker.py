@@ -4,7 +4,7 @@ A marker for `__consumer_offsets` goes through the group coordinator, whose offs
 appended as it is. Either way it counts as written once all in-sync replicas have it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Final
 
@@ -13,7 +13,7 @@ from ottla.broker.adapters.coordinator_log import marker_batch, marker_options
 from ottla.broker.adapters.coordinator_peer import BrokerPeers
 from ottla.broker.internal_topic import CONSUMER_OFFSETS
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
-from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey
+from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode, UnknownServerError
 from ottla.protocol.messages.write_txn_markers import (
@@ -26,6 +26,7 @@ from ottla.replication.partition.partition import ALL_IN_SYNC
 from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.replication.replica_manager import ReplicaManager
 
+_STEP_PARTITIONS: Final = 500
 _NOT_READY: Final = frozenset(
     {
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -47,23 +48,37 @@ class MarkerWriter:
 
     def write(self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]) -> None:
         """Writes all of them; `done` gets the code of every partition, maybe within this call."""
+        for _ in self.write_in_steps(markers, done):
+            pass
+
+    def write_in_steps(
+        self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]
+    ) -> Generator[None, None, None]:
+        """The same, some partitions at each step."""
         work = _Writing(markers, done)
         for place, (marker, partitions) in enumerate(markers):
-            now_ms = self._clock.now_ms()
-            entries: list[AppendEntry] = []
-            for key in dict.fromkeys(partitions):
-                if key.topic == CONSUMER_OFFSETS:
-                    self._groups.write_marker(key.partition, marker, now_ms, partial(work.ended, place, key))
-                else:
-                    entries.append(AppendEntry(*key, marker_batch(marker, now_ms), marker_options(marker)))
-            if entries:
-                self._replicas.append(
-                    entries,
-                    acks=ALL_IN_SYNC,
-                    timeout_ms=self._timeout_ms,
-                    done=partial(work.appended, place),
-                    internal_topics_allowed=True,
-                )
+            yield
+            keys = list(dict.fromkeys(partitions))
+            for start in range(0, len(keys), _STEP_PARTITIONS):
+                self._write(work, place, marker, keys[start : start + _STEP_PARTITIONS])
+                yield
+
+    def _write(self, work: "_Writing", place: int, marker: TransactionMarker, keys: Sequence[PartitionKey]) -> None:
+        now_ms = self._clock.now_ms()
+        entries: list[AppendEntry] = []
+        for key in keys:
+            if key.topic == CONSUMER_OFFSETS:
+                self._groups.write_marker(key.partition, marker, now_ms, partial(work.ended, place, key))
+            else:
+                entries.append(AppendEntry(*key, marker_batch(marker, now_ms), marker_options(marker)))
+        if entries:
+            self._replicas.append(
+                entries,
+                acks=ALL_IN_SYNC,
+                timeout_ms=self._timeout_ms,
+                done=partial(work.appended, place),
+                internal_topics_allowed=True,
+            )
 
 
 class _Writing:

@@ -6,8 +6,8 @@ endpoint is closed, or when the broker has moved, is forgotten or fails; the fol
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.broker.adapters.replica_session import ReplicaSession
 from ottla.broker.quorum.quorum_network import Peer
 from ottla.protocol.definition import Request, Response
@@ -36,7 +36,7 @@ from ottla.replication.leader_endpoint import (
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Follower:
     """Who asks: this broker, with its settings of the same names (`replica.fetch.…`)."""
 

@@ -14,7 +14,7 @@ _SOCKET_KEYS: Final = (
     fixed("socket.request.max.bytes", INT, 104_857_600, Range(1),
           "Largest request that is taken; a connection that announces a larger one is closed."),
     fixed("socket.listen.backlog.size", INT, 50, Range(1),
-          "Connections that may wait to be accepted."),
+          "Connections that may wait to be accepted; 1024 always may."),
     fixed("socket.connection.setup.timeout.ms", LONG, 10_000, None,
           "How long connecting to another node may take at the first try; it doubles with each failure."),
     fixed("socket.connection.setup.timeout.max.ms", LONG, 30_000, None,

@@ -1,11 +1,11 @@
 """Short forms of `ConfigKey` for the subject modules beside this one, and the checks that only nodes need."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from ottla.base.config import ConfigKey, Dynamic
 from ottla.base.config_check import Check
 from ottla.base.config_type import ConfigType
+from ottla.base.frozen import frozen
 
 BOOLEAN: Final = ConfigType.BOOLEAN
 STRING: Final = ConfigType.STRING
@@ -51,7 +51,7 @@ def ours(name: str, kind: ConfigType, default: object, check: Check | None, doc:
     return ConfigKey(name, kind, default, check=check, doc=doc, extension=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Items:
     """A list without blank items, and with at least `at_least` of them."""
 
@@ -71,7 +71,7 @@ class Items:
             raise ValueError("values must not be empty")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyCase:
     """One of a few words, whatever the case of their letters."""
 

@@ -29,7 +29,6 @@ _REQUESTS_THAT_WAIT: Final = {
     "delete.records.purgatory.purge.interval.requests",
 }
 _CONNECTIONS: Final = {
-    "max.connection.creation.rate",
     "socket.connection.setup.timeout.max.ms",
     "replica.socket.receive.buffer.bytes",
     "connection.failed.authentication.delay.ms",
@@ -40,7 +39,6 @@ _CONNECTIONS: Final = {
 _PLUGINS: Final = {
     "create.topic.policy.class.name",
     "alter.config.policy.class.name",
-    "replica.selector.class",
     "principal.builder.class",
     "security.providers",
 }

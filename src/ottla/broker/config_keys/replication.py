@@ -30,7 +30,7 @@ _FOLLOWER_KEYS: Final = (
     fixed("replica.high.watermark.checkpoint.interval.ms", LONG, 5_000, None,
           "Time between two writes of the high watermarks to disk."),
     fixed("replica.selector.class", STRING, None, None,
-          "A class that tells consumers which replica to fetch from; absent: the leader."),
+          "Kafka's RackAwareReplicaSelector sends consumers to an in-sync replica in their rack; absent: the leader."),
     cluster_wide("follower.fetch.last.tiered.offset.enable", BOOLEAN, False, None,
                  "Whether an empty follower of a tiered topic begins behind what is tiered instead of at the start."),
 )  # fmt: skip

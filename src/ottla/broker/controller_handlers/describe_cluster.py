@@ -4,7 +4,7 @@ Lists every controller that registered an address for this listener; `controller
 address is not known. Who asks for brokers here gets MISMATCHED_ENDPOINT_TYPE (INVALID_REQUEST in version 0, which
 cannot ask for anything else).
 
-Deviations: none. KIP-919.
+Deviations: before the metadata log has begun no controller is listed, where Kafka fails. KIP-919.
 """
 
 from typing import Final
@@ -33,7 +33,8 @@ _NO_CONTROLLER: Final = -1
 def handle(parts: ControllerParts, context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
     """Answers from the newest image."""
     image = parts.metadata.image
-    if not image.features.version.supports_controller_registration:
+    known = image.features.metadata_version
+    if known is not None and not known.supports_controller_registration:
         message = "Direct-to-controller communication is not supported with the current MetadataVersion."
         raise UnsupportedVersionError(message)
     if request.endpoint_type != _CONTROLLER:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, cast
 from ottla.broker.controller_parts import ControllerParts
 from ottla.broker.handlers import describe_configs
 from ottla.broker.request_context import RequestContext
-from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from ottla.protocol.definition import Response
+from ottla.protocol.messages.describe_configs import DescribeConfigsRequest
 
 if TYPE_CHECKING:
     from ottla.broker.parts import BrokerParts
 
 
-def handle(parts: ControllerParts, context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+def handle(parts: ControllerParts, context: RequestContext, request: DescribeConfigsRequest) -> Response | None:
     """Answers from settings and image, which brokers and controllers both have."""
     return describe_configs.handle(cast("BrokerParts", parts), context, request)

@@ -2,16 +2,53 @@
 
 Producers send v0 to v3, for one transaction; brokers send v4 and v5, for several, to verify or to add (KIP-890). If one
 partition can't be added the others are OPERATION_NOT_ATTEMPTED. A fenced producer is told so from v2 on (KIP-588).
+Producers may not write internal topics: TOPIC_AUTHORIZATION_FAILED.
 
 KIP-98, KIP-588, KIP-890.
 """
 
+from ottla.broker.internal_topic import is_internal
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
-from ottla.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+)
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
+def handle(
+    parts: BrokerParts, context: RequestContext, request: AddPartitionsToTxnRequest
+) -> AddPartitionsToTxnResponse | None:
     """Answers when the partitions are committed to be part of their transactions."""
+    if any(is_internal(topic.name) for topic in request.v3_and_below_topics):
+        return AddPartitionsToTxnResponse(
+            results_by_topic_v3_and_below=[_refused(parts, topic) for topic in request.v3_and_below_topics]
+        )
     coordinators = parts.coordinators
-    coordinators.ask_transactions(coordinators.transactions.add_partitions_to_txn, context, request)
+    add = coordinators.transactions.add_partitions_to_txn
+    ask_in_pieces(
+        context,
+        request,
+        Lists("transactions", "results_by_transaction"),
+        lambda piece, done: coordinators.ask_transactions(add, context, piece, done),
+    )
+    return None
+
+
+def _refused(parts: BrokerParts, topic: AddPartitionsToTxnTopic) -> AddPartitionsToTxnTopicResult:
+    image = parts.metadata.topic(topic.name)
+    results = []
+    for index in topic.partitions:
+        if is_internal(topic.name):
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif image is None or not 0 <= index < len(image.partitions):
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        else:
+            code = ErrorCode.OPERATION_NOT_ATTEMPTED
+        results.append(AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code))
+    return AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=results)

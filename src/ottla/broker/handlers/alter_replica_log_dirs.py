@@ -4,8 +4,11 @@ Answered when the copy has begun; DescribeLogDirs shows how far it is. A path th
 is LOG_DIR_NOT_FOUND. A replica that is not here yet will be created in the directory named for it. KIP-113.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ottla.coordinator.group.gathering import Gathering
+from ottla.protocol.definition import Response
 from ottla.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
@@ -16,23 +19,43 @@ from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request_context import RequestContext, Work
 
 
-def handle(
-    parts: "BrokerParts", context: "RequestContext", request: AlterReplicaLogDirsRequest
-) -> AlterReplicaLogDirsResponse:
-    """Has the replica manager begin the moves. A partition that is named twice goes where it was named last."""
+def handle(parts: "BrokerParts", context: "RequestContext", request: AlterReplicaLogDirsRequest) -> Response | None:
+    """Has the replica manager begin the moves, in turns with others if there are many."""
+    # A partition that is named twice goes where it was named last.
     moves = {
         TopicPartition(topic.name, index): directory.path
         for directory in request.dirs
         for topic in directory.topics
         for index in topic.partitions
     }
+    if not moves:
+        return AlterReplicaLogDirsResponse(results=[])
+
+    def begun(codes: list[int]) -> None:
+        response = context.in_turns(_response(moves, codes))
+        if response is not None:
+            context.answer(response)
+
+    gathering = Gathering(len(moves), context.guarded(begun))
+
+    def work() -> "Work":
+        for place, (name, path) in enumerate(moves.items()):
+            parts.replicas.alter_log_dir(name, path, gathering.place(place))
+            yield
+        return None
+
+    return context.in_turns(work())
+
+
+def _response(moves: Iterable[TopicPartition], codes: Sequence[int]) -> "Work":
     by_topic: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
-    for partition, code in parts.replicas.alter_log_dirs(moves).items():
-        result = AlterReplicaLogDirPartitionResult(partition_index=partition.partition, error_code=code)
-        by_topic.setdefault(partition.topic, []).append(result)
+    for (topic, index), code in zip(moves, codes, strict=True):
+        yield
+        result = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
+        by_topic.setdefault(topic, []).append(result)
     return AlterReplicaLogDirsResponse(
         results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=found) for name, found in by_topic.items()]
     )

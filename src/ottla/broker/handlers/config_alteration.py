@@ -7,9 +7,9 @@ once is refused each time, and not altered: Apache Kafka never answers such an A
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from ottla.base.frozen import frozen
 from ottla.broker.node_resource import node_id_of
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidRequestError
@@ -32,7 +32,7 @@ FINE: Final[Outcome] = (ErrorCode.NONE, None)
 _FORWARDED: Final = (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgement(Generic[Res]):
     """What this broker made of a request: resources that it is done with, by place, and those to forward."""
 

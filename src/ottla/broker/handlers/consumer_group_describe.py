@@ -9,6 +9,7 @@ KIP-848, KIP-1099.
 from ottla.broker.authorized_operation import GROUP_OPERATIONS
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
+from ottla.broker.request_piece import Lists, ask_in_pieces
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 
@@ -17,6 +18,10 @@ def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDe
     """Describes all of them."""
 
     def answer(response: ConsumerGroupDescribeResponse) -> None:
+        for group in response.groups:
+            if not group.group_id:
+                # What is not a name needs no explanation, as in Apache Kafka's answers.
+                group.error_message = None
         if request.include_authorized_operations:
             for group in response.groups:
                 if group.error_code == ErrorCode.NONE:
@@ -24,4 +29,11 @@ def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDe
         context.answer(response)
 
     coordinators = parts.coordinators
-    coordinators.ask_groups(coordinators.groups.consumer_group_describe, context, request, answer)
+    describe = coordinators.groups.consumer_group_describe
+    ask_in_pieces(
+        context,
+        request,
+        Lists("group_ids", "groups"),
+        lambda piece, done: coordinators.ask_groups(describe, context, piece, done),
+        answer,
+    )

@@ -5,10 +5,18 @@ A group that is named twice is answered once. KIP-229.
 
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
+from ottla.broker.request_piece import Lists, ask_in_pieces
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: DeleteGroupsRequest) -> None:
     """Answers when all of them are gone, or refused."""
     coordinators = parts.coordinators
-    coordinators.ask_groups(coordinators.groups.delete_groups, context, request)
+    delete = coordinators.groups.delete_groups
+    request.groups_names = list(dict.fromkeys(request.groups_names))
+    ask_in_pieces(
+        context,
+        request,
+        Lists("groups_names", "results"),
+        lambda piece, done: coordinators.ask_groups(delete, context, piece, done),
+    )

@@ -11,7 +11,8 @@ Deviations: answers keep the request's order. KIP-107.
 from collections.abc import Iterable, Sequence
 
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -22,43 +23,39 @@ from ottla.protocol.messages.delete_records import (
 from ottla.replication.delete_records import DeleteRecordsEntry, DeleteRecordsResult
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse | None:
+def handle(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> Response | None:
     """Deletes what can be deleted; answers by itself, at once or when the replicas have."""
+    return context.in_turns(_delete(parts, context, request))
+
+
+def _delete(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> Work:
     entries: dict[tuple[str, int], DeleteRecordsEntry] = {}
     unknown: dict[tuple[str, int], DeleteRecordsResult] = {}
     for topic in request.topics:
+        yield
         for asked in topic.partitions:
+            yield
             key = (topic.name, asked.partition_index)
             if parts.metadata.partition(*key) is None:
                 unknown[key] = DeleteRecordsResult(*key, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             else:
                 entries[key] = DeleteRecordsEntry(*key, asked.offset)
     if not entries:
-        return _response(unknown.values())
-    work = _Work(context, list(unknown.values()))
-    parts.replicas.delete_records(
-        list(entries.values()), timeout_ms=request.timeout_ms, done=context.guarded(work.deleted)
-    )
+        return (yield from _response(unknown.values()))
+
+    def deleted(results: Sequence[DeleteRecordsResult]) -> None:
+        response = context.in_turns(_response([*results, *unknown.values()]))
+        if response is not None:
+            context.answer(response)
+
+    parts.replicas.delete_records(list(entries.values()), timeout_ms=request.timeout_ms, done=context.guarded(deleted))
     return None
 
 
-class _Work:
-    """A request that waits for replicas."""
-
-    __slots__ = ("_context", "_unknown")
-
-    def __init__(self, context: RequestContext, unknown: Sequence[DeleteRecordsResult]) -> None:
-        self._context = context
-        self._unknown = unknown
-
-    def deleted(self, results: Sequence[DeleteRecordsResult]) -> None:
-        """Answers: every partition has its outcome."""
-        self._context.answer(_response([*results, *self._unknown]))
-
-
-def _response(results: Iterable[DeleteRecordsResult]) -> DeleteRecordsResponse:
+def _response(results: Iterable[DeleteRecordsResult]) -> Work:
     topics: dict[str, DeleteRecordsTopicResult] = {}
     for result in results:
+        yield
         if result.topic not in topics:
             topics[result.topic] = DeleteRecordsTopicResult(name=result.topic)
         topics[result.topic].partitions.append(

@@ -1,12 +1,14 @@
 """DescribeClientQuotas (key 48), versions 0-1: the quotas of users, client ids and addresses that match a filter.
 
 Each component of the filter asks for one type of entity: with a certain name, its default, or any; all must match, and
-with `strict` the entity may have no other parts. On success the message is "" and not null, as in Kafka. KIP-546.
+with `strict` the entity may have no other parts. On success the message is "" and not null, as in Kafka. Entities and
+quotas come in the order of Kafka's hash maps, which depends on how many there are. KIP-546.
 """
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ottla.base import java_order
 from ottla.metadata.image.client_quota import QuotaEntity, Quotas, entity_order
 from ottla.protocol.errors import InvalidRequestError, UnsupportedVersionError
 from ottla.protocol.messages.describe_client_quotas import (
@@ -37,8 +39,10 @@ def handle(
         wanted.add(component)
     wanted.check()
     quotas = parts.metadata.image.client_quotas
-    found = sorted((entity for entity in quotas if wanted.matches(entity)), key=entity_order)
-    return DescribeClientQuotasResponse(entries=[_entry(entity, quotas[entity]) for entity in found])
+    known = java_order.hash_order(sorted(quotas, key=entity_order), _entity_hash, table_size=1)
+    return DescribeClientQuotasResponse(
+        entries=[_entry(entity, quotas[entity]) for entity in known if wanted.matches(entity)]
+    )
 
 
 @dataclass(slots=True)
@@ -91,7 +95,16 @@ class _Filter:
 
 
 def _entry(entity: QuotaEntity, quotas: Quotas) -> EntryData:
+    # They are filled in the order of one table, and walked in that of another, which has no room to spare.
+    filled = java_order.hash_order(sorted(quotas), java_order.string_hash)
+    keys = java_order.hash_order(filled, java_order.string_hash, table_size=1)
     return EntryData(
         entity=[EntityData(entity_type=type_, entity_name=name) for type_, name in entity],
-        values=[ValueData(key=key, value=value) for key, value in sorted(quotas.items())],
+        values=[ValueData(key=key, value=quotas[key]) for key in keys],
     )
+
+
+def _entity_hash(entity: QuotaEntity) -> int:
+    """`ClientQuotaEntity.hashCode`."""
+    pairs = (java_order.string_hash(type_) ^ (java_order.string_hash(name) if name else 0) for type_, name in entity)
+    return (31 + sum(pairs)) & 0xFFFFFFFF

@@ -5,13 +5,15 @@ metrics subscriptions and groups. Null or no keys asks for all; keys that a reso
 resource has its own error; a type that does not exist is INVALID_REQUEST for all. On success the message is "" and not
 null, as in Kafka.
 
-Deviation: where a resource's type is unknown the message says which. KIP-133, KIP-226, KIP-412, KIP-569, KIP-1000.
+Deviations: where a resource's type is unknown the message says which; an answer of half a million configs more than
+all topics have closes the connection. KIP-133, KIP-226, KIP-412, KIP-569, KIP-1000.
 """
 
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.config_description import DescribeOptions, describe_configs
 from ottla.metadata.image.config import ConfigResource, ResourceType
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -22,19 +24,38 @@ from ottla.protocol.messages.describe_configs import (
 
 if TYPE_CHECKING:
     from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request_context import RequestContext, Work
 
+_DESCRIBED_MAX: Final = 500_000
+_DESCRIBED_PER_TOPIC_MAX: Final = 100
+"""Configs in one answer, besides those that the cluster's topics have: more is one topic named again and again, to fill
+our memory."""
 _TYPES: Final = frozenset(ResourceType)
 
 
-def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    """Describes each resource, or says what is wrong with it."""
+def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> Response | None:
+    """Describes each resource, or says what is wrong with it; in turns with others if there are many."""
     for resource in request.resources:
         if resource.resource_type not in _TYPES:
             raise InvalidRequestError(
                 f"Unexpected resource type {resource.resource_type} for resource {resource.resource_name}"
             )
-    return DescribeConfigsResponse(results=[_result(parts, request, resource) for resource in request.resources])
+    return context.in_turns(_describe_all(parts, context, request))
+
+
+def _describe_all(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> "Work":
+    response = DescribeConfigsResponse()
+    described = 0
+    described_max = _DESCRIBED_MAX + _DESCRIBED_PER_TOPIC_MAX * len(parts.metadata.image.topics.by_id)
+    for resource in request.resources:
+        result = _result(parts, request, resource)
+        response.results.append(result)
+        described += len(result.configs)
+        if described > described_max:
+            context.close(f"a DescribeConfigs request for more than {described_max} configs")
+            return None
+        yield
+    return response
 
 
 def _result(

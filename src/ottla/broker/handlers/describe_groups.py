@@ -11,6 +11,7 @@ from typing import Final
 from ottla.broker.authorized_operation import GROUP_OPERATIONS
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
+from ottla.broker.request_piece import Lists, ask_in_pieces
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
@@ -28,4 +29,11 @@ def handle(parts: BrokerParts, context: RequestContext, request: DescribeGroupsR
         context.answer(response)
 
     coordinators = parts.coordinators
-    coordinators.ask_groups(coordinators.groups.describe_groups, context, request, answer)
+    describe = coordinators.groups.describe_groups
+    ask_in_pieces(
+        context,
+        request,
+        Lists("groups", "groups"),
+        lambda piece, done: coordinators.ask_groups(describe, context, piece, done),
+        answer,
+    )

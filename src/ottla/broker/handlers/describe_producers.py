@@ -7,8 +7,9 @@ Deviations: none. KIP-664.
 """
 
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
 from ottla.metadata.topic_name import check_topic_name
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, UnknownTopicOrPartitionError
 from ottla.protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -21,18 +22,25 @@ from ottla.storage.producer_state.entry import ProducerEntry
 from ottla.storage.topic_partition import TopicPartition
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
-    """Describes all of them."""
+def handle(parts: BrokerParts, context: RequestContext, request: DescribeProducersRequest) -> Response | None:
+    """Describes all of them, in turns with others if there are many."""
+    return context.in_turns(_describe_all(parts, request))
+
+
+def _describe_all(parts: BrokerParts, request: DescribeProducersRequest) -> Work:
     response = DescribeProducersResponse()
     for topic in request.topics:
         error = _refusal(parts, topic.name)
-        described = [
-            _describe(parts, topic.name, index)
-            if error is None
-            else PartitionResponse(partition_index=index, error_code=int(error.code), error_message=error.message)
-            for index in topic.partition_indexes
-        ]
-        response.topics.append(TopicResponse(name=topic.name, partitions=described))
+        described = TopicResponse(name=topic.name)
+        response.topics.append(described)
+        yield
+        for index in topic.partition_indexes:
+            described.partitions.append(
+                _describe(parts, topic.name, index)
+                if error is None
+                else PartitionResponse(partition_index=index, error_code=int(error.code), error_message=error.message)
+            )
+            yield
     return response
 
 

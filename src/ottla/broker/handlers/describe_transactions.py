@@ -7,11 +7,16 @@ KIP-664.
 
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
-from ottla.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.protocol.messages.describe_transactions import DescribeTransactionsRequest
 
 
-def handle(
-    parts: BrokerParts, context: RequestContext, request: DescribeTransactionsRequest
-) -> DescribeTransactionsResponse:
+def handle(parts: BrokerParts, context: RequestContext, request: DescribeTransactionsRequest) -> None:
     """Describes all of them."""
-    return parts.coordinators.transactions.describe_transactions(request)
+    describe = parts.coordinators.transactions.describe_transactions
+    ask_in_pieces(
+        context,
+        request,
+        Lists("transactional_ids", "transaction_states"),
+        lambda piece, done: done(describe(piece)),
+    )

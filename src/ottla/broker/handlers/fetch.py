@@ -27,14 +27,17 @@ from ottla.broker.fetch_session import (
     next_epoch,
 )
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, UnknownServerError
 from ottla.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
+    FetchPartition,
     FetchRequest,
     FetchResponse,
+    FetchTopic,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
@@ -43,6 +46,8 @@ from ottla.protocol.messages.fetch import (
 from ottla.replication.fetch import READ_COMMITTED, READ_UNCOMMITTED, ClientMetadata, FetchParams, FetchResult
 from ottla.replication.fetch import FetchPartition as WantedPartition
 
+_TURN_PARTITIONS: Final = 1_000
+"""After so many partitions others have a turn."""
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 16
 _REPLICA_STATE_SINCE: Final = 15
@@ -63,13 +68,34 @@ _NO_SNAPSHOT: Final = SnapshotId()
 _NO_SUCH_ID: Final = FetchResult(_UNKNOWN_TOPIC_ID)
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -> FetchResponse | None:
+def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -> Response | None:
     """Reads what is there; answers by itself, at once or when there is enough."""
     version = context.route.version
     replica_id = request.replica_id if version < _REPLICA_STATE_SINCE else request.replica_state.replica_id
     if replica_id < 0 and request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
     work = _Work(parts, context, is_follower=replica_id >= 0)
+    if len(request.topics) > _TURN_PARTITIONS or any(
+        len(topic.partitions) > _TURN_PARTITIONS for topic in request.topics
+    ):
+        return context.in_turns(_in_turns(work, request, replica_id))
+    for topic in request.topics:
+        work.name(topic, topic.partitions)
+    return _fetch(work, request, replica_id)
+
+
+def _in_turns(work: "_Work", request: FetchRequest, replica_id: int) -> Work:
+    """The same for requests that name very many partitions: others have a turn meanwhile."""
+    for topic in request.topics:
+        for start in range(0, len(topic.partitions), _TURN_PARTITIONS):
+            work.name(topic, topic.partitions[start : start + _TURN_PARTITIONS])
+            yield
+    return _fetch(work, request, replica_id)
+
+
+def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchResponse | None:
+    """Reads what is named, and what the session has."""
+    parts, context = work.parts, work.context
     refused = work.open(request)
     if refused is not None:
         return FetchResponse(error_code=int(refused), session_id=NO_SESSION)
@@ -129,12 +155,23 @@ def _client(context: RequestContext, request: FetchRequest, replica_id: int) -> 
 class _Work:
     """A Fetch request between its frame and its answer."""
 
-    __slots__ = ("_is_follower", "_parts", "_request_epoch", "context", "partitions", "session", "unknown", "wanted")
+    __slots__ = (
+        "_is_follower",
+        "_named",
+        "_request_epoch",
+        "context",
+        "partitions",
+        "parts",
+        "session",
+        "unknown",
+        "wanted",
+    )
 
     def __init__(self, parts: BrokerParts, context: RequestContext, *, is_follower: bool) -> None:
-        self._parts = parts
+        self.parts = parts
         self.context = context
         self._is_follower = is_follower
+        self._named: dict[PartitionKey, SessionPartition] = {}
         self._request_epoch = FINAL_EPOCH
         self.session: FetchSession | None = None
         """The session of an incremental fetch."""
@@ -147,13 +184,13 @@ class _Work:
 
     def open(self, request: FetchRequest) -> ErrorCode | None:
         """Finds out what is to be read, with the session's help; says what is wrong with the session."""
-        sessions = self._parts.fetch_sessions
+        sessions = self.parts.fetch_sessions
         epoch = self._request_epoch = request.session_epoch
         by_id = self.context.route.version >= _TOPIC_IDS_SINCE
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id != NO_SESSION:
                 sessions.remove(request.session_id)
-            self._read(self._named(request, by_id=by_id))
+            self._read(self._named.values())
             return None
         session = sessions.get(request.session_id)
         if session is None:
@@ -163,7 +200,7 @@ class _Work:
         if session.by_id != by_id:
             return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
         if request.topics or request.forgotten_topics_data:
-            session.update(self._named(request, by_id=by_id), _forgotten(request, by_id=by_id))
+            session.update(self._named.values(), _forgotten(request, by_id=by_id))
         if not session.partitions:
             sessions.remove(session.id)
             self._request_epoch = FINAL_EPOCH
@@ -179,25 +216,23 @@ class _Work:
             self.partitions, self.wanted = session.reading
         return None
 
-    def _named(self, request: FetchRequest, *, by_id: bool) -> Collection[SessionPartition]:
-        """The partitions that the request names, each once: of one that is named twice the last counts."""
-        found: dict[PartitionKey, SessionPartition] = {}
-        for topic in request.topics:
-            name = (self._parts.metadata.topic_name(topic.topic_id) or "") if by_id else topic.topic
-            for asked in topic.partitions:
-                wanted = WantedPartition(
-                    name,
-                    asked.partition,
-                    asked.fetch_offset,
-                    asked.partition_max_bytes,
-                    asked.current_leader_epoch,
-                    asked.last_fetched_epoch,
-                    asked.log_start_offset,
-                    topic.topic_id,
-                )
-                key: PartitionKey = (topic.topic_id if by_id else name, asked.partition)
-                found[key] = SessionPartition(key, wanted)
-        return found.values()
+    def name(self, topic: FetchTopic, partitions: Sequence[FetchPartition]) -> None:
+        """The request names these partitions of a topic: of one that is named twice the last counts."""
+        by_id = self.context.route.version >= _TOPIC_IDS_SINCE
+        name = (self.parts.metadata.topic_name(topic.topic_id) or "") if by_id else topic.topic
+        for asked in partitions:
+            wanted = WantedPartition(
+                name,
+                asked.partition,
+                asked.fetch_offset,
+                asked.partition_max_bytes,
+                asked.current_leader_epoch,
+                asked.last_fetched_epoch,
+                asked.log_start_offset,
+                topic.topic_id,
+            )
+            key: PartitionKey = (topic.topic_id if by_id else name, asked.partition)
+            self._named[key] = SessionPartition(key, wanted)
 
     def _read(self, partitions: Collection[SessionPartition]) -> None:
         """Parts what can be read from what has no name; that may have got one since it was first asked for."""
@@ -211,7 +246,7 @@ class _Work:
         self.wanted = [partition.wanted for partition in readable]
 
     def _found_name(self, partition: SessionPartition) -> bool:
-        name = self._parts.metadata.topic_name(partition.wanted.topic_id)
+        name = self.parts.metadata.topic_name(partition.wanted.topic_id)
         if name is None:
             return False
         partition.wanted = partition.wanted._replace(topic=name)
@@ -234,21 +269,23 @@ class _Work:
             outcomes = session.select(outcomes)
         elif self._request_epoch == INITIAL_EPOCH:
             by_id = self.context.version >= _TOPIC_IDS_SINCE
-            created = self._parts.fetch_sessions.create(outcomes, by_id=by_id, is_follower=self._is_follower)
+            created = self.parts.fetch_sessions.create(outcomes, by_id=by_id, is_follower=self._is_follower)
             session_id = NO_SESSION if created is None else created.id
         # Kafka tells last of what does not exist; it was not among what it read.
         if any(result.error_code == _UNKNOWN_TOPIC for _, result in outcomes):
             outcomes = sorted(
                 outcomes, key=lambda outcome: outcome[1].error_code in (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID)
             )
-        self.context.answer(self._response(session_id, outcomes))
+        response = self.context.in_turns(self._response(session_id, outcomes))
+        if response is not None:
+            self.context.answer(response)
 
-    def _response(self, session_id: int, outcomes: Collection[Outcome]) -> FetchResponse:
+    def _response(self, session_id: int, outcomes: Collection[Outcome]) -> Work:
         version = self.context.route.version
         topics: list[FetchableTopicResponse] = []
         leaders: CurrentLeaders | None = None
         last = None
-        for partition, result in outcomes:
+        for number, (partition, result) in enumerate(outcomes, 1):
             wanted = partition.wanted
             data = _partition_data(wanted.partition, result)
             code = result.error_code
@@ -257,7 +294,7 @@ class _Work:
                     # Clients that old don't know the code, and would not look for another leader.
                     data.error_code = _NOT_LEADER
                 if version >= _LEADERS_SINCE and code in (_NOT_LEADER, _FENCED):
-                    leaders = leaders or CurrentLeaders(self._parts, self.context)
+                    leaders = leaders or CurrentLeaders(self.parts, self.context)
                     data.current_leader = LeaderIdAndEpoch(**leaders.of(wanted.topic, wanted.partition)._asdict())
             topic = (wanted.topic, wanted.topic_id)
             if topic != last:
@@ -266,6 +303,8 @@ class _Work:
             topics[-1].partitions.append(data)
             if wanted.topic and code != _UNKNOWN_TOPIC:
                 self._count(wanted.topic, result)
+            if not number % _TURN_PARTITIONS:
+                yield
         response = FetchResponse(session_id=session_id, responses=topics)
         # Followers know the brokers: they are only told who leads.
         if leaders is not None and not self._is_follower:
@@ -273,7 +312,7 @@ class _Work:
         return response
 
     def _count(self, topic: str, result: FetchResult) -> None:
-        counts = self._parts.topic_metrics.of(topic)
+        counts = self.parts.topic_metrics.of(topic)
         counts.fetch_requests += 1
         if result.records is not None:
             if self._is_follower:

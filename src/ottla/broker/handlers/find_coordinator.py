@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import CoordinatorNotAvailableError, ErrorCode, InvalidRequestError
 from ottla.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
@@ -33,14 +34,10 @@ class _Found(NamedTuple):
 _UNAVAILABLE: Final = _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
-    """Looks all keys up."""
+def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> Response | None:
+    """Looks all keys up, in turns with others if there are many."""
     if context.version >= _SEVERAL_SINCE:
-        return FindCoordinatorResponse(
-            coordinators=[
-                _coordinator(key, _find(parts, context, request.key_type, key)) for key in request.coordinator_keys
-            ]
-        )
+        return context.in_turns(_find_all(parts, context, request))
     found = _find(parts, context, request.key_type, request.key)
     if found.error is ErrorCode.INVALID_REQUEST:
         raise InvalidRequestError
@@ -50,6 +47,14 @@ def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinator
     return FindCoordinatorResponse(
         error_message=ErrorCode.NONE.name, node_id=found.node_id, host=found.host, port=found.port
     )
+
+
+def _find_all(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> Work:
+    response = FindCoordinatorResponse()
+    for key in request.coordinator_keys:
+        response.coordinators.append(_coordinator(key, _find(parts, context, request.key_type, key)))
+        yield
+    return response
 
 
 def _coordinator(key: str, found: _Found) -> Coordinator:

@@ -13,7 +13,8 @@ from collections import Counter
 from typing import Final
 
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode, OffsetNotAvailableError, UnknownServerError
 from ottla.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -47,10 +48,14 @@ _LEADER_EPOCH_SINCE: Final = 4
 _OFFSET_NOT_AVAILABLE_SINCE: Final = 5
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
-    """Looks all of them up."""
+def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> Response | None:
+    """Looks all of them up, in turns with others if there are many."""
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
+    return context.in_turns(_look_up_all(parts, context.version, request))
+
+
+def _look_up_all(parts: BrokerParts, version: int, request: ListOffsetsRequest) -> Work:
     listed = Counter((topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions)
     topics: dict[str, ListOffsetsTopicResponse] = {}
     for topic in request.topics:
@@ -58,10 +63,11 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequ
             count = listed.pop((topic.name, asked.partition_index), 0)
             if not count:
                 continue
-            answer = _repeated(asked) if count > 1 else _look_up(parts, context.version, request, topic.name, asked)
+            answer = _repeated(asked) if count > 1 else _look_up(parts, version, request, topic.name, asked)
             if topic.name not in topics:
                 topics[topic.name] = ListOffsetsTopicResponse(name=topic.name)
             topics[topic.name].partitions.append(answer)
+            yield
     return ListOffsetsResponse(topics=list(topics.values()))
 
 

@@ -10,7 +10,7 @@ Kafka fails the whole request; a topic that this broker is about to lead is told
 produce is not refused. KIP-4, KIP-430, KIP-516, KIP-526, KIP-590.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.ids import ZERO_UUID, Uuid
@@ -32,10 +32,12 @@ from ottla.protocol.messages.metadata import (
 
 if TYPE_CHECKING:
     from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request_context import RequestContext, Work
 
 PREPARED_REQUEST_BYTES_MAX: Final = 16 * 1024
 """Requests that name more than this many bytes of topics are answered afresh: few send the same one twice."""
+_CREATED_MAX: Final = 1_000
+"""Of more missing topics the others are created when the client asks again, which it does until they are there."""
 _SETUP_SECONDS_MAX: Final = 0.5
 _BY_ID: Final = 12
 _LISTENER_ERRORS: Final = 6
@@ -55,33 +57,41 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataReq
     """Answers from the image, when this broker serves what the image says it does."""
     wanted = _Wanted(request, context.version)
     if not wanted.all_topics and _is_ahead(parts, wanted):
-        _SettingUp(parts, lambda: _answer(parts, context, request, wanted)).wait()
+        _SettingUp(parts, lambda: context.in_turns(_answer(parts, context, request, wanted))).wait()
     else:
-        _answer(parts, context, request, wanted)
+        context.in_turns(_answer(parts, context, request, wanted))
 
 
-def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest, wanted: "_Wanted") -> None:
-    """Answers, and keeps the answer where the next equal request may get it."""
+def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest, wanted: "_Wanted") -> "Work":
+    """Answers, and keeps the answer where the next equal request may get it; in turns with others if it is long."""
     version = context.version
     cache = parts.metadata
+    image = cache.image
     found, missing = _found(cache, wanted)
     describer = _Describer(cache, context.listener, version)
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     topics = describer.topics(found, operations)
     creates = bool(missing) and request.allow_auto_topic_creation and _auto_creates(parts)
-    errors = parts.auto_topics.create(missing) if creates else {name: error_of_missing(name) for name in missing}
-    topics += [_missing_topic(name, errors[name], operations) for name in missing]
+    yield
+    if creates:
+        parts.auto_topics.create(missing[:_CREATED_MAX])
+    for name in missing:
+        topics.append(_missing_topic(name, error_of_missing(name), operations))
+        yield
+    unknown = yield from _unknown_ids(cache, wanted.ids)
     body = MetadataResponse(
         brokers=_brokers(cache, context),
         cluster_id=parts.cluster_id,
         controller_id=cache.controller_id,
-        topics=[*_unknown_ids(cache, wanted.ids), *topics],
+        topics=[*unknown, *topics],
         cluster_authorized_operations=_cluster_operations(request, version),
     ).encode(version)
-    asked = request.encode(version)
-    if not creates and len(asked) <= PREPARED_REQUEST_BYTES_MAX:
-        cache.prepare(cache.prepared_key(version, asked, context.connection), body)
+    if not creates and cache.image is image:
+        asked = request.encode(version)
+        if len(asked) <= PREPARED_REQUEST_BYTES_MAX:
+            cache.prepare(cache.prepared_key(version, asked, context.connection), body)
     context.answer_encoded(body)
+    return None
 
 
 def _is_ahead(parts: "BrokerParts", wanted: "_Wanted") -> bool:
@@ -101,9 +111,9 @@ def _is_ahead(parts: "BrokerParts", wanted: "_Wanted") -> bool:
 class _SettingUp:
     """A request that waits for partitions to be set up: mostly some milliseconds, and never long."""
 
-    def __init__(self, parts: "BrokerParts", answer: Callable[[], None]) -> None:
+    def __init__(self, parts: "BrokerParts", answer: Callable[[], object]) -> None:
         self._parts: Final = parts
-        self._answer: Callable[[], None] | None = answer
+        self._answer: Callable[[], object] | None = answer
 
     def wait(self) -> None:
         """Answers when the newest image is in force here, or when it takes too long."""
@@ -228,13 +238,15 @@ def _missing_topic(name: str, error: ErrorCode, operations: int) -> MetadataResp
     )
 
 
-def _unknown_ids(cache: MetadataCache, ids: list[Uuid]) -> list[MetadataResponseTopic]:
+def _unknown_ids(cache: MetadataCache, ids: list[Uuid]) -> Generator[None, None, list[MetadataResponseTopic]]:
     known = cache.image.topics.by_id
-    return [
-        MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
-        for topic_id in ids
-        if topic_id not in known
-    ]
+    unknown = []
+    for topic_id in ids:
+        if topic_id not in known:
+            code = ErrorCode.UNKNOWN_TOPIC_ID
+            unknown.append(MetadataResponseTopic(error_code=code, name=None, topic_id=topic_id))
+            yield
+    return unknown
 
 
 def _brokers(cache: MetadataCache, context: "RequestContext") -> list[MetadataResponseBroker]:

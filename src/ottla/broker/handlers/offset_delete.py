@@ -10,7 +10,7 @@ from typing import Final
 
 from ottla.broker.offset_topic import AnswerTypes, merged, sift
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
 from ottla.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -23,7 +23,11 @@ _ANSWERS: Final = AnswerTypes(OffsetDeleteResponseTopic, OffsetDeleteResponsePar
 
 def handle(parts: BrokerParts, context: RequestContext, request: OffsetDeleteRequest) -> None:
     """Answers when they are deleted."""
-    existing, refused = sift(parts.metadata, request.topics, _ANSWERS)
+    context.in_turns(_delete(parts, context, request))
+
+
+def _delete(parts: BrokerParts, context: RequestContext, request: OffsetDeleteRequest) -> Work:
+    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS)
 
     def answer(response: OffsetDeleteResponse) -> None:
         if not response.error_code:
@@ -33,3 +37,4 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetDeleteReq
     asked = OffsetDeleteRequest(group_id=request.group_id, topics=existing)
     coordinators = parts.coordinators
     coordinators.ask_groups(coordinators.groups.offset_delete, context, asked, answer)
+    return None

@@ -8,7 +8,8 @@ Deviations: none. KIP-101, KIP-279, KIP-320.
 """
 
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError
 from ottla.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -20,18 +21,21 @@ from ottla.protocol.messages.offset_for_leader_epoch import (
 from ottla.storage.topic_partition import TopicPartition
 
 
-def handle(
-    parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest
-) -> OffsetForLeaderEpochResponse:
-    """Looks all of them up."""
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_look_up(parts, topic.topic, asked) for asked in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+def handle(parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Response | None:
+    """Looks all of them up, in turns with others if there are many."""
+    return context.in_turns(_look_up_all(parts, request))
+
+
+def _look_up_all(parts: BrokerParts, request: OffsetForLeaderEpochRequest) -> Work:
+    response = OffsetForLeaderEpochResponse()
+    for topic in request.topics:
+        found = OffsetForLeaderTopicResult(topic=topic.topic)
+        response.topics.append(found)
+        yield
+        for asked in topic.partitions:
+            found.partitions.append(_look_up(parts, topic.topic, asked))
+            yield
+    return response
 
 
 def _look_up(parts: BrokerParts, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ottla.broker.internal_topic import CONSUMER_OFFSETS
 from ottla.broker.offset_topic import AnswerTypes, merged, sift
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
 from ottla.broker.transaction_check import (
     Clearance,
     Clearances,
@@ -25,6 +25,7 @@ from ottla.coordinator.group.offsets.refused import refused_transactional
 from ottla.coordinator.ports import TransactionalProducer
 from ottla.coordinator.runtime.outcome import Done
 from ottla.coordinator.runtime.refusal import seen_by_client
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, error_for
 from ottla.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -40,19 +41,21 @@ _ANSWERS: Final = AnswerTypes(TxnOffsetCommitResponseTopic, TxnOffsetCommitRespo
 _LOADING_SINCE: Final = 2
 
 
-def handle(
-    parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest
-) -> TxnOffsetCommitResponse | None:
+def handle(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest) -> Response | None:
     """Answers when the offsets are in the group's log, undecided."""
-    existing, refused = sift(parts.metadata, request.topics, _ANSWERS)
+    return context.in_turns(_commit(parts, context, request))
+
+
+def _commit(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest) -> Work:
+    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS)
     if not existing:
         return TxnOffsetCommitResponse(topics=refused)
     request.topics = existing
-    _Work(parts, context, request, refused).verify()
+    _Commit(parts, context, request, refused).verify()
     return None
 
 
-class _Work:
+class _Commit:
     """A commit that waits for the transaction coordinator, then for the group coordinator."""
 
     def __init__(

@@ -8,8 +8,9 @@ KIP-98, KIP-664, KIP-1228.
 """
 
 from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request_context import RequestContext, Work
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
+from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -21,14 +22,23 @@ from ottla.protocol.messages.write_txn_markers import (
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
-    """Answers when all of them are written, or refused."""
+    """Answers when all of them are written, or refused; in turns with others if there are many."""
+    context.in_turns(_write(parts, context, request))
+
+
+def _write(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> Work:
+    # A batch can't be of a producer without an epoch.
+    good = [entry for entry in request.markers if entry.producer_epoch >= 0]
+    refused = [entry for entry in request.markers if entry.producer_epoch < 0]
 
     def answer(errors: MarkerErrors) -> None:
-        context.answer(_response(request, errors))
+        codes = [dict.fromkeys(_marker(entry).partitions, int(ErrorCode.UNKNOWN_SERVER_ERROR)) for entry in refused]
+        context.answer(_response([*good, *refused], [*errors, *codes]))
 
     coordinators = parts.coordinators
-    coordinators.markers.write([_marker(entry) for entry in request.markers], answer)
+    yield from coordinators.markers.write_in_steps([_marker(entry) for entry in good], answer)
     coordinators.touched()
+    return None
 
 
 def _marker(entry: WritableTxnMarker) -> MarkersToSend:
@@ -43,14 +53,15 @@ def _marker(entry: WritableTxnMarker) -> MarkersToSend:
     return MarkersToSend(marker, tuple(partitions))
 
 
-def _response(request: WriteTxnMarkersRequest, errors: MarkerErrors) -> WriteTxnMarkersResponse:
+def _response(markers: list[WritableTxnMarker], errors: MarkerErrors) -> WriteTxnMarkersResponse:
     by_producer: dict[int, dict[PartitionKey, int]] = {}
-    for entry, codes in zip(request.markers, errors, strict=True):
+    for entry, codes in zip(markers, errors, strict=True):
         by_producer.setdefault(entry.producer_id, {}).update(codes)
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(producer_id=producer_id, topics=_topics(codes))
             for producer_id, codes in by_producer.items()
+            if codes
         ]
     )
 

@@ -172,7 +172,9 @@ class ControllerDriver:
             return
         try:
             with self._in_doubt_if_broken():
-                self.controller.tick(now_ms)
+                fenced = self.controller.tick(now_ms)
+            if fenced is not None:
+                _log.warning("[Controller id=%d] Fenced broker %d: its session timed out", self.node_id, fenced)
         except OttlaError as error:
             _log.exception("[Controller id=%d] periodic work failed: %s", self.node_id, error)
             self._give_up("its periodic work fails")

@@ -41,6 +41,7 @@ class MetadataPublisher:
         self._loop = asyncio.get_running_loop()
         self._records_this_turn = 0
         self._caught_up: Callable[[], None] | None = None
+        self._awaited: list[tuple[int, Callable[[], None]]] = []
         self._leader_listeners: list[Callable[[LeaderAndEpoch], None]] = []
 
     @property
@@ -64,6 +65,17 @@ class MetadataPublisher:
         """Calls once the image holds all that the quorum is known to have committed; one callback at a time."""
         self._caught_up = callback
         self._check_caught_up()
+
+    def when_level(self, callback: Callable[[], None]) -> None:
+        """Calls once the image holds what the log of this node holds now, committed or not; at once if it does.
+
+        What a new leader cuts off is never held: the call then comes with whatever is committed in its place.
+        """
+        end_offset = self._raft.core.next_offset
+        if self.image.provenance.offset + 1 >= end_offset:
+            callback()
+        else:
+            self._awaited.append((end_offset, callback))
 
     # The state machine
 
@@ -97,6 +109,7 @@ class MetadataPublisher:
         self._load(taken)
         if self.controller is not None:
             self.controller.committed(effect.last_offset)
+        self._tell_level()
         self._snapshots.loaded(len(effect.batches), self.loader)
         done()
 
@@ -128,6 +141,7 @@ class MetadataPublisher:
                 self.loader.load_snapshot(records, provenance)
             except ExceptionGroup as failures:
                 _log_failures(failures)
+        self._tell_level()
         self._snapshots.taken()
         done()
 
@@ -140,6 +154,14 @@ class MetadataPublisher:
 
     def _next_turn(self) -> None:
         self._records_this_turn = 0
+
+    def _tell_level(self) -> None:
+        if self._awaited:
+            offset = self.image.provenance.offset + 1
+            level = [callback for wanted, callback in self._awaited if wanted <= offset]
+            self._awaited = [waiting for waiting in self._awaited if waiting[0] > offset]
+            for callback in level:
+                callback()
 
     def _check_caught_up(self) -> None:
         callback, high_watermark = self._caught_up, self._raft.core.high_watermark

@@ -5,11 +5,12 @@ Every node has one, brokers as observers. A controller adds its `ControllerDrive
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import SystemRandom
 from typing import Final
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID
 from ottla.broker.config import ServerConfig
 from ottla.broker.quorum.metadata_publisher import MetadataPublisher
@@ -29,7 +30,7 @@ _LINGER_KEY: Final = "controller.quorum.append.linger.ms"
 _FIRST_BOOTSTRAP_ID: Final = -2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QuorumSurroundings:
     """What a replica stands in."""
 

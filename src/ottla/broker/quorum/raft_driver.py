@@ -22,7 +22,7 @@ from ottla.broker.quorum.quorum_network import QuorumNetwork
 from ottla.broker.quorum.state_machine import StateMachine
 from ottla.metadata.store.metadata_log import MetadataLog
 from ottla.protocol.definition import Request, Response
-from ottla.protocol.errors import ErrorCode
+from ottla.protocol.errors import ErrorCode, error_for
 from ottla.raft.core import RaftCore
 from ottla.raft.effect import (
     ApplyCommitted,
@@ -80,6 +80,7 @@ class RaftDriver:
         self._is_closed = False
         self._waiting: dict[int, Callable[[Response], None]] = {}
         self._last_request_id = 0
+        self._refusals: dict[Node, int] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         self._is_woken = False
@@ -229,11 +230,20 @@ class RaftDriver:
 
         def heard(answer: Response | ErrorCode) -> None:
             if isinstance(answer, Response):
+                self._note_refusal(node, answer)
                 self.handle(ResponseReceived(correlation_id, node.id, answer))
             else:
                 self.handle(RequestFailed(correlation_id, node.id, answer))
 
         self._network.send(node, effect.request, heard)
+
+    def _note_refusal(self, node: Node, answer: Response) -> None:
+        """Says once why a node has nothing to do with this one: asking again and again does not mend it."""
+        code = int(getattr(answer, "error_code", ErrorCode.NONE))
+        if code != self._refusals.get(node, ErrorCode.NONE):
+            self._refusals[node] = code
+            if code != ErrorCode.NONE:
+                _log.error("[RaftManager] %s:%d refuses this node: %s", node.host, node.port, error_for(code))
 
     def _flush(self) -> None:
         """On the flusher's thread."""

@@ -8,11 +8,12 @@ that cannot be written is logged and tried again when the next one is due: the l
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Final
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.metadata.batch import record_values
 from ottla.metadata.image.snapshot import snapshot_records
 from ottla.metadata.loader import MetadataLoader
@@ -35,7 +36,7 @@ RECORDS_PER_TURN: Final = 200
 RETENTION_CHECK_INTERVAL_MS: Final = 60_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SnapshotSettings:
     """When snapshots are written, and how long they are kept."""
 

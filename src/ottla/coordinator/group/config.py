@@ -1,12 +1,13 @@
 """What of the broker's configuration the group coordinator goes by; the defaults are Kafka's."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from ottla.base.frozen import frozen
 
 INT_MAX: Final = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ClassicGroupConfig:
     """Classic groups."""
 
@@ -23,7 +24,7 @@ class ClassicGroupConfig:
     Kafka's, and not to be configured there either."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerGroupConfig:
     """Consumer groups (KIP-848); what a group's own configs say comes first, within the limits."""
 
@@ -55,7 +56,7 @@ class ConsumerGroupConfig:
     """`group.consumer.regex.refresh.interval.ms`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupConfig:
     """Everything."""
 

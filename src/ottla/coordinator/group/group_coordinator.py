@@ -24,6 +24,7 @@ from ottla.coordinator.group.offsets.commit import CommitContext, commit, commit
 from ottla.coordinator.group.offsets.deletion import DeletedTopic, delete, delete_of_topics
 from ottla.coordinator.group.offsets.fetch import fetch
 from ottla.coordinator.group.offsets.fetch_version import fetch_answer, groups_asked
+from ottla.coordinator.group.offsets.plain_commit import PlainCommit
 from ottla.coordinator.group.offsets.refused import (
     refused_commit,
     refused_delete,
@@ -203,6 +204,25 @@ class GroupCoordinator:
             return commit(machine.rules(state, request.group_id), request, self._context(caller, now))
 
         self._write(request.group_id, operation, _by_code(done, partial(refused_commit, request)), now_ms)
+
+    def take_plain_commit(self, partition: int, plain: PlainCommit) -> bool:
+        """OffsetCommit on the short way, to a group of `partition`; False, with nothing done, if it is not plain.
+
+        What it sets timers for is taken, and so appended before anybody has to look at them.
+        """
+        shard = self.shards.find_active(partition)
+        if shard is None:
+            return False
+        now_ms = plain.now_ms
+        if not _machine(shard).takes_commit(shard.state, plain.group_id, plain.claim, now_ms):
+            return False
+        shard.write_encoded(plain, now_ms)
+        return True
+
+    @property
+    def offset_metadata_max_bytes(self) -> int:
+        """How long an offset's metadata may be."""
+        return self._config.offset_metadata_max_bytes
 
     def txn_offset_commit(
         self, request: TxnOffsetCommitRequest, caller: GroupCaller, producer: TransactionalProducer,

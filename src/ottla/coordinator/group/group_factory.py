@@ -1,11 +1,12 @@
 """Puts a shard of the group coordinator together, with all kinds of groups that are served."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
+from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.group_kind import GroupType
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
@@ -16,7 +17,7 @@ from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.timers import Timers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupSurroundings:
     """What all shards of a broker share."""
 
@@ -26,6 +27,7 @@ class GroupSurroundings:
     rebalance_log: RebalanceLog
     image_version: Callable[[], int]
     """The offset of the newest metadata."""
+    hashes: TopicHashes
 
 
 def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundings) -> Shard[GroupsState]:
@@ -40,6 +42,7 @@ def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundin
             metadata=surroundings.metadata,
             rebalance_log=surroundings.rebalance_log,
             image_version=surroundings.image_version,
+            hashes=surroundings.hashes,
         ),
         timers,
         classic,

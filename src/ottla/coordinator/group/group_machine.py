@@ -6,25 +6,28 @@ are passed over.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.buffer import Buffer
+from ottla.base.frozen import frozen
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
-from ottla.coordinator.group.classic.group import SIMPLE_GROUP
+from ottla.coordinator.group.classic.group import SIMPLE_GROUP, ClassicGroup
+from ottla.coordinator.group.classic.offset_check import is_from_outside
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.group_kind import ClassicProtocol, GroupKind, GroupType, Join, Sync, TopicWatcher
 from ottla.coordinator.group.group_state import EMPTY_STATE, GroupsState
 from ottla.coordinator.group.offsets.deletion import delete_all
 from ottla.coordinator.group.offsets.expiry import expire
 from ottla.coordinator.group.offsets.offset_codec import OffsetCodec
-from ottla.coordinator.group.offsets.offset_rules import OffsetRules
+from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRules
 from ottla.coordinator.group.offsets.replay import replay_offset, replay_offset_marker
 from ottla.coordinator.ports import KeyValue
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
 from ottla.protocol.errors import (
+    ApiError,
     GroupIdNotFoundError,
     InconsistentGroupProtocolError,
     NonEmptyGroupError,
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 _EXPIRY: Final = ("expiry",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupKinds:
     """The kinds of groups that a machine serves, and in what roles; classic ones always are."""
 
@@ -133,6 +136,22 @@ class GroupMachine:
         kind = self.kind(state, group_id)
         return None if kind is None else kind.rules(state, group_id)
 
+    def takes_commit(self, state: GroupsState, group_id: str, claim: CommitClaim, now_ms: int) -> bool:
+        """Whether a commit is taken as a whole and without a look at its partitions; False is no refusal yet."""
+        group = state.groups.get(group_id)
+        if group is None:
+            return False
+        if type(group) is ClassicGroup:
+            if self.classic.groups.is_idle(group_id, group):
+                return is_from_outside(claim)
+            kind: GroupKind = self.classic
+        else:
+            kind = self._kinds[group.type]
+        try:
+            return kind.rules(state, group_id).validate_commit(claim, now_ms) is None
+        except ApiError:
+            return False
+
     def join(self, state: GroupsState, join: Join, now_ms: int) -> Outcome:
         """JoinGroup; an empty group of another kind that may have classic members makes room for a classic one."""
         group_id = join.request.group_id
@@ -185,7 +204,7 @@ class GroupMachine:
         """Drops offsets whose time is over, and empty groups that have none left."""
         retention_ms = self._config.offsets_retention_ms
         records: list[CoordinatorRecord] = []
-        for group_id, group in state.groups.items():
+        for group_id, group in sorted(state.groups.items()):
             kind = self._kinds[group.type]
             expired = expire(state.offsets, group_id, kind.rules(state, group_id), now_ms, retention_ms=retention_ms)
             records += expired.records

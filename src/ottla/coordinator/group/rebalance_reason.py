@@ -3,6 +3,7 @@
 import enum
 import logging
 from collections import Counter
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 _log = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ class RebalanceReason(enum.Enum):
     STATIC_MEMBER_REPLACED = "static_member_replaced"
     STORE_FAILED = "store_failed"
     OVER_CAPACITY = "over_capacity"
+    LEADERLESS = "leaderless"
 
 
 class Rebalance(NamedTuple):
@@ -36,13 +38,16 @@ class Rebalance(NamedTuple):
 class RebalanceLog:
     """Tells operators why groups rebalance; one for all shards of a broker."""
 
-    def __init__(self) -> None:
+    def __init__(self, counted: "Callable[[RebalanceReason], None]" = lambda reason: None) -> None:
+        """`counted` hears of each rebalance, for the metrics."""
+        self._counted: Final = counted
         self.counts: Final[Counter[RebalanceReason]] = Counter()
         """How many rebalances began for each reason since the start."""
 
     def started(self, rebalance: Rebalance) -> None:
         """Logs and counts a rebalance."""
         self.counts[rebalance.reason] += 1
+        self._counted(rebalance.reason)
         _log.info(
             "[group=%s] Rebalances from %s, generation %d, reason %s: %s",
             rebalance.group_id,

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from ottla.coordinator.ports import KeyValue, ShardLog, TransactionalProducer, TransactionMarker
+from ottla.coordinator.runtime.encoded_write import EncodedWrite
 from ottla.coordinator.runtime.loading import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ottla.coordinator.runtime.machine import Machine
 from ottla.coordinator.runtime.open_batch import BATCH_OVERHEAD_BYTES, OpenBatch, size_bytes_max
@@ -79,6 +80,24 @@ class Journal(Generic[S]):
         if settled is not None:
             batch.settlements.append(settled)
 
+    def take_encoded(self, write: EncodedWrite[S], now_ms: int) -> None:
+        """The same for records that are encoded already and need no decision; they go into one batch or none."""
+        batch = self.open_batch
+        if batch is not None and not self._fits(batch, write.size_bytes):
+            lost = self.append_open()
+            if lost is not None:
+                self._ready.append((write, lost))
+                return
+            batch = None
+        offset = self.end_offset if batch is None else self.end_offset + len(batch.records)
+        state = write.replay(self.state, offset)
+        if batch is None:
+            batch = self.open_batch = OpenBatch(self.state, now_ms, [], [])
+        self.state = state
+        batch.records += write.records
+        batch.size_bytes += write.size_bytes
+        batch.answers.append((write, None))
+
     def take_transactional(self, outcome: Outcome, producer: TransactionalProducer, done: Done, now_ms: int) -> None:
         """Appends an outcome's records in a transactional batch of their own; no batch may be open."""
         records = outcome.records
@@ -118,14 +137,17 @@ class Journal(Generic[S]):
         batch, self.open_batch = self.open_batch, None
         if batch is None:
             return None
+        self._is_appending = True
         try:
-            end_offset = self._append(partial(self._log.append, batch.records, batch.opened_ms, None))
+            end_offset = self._log.append(batch.records, batch.opened_ms, None)
         except ApiError as error:
             _log.warning("%d records were not written: %s", len(batch.records), error)
             self.state = batch.state_before
             lost = seen_by_client(error)
             self._lose(batch.answers, batch.settlements, lost)
             return lost
+        finally:
+            self._is_appending = False
         return self._appended(end_offset, len(batch.records), batch)
 
     def committed(self, high_watermark: int) -> None:
@@ -149,23 +171,28 @@ class Journal(Generic[S]):
     ) -> OpenBatch[S] | ApiError:
         """The batch that took the records; an error if the full one, on whose state they rest, was lost."""
         batch = self.open_batch
-        if batch is not None and batch.size_bytes + size > self._log.batch_bytes_max:
+        if batch is not None and not self._fits(batch, size):
             lost = self.append_open()
             if lost is not None:
                 return lost
             batch = None
         offset = self.end_offset if batch is None else self.end_offset + len(batch.records)
-        before = state = self.state
+        state = self.state
         replay = self._machine.replay
         for record in records:
             state = replay(state, record, offset, NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
             offset += 1
-        self.state = state
         if batch is None:
-            batch = self.open_batch = OpenBatch(before, now_ms, [], [])
+            batch = self.open_batch = OpenBatch(self.state, now_ms, [], [])
+        self.state = state
         batch.records += pairs
         batch.size_bytes += size
         return batch
+
+    def _fits(self, batch: OpenBatch[S], size: int) -> bool:
+        if batch.bytes_max is None:
+            batch.bytes_max = self._log.batch_bytes_max
+        return batch.size_bytes + size <= batch.bytes_max
 
     def _add_in_parts(
         self, records: Sequence[CoordinatorRecord], pairs: list[KeyValue], now_ms: int
@@ -195,9 +222,16 @@ class Journal(Generic[S]):
             self._lose(batch.answers, batch.settlements, lost)
             return lost
         self.end_offset = end_offset
-        self._uncommitted.append((end_offset, self.state))
-        self.waiting.add(end_offset, batch.opened_ms, batch.answers, batch.settlements)
-        self._advance()
+        if end_offset <= self.high_watermark:
+            # With one replica it always is; those who waited before come first.
+            self._uncommitted.clear()
+            self.committed_state = self.state
+            self.waiting.committed(self.high_watermark)
+            self._give(batch.answers, batch.settlements)
+        else:
+            self._uncommitted.append((end_offset, self.state))
+            self.waiting.add(end_offset, batch.opened_ms, batch.answers, batch.settlements)
+            self._advance()
         return None
 
     def _advance(self) -> None:
@@ -215,8 +249,12 @@ class Journal(Generic[S]):
         elif self.end_offset > self.high_watermark:
             self.waiting.add(self.end_offset, now_ms, answers, settlements)
         else:
+            self._give(answers, settlements)
+
+    def _give(self, answers: list[Answer], settlements: list[Settled]) -> None:
+        if settlements:
             self._ready.extend([(settled, None) for settled in settlements])
-            self._ready.extend(answers)
+        self._ready.extend(answers)
 
     def _lose(self, answers: list[Answer], settlements: list[Settled], error: ApiError) -> None:
         self._ready.extend([(settled, error) for settled in settlements])

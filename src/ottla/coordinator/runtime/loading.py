@@ -1,6 +1,6 @@
 """What a shard is fed with while it loads, and how a load can fail."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from ottla.base.buffer import Buffer
@@ -20,7 +20,7 @@ class StoredBatch(NamedTuple):
     """
 
     end_offset: int
-    records: Iterable[StoredRecord]
+    records: Sequence[StoredRecord]
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
 

@@ -16,7 +16,7 @@ _RECORD_OVERHEAD_BYTES_MAX: Final = 32
 class OpenBatch(Generic[S]):
     """Records that are replayed but not yet in the log; `state_before` is what a failed append goes back to."""
 
-    __slots__ = ("answers", "opened_ms", "records", "settlements", "size_bytes", "state_before")
+    __slots__ = ("answers", "bytes_max", "opened_ms", "records", "settlements", "size_bytes", "state_before")
 
     def __init__(self, state_before: S, opened_ms: int, answers: list[Answer], settlements: list[Settled]) -> None:
         self.state_before = state_before
@@ -25,6 +25,8 @@ class OpenBatch(Generic[S]):
         self.settlements = settlements
         self.records: list[KeyValue] = []
         self.size_bytes = BATCH_OVERHEAD_BYTES
+        self.bytes_max: int | None = None
+        """What the log takes in one batch; None until somebody wants to add to this one."""
 
 
 def size_bytes_max(records: list[KeyValue]) -> int:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from ottla.coordinator.ports import ShardLog, TransactionalProducer, TransactionMarker
+from ottla.coordinator.runtime.encoded_write import EncodedWrite
 from ottla.coordinator.runtime.journal import Journal
 from ottla.coordinator.runtime.loading import LoadError, LoadSummary, StoredBatch, StoredMarker
 from ottla.coordinator.runtime.machine import Machine
@@ -33,7 +34,7 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 
 WRITE_TIMEOUT_MS: Final = 5_000
-"""How long an answer may wait for the high watermark (`offset.commit.timeout.ms`)."""
+"""How long an answer may wait for the high watermark, unless a coordinator's settings say so."""
 TIMER_RETRY_MS: Final = 500
 """After how long a timer whose records could not be written runs again."""
 
@@ -174,6 +175,25 @@ class Shard(Generic[S]):
         if self._ready:
             self._deliver()
 
+    def write_encoded(self, write: EncodedWrite[S], now_ms: int) -> None:
+        """`write` for what was decided on the newest state just now, and is encoded; the shard must be active."""
+        self._now_ms = now_ms
+        journal = self._journal
+        if journal.open_batch is None:
+            # It opens one, and nothing is appended that somebody could hear of.
+            journal.take_encoded(write, now_ms)
+            self.woken(self)
+            return
+        self._is_deciding = True
+        try:
+            journal.take_encoded(write, now_ms)
+        finally:
+            self._is_deciding = False
+        if journal.is_out_of_sync:
+            self._fail()
+        if self._ready:
+            self._deliver()
+
     def write_transactional(
         self, operation: Operation[S], producer: TransactionalProducer, done: Done, now_ms: int
     ) -> None:
@@ -204,9 +224,11 @@ class Shard(Generic[S]):
     def flush(self, now_ms: int) -> None:
         """Appends what operations have decided since the last time; call it at the end of a round."""
         self._now_ms = now_ms
-        if self._journal.open_batch is not None:
-            self._journal.append_open()
-            self._after_append()
+        journal = self._journal
+        if journal.open_batch is not None:
+            journal.append_open()
+            if journal.is_out_of_sync:
+                self._fail()
             self._deliver()
 
     def committed(self, high_watermark: int) -> None:

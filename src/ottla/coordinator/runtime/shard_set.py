@@ -17,6 +17,9 @@ S = TypeVar("S")
 
 _log = logging.getLogger(__name__)
 
+# An enum's member is found by a search each time.
+_ACTIVE: Final = ShardStatus.ACTIVE
+
 
 class ShardSet(Generic[S]):
     """All shards of a topic on this broker, by partition."""
@@ -70,6 +73,11 @@ class ShardSet(Generic[S]):
             raise NotCoordinatorError
         return shard
 
+    def find_active(self, partition: int) -> Shard[S] | None:
+        """The shard of `partition` if it takes operations."""
+        shard = self._shards.get(partition)
+        return shard if shard is not None and shard.status is _ACTIVE else None
+
     def leader_epoch(self, partition: int) -> int:
         """Since which epoch this broker leads a partition; -1 if it does not."""
         return self._epochs[partition] if partition in self._shards else -1
@@ -121,7 +129,7 @@ class ShardSet(Generic[S]):
             dirty, self._dirty = self._dirty, []
             for shard in dirty:
                 shard.flush(now_ms)
-                if shard.is_out_of_sync and self._shards.get(shard.partition) is shard:
+                if shard.status is not _ACTIVE and shard.is_out_of_sync and self._shards.get(shard.partition) is shard:
                     self._reopen(shard.partition, self._epochs[shard.partition])
 
     def poll(self, now_ms: int) -> None:

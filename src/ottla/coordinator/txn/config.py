@@ -1,9 +1,9 @@
 """Settings of the transaction coordinator, with Kafka's defaults; the broker fills them from its configuration."""
 
-from dataclasses import dataclass
+from ottla.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TxnConfig:
     """What an operator may choose."""
 
@@ -15,6 +15,8 @@ class TxnConfig:
     """How often to look for such ids (`transaction.remove.expired.transaction.cleanup.interval.ms`)."""
     is_two_phase_commit_enabled: bool = False
     """Whether transactions without time-out are allowed (`transaction.two.phase.commit.enable`, KIP-939)."""
+    write_timeout_ms: int = 30_000
+    """How long an answer may wait for the replicas of `__transaction_state` (`request.timeout.ms`)."""
     transaction_topic_partitions: int = 50
     """How many partitions `__transaction_state` will have (`transaction.state.log.num.partitions`)."""
     offsets_topic_partitions: int = 50

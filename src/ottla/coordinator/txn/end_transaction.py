@@ -3,6 +3,9 @@
 Up to transactions v1 the epoch stays, so a retry of an end looks like the end of the next transaction, and the state
 must tell. With transactions v2 (EndTxn v5) each end raises the epoch: a request with the epoch before the newest is a
 retry, one with the newest is new (KIP-890).
+
+An end is answered before its markers are written, so the next transaction's end may come meanwhile: an abort of nothing
+has no write in front of it that would have waited. Whoever asks then is to come again.
 """
 
 from typing import NamedTuple
@@ -55,6 +58,8 @@ def _decide_v1(metadata: TransactionMetadata, claim: EndClaim, now_ms: int) -> S
         raise InvalidProducerIdMappingError
     if claim.producer.producer_epoch != metadata.producer_epoch:
         raise ProducerFencedError
+    if metadata.state in ENDING:
+        raise ConcurrentTransactionsError
     if metadata.state is TransactionState.ONGOING:
         return ended(metadata, _prepared(claim), 0, NO_PRODUCER_ID, now_ms)
     _check_same_outcome(metadata, claim)
@@ -62,14 +67,14 @@ def _decide_v1(metadata: TransactionMetadata, claim: EndClaim, now_ms: int) -> S
 
 
 def _decide_v2(metadata: TransactionMetadata, claim: EndClaim, next_producer_id: int, now_ms: int) -> Step | None:
+    if metadata.state in ENDING:
+        raise ConcurrentTransactionsError
     is_retry = _is_overflow_retry(metadata, claim.producer) or _is_retry(metadata, claim.producer)
     if claim.producer.producer_id != metadata.producer_id and not _is_overflow_retry(metadata, claim.producer):
         raise InvalidProducerIdMappingError
     is_newest = claim.producer.producer_epoch == metadata.producer_epoch
     if metadata.state in (TransactionState.ONGOING, TransactionState.EMPTY):
         is_allowed = is_newest
-    elif metadata.state in ENDING:
-        is_allowed = _is_retry(metadata, claim.producer)
     else:
         is_allowed = is_retry or is_newest
     if not is_allowed:
@@ -103,13 +108,7 @@ def _prepared(claim: EndClaim) -> TransactionState:
 
 
 def _check_same_outcome(metadata: TransactionMetadata, claim: EndClaim) -> None:
-    """Refuses the end of a transaction that is ending or has ended otherwise, or that was none."""
-    wanted = (
-        (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT)
-        if claim.committed
-        else (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT)
-    )
-    if metadata.state not in wanted:
+    """Refuses the end of a transaction that has ended otherwise, or that was none."""
+    wanted = TransactionState.COMPLETE_COMMIT if claim.committed else TransactionState.COMPLETE_ABORT
+    if metadata.state is not wanted:
         raise InvalidTxnStateError
-    if metadata.state in ENDING:
-        raise ConcurrentTransactionsError

@@ -1,9 +1,9 @@
 """The answers of ListTransactions and DescribeTransactions (KIP-664)."""
 
-import re
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Callable
 
+from ottla.base.frozen import frozen
 from ottla.coordinator.txn.id_pattern import compile_id_pattern
 from ottla.coordinator.txn.state import STATE_BY_LABEL, TransactionState
 from ottla.coordinator.txn.transaction_metadata import TransactionMetadata
@@ -13,7 +13,7 @@ from ottla.protocol.messages import describe_transactions, list_transactions
 from ottla.protocol.messages.list_transactions import ListTransactionsRequest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListFilter:
     """Which ids a request wants to see; what is empty or None lets all pass."""
 
@@ -21,7 +21,7 @@ class ListFilter:
     producer_ids: frozenset[int]
     open_for_ms: int
     """Only those whose transaction began more than so long ago; negative for all."""
-    id_pattern: re.Pattern[str] | None
+    id_pattern: Callable[[str], bool] | None
 
     def matches(self, transactional_id: str, metadata: TransactionMetadata, now_ms: int) -> bool:
         """Whether to show this one."""
@@ -31,7 +31,7 @@ class ListFilter:
             return False
         if self.open_for_ms >= 0 and now_ms - metadata.start_ms <= self.open_for_ms:
             return False
-        return self.id_pattern is None or self.id_pattern.fullmatch(transactional_id) is not None
+        return self.id_pattern is None or self.id_pattern(transactional_id)
 
 
 def filter_of(request: ListTransactionsRequest) -> tuple[ListFilter, list[str]]:

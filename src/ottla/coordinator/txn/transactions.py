@@ -7,11 +7,11 @@ completion is written only when every marker is acknowledged; after a load both 
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.coordinator.ports import MetadataView, PartitionKey, ProducerIds, ShardLog
 from ottla.coordinator.runtime.outcome import NOTHING, Done, Outcome
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
@@ -52,7 +52,7 @@ _RESUME: Final = "resume"
 _EXPIRY: Final = "expiry"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """What all shards of a coordinator share."""
 
@@ -83,7 +83,9 @@ class Transactions:
         self._last_epochs: Final = LastEpochs()
         self._jobs: Final[dict[str, MarkerJob]] = {}
         self._sweep = IdSweep(surroundings.config.id_expiration_ms)
-        self.shard: Final[Shard[TxnState]] = Shard(partition, TxnMachine(self), log, self._timers)
+        self.shard: Final[Shard[TxnState]] = Shard(
+            partition, TxnMachine(self), log, self._timers, write_timeout_ms=surroundings.config.write_timeout_ms
+        )
 
     # What producers ask for
 
@@ -130,7 +132,7 @@ class Transactions:
 
     def loaded(self, state: TxnState, now_ms: int) -> None:
         """Sets up timers; markers go on as soon as what was loaded is committed."""
-        for transactional_id, metadata in state.items():
+        for transactional_id, metadata in sorted(state.items()):
             self._watch(transactional_id, metadata)
         self._timers.set(_RESUME, now_ms, self._resume)
         self._timers.set(_EXPIRY, now_ms + self._around.config.id_expiration_interval_ms, self._expire)
@@ -159,10 +161,12 @@ class Transactions:
         return Outcome([self._record(claim.transactional_id, step.metadata)], response)
 
     def _add(self, claim: AddClaim, state: TxnState, now_ms: int) -> Outcome:
+        newest = state.get(claim.transactional_id)
+        if newest is not None and newest.state in ENDING:
+            # Whoever asks: the id and epoch to go on with are only sure when the markers are written.
+            return Outcome(response=ConcurrentTransactionsError())
         try:
-            before = _owned(state.get(claim.transactional_id), claim.producer)
-            if before.state in ENDING:
-                raise ConcurrentTransactionsError
+            before = _owned(newest, claim.producer)
         except ApiError as refusal:
             return Outcome(response=refusal)
         if before.state is TransactionState.ONGOING and claim.partitions <= before.partitions:
@@ -219,7 +223,7 @@ class Transactions:
 
     def _resume(self, state: TxnState, now_ms: int) -> Outcome:
         """Goes on with what an earlier coordinator had decided, once that is known to be committed."""
-        ids = [transactional_id for transactional_id, metadata in state.items() if metadata.state in ENDING]
+        ids = sorted(transactional_id for transactional_id, metadata in state.items() if metadata.state in ENDING)
         return Outcome(settled=partial(self._resumed, ids)) if ids else NOTHING
 
     def _expire(self, state: TxnState, now_ms: int) -> Outcome:

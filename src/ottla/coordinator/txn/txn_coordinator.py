@@ -5,11 +5,11 @@ Authorization is the handlers' business. Every `done` is called once, maybe with
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
 from ottla.coordinator.ports import MarkerSender, MetadataView, PartitionKey, ProducerIds, ShardLog
 from ottla.coordinator.runtime.routing import partition_for
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
@@ -50,7 +50,7 @@ TRANSACTION_TOPIC: Final = "__transaction_state"
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TxnOutside:
     """The ports of the coordinator. The clock is for answers of the others, which bring no time with them."""
 
@@ -62,7 +62,7 @@ class TxnOutside:
     """See `MarkerQueue`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShardHooks:
     """How shards get their logs: `start_load` has a log fed into a shard, `wants_flush` asks for the end of a round."""
 

@@ -1,9 +1,9 @@
 """What an assignor is told of a group, and what it answers with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 
 Assignment: TypeAlias = Mapping[Uuid, frozenset[int]]
@@ -18,7 +18,7 @@ class MemberSpec(NamedTuple):
     instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupSpec:
     """A group: its members by id, and the number of partitions of each topic that anybody wants."""
 

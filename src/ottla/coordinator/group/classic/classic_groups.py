@@ -10,7 +10,7 @@ from ottla.coordinator.group.classic.join import Joining
 from ottla.coordinator.group.classic.leave import Leaving
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.live_groups import LiveGroups
-from ottla.coordinator.group.classic.offset_check import ClassicOffsetRules
+from ottla.coordinator.group.classic.offset_check import ClassicOffsetRules, IdleOffsetRules
 from ottla.coordinator.group.classic.rebalance import Rebalancer
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.classic.state import ClassicState
@@ -18,6 +18,7 @@ from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.classic.sync import Syncing
 from ottla.coordinator.group.config import ClassicGroupConfig
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
+from ottla.coordinator.group.offsets.offset_rules import OffsetRules
 from ottla.coordinator.group.rebalance_reason import RebalanceLog, RebalanceReason
 from ottla.coordinator.ports import Chance
 from ottla.coordinator.runtime.outcome import Outcome
@@ -58,15 +59,21 @@ class ClassicGroups:
         return state
 
     def loaded(self, state: "GroupsState", now_ms: int) -> None:
-        """Members go on as they were, with a fresh session each; a group that is too large now rebalances."""
+        """Members go on as they were, with a fresh session each.
+
+        A group rebalances if it is too large now, or if it turned classic and has no leader yet.
+        """
         self.groups.now_ms = now_ms
         size_max = self.rebalancer.config.max_size
-        for group_id, group in state.groups.items():
+        for group_id, group in sorted(state.groups.items()):
             if isinstance(group, ClassicGroup) and group.members:
                 self.groups.adopt(group_id, group, now_ms)
                 if len(group.members) > size_max:
                     detail = f"{len(group.members)} members were loaded, {size_max} are allowed"
                     self.rebalancer.rebalance_soon(group_id, RebalanceReason.OVER_CAPACITY, detail)
+                elif group.leader is None:
+                    detail = "it turned classic, and was loaded before its members had joined as such"
+                    self.rebalancer.rebalance_soon(group_id, RebalanceReason.LEADERLESS, detail)
 
     def unloaded(self) -> None:
         """Forgets all; who waits is sent to the new coordinator."""
@@ -90,8 +97,11 @@ class ClassicGroups:
             self.groups.drop(group, CoordinatorNotAvailableError())
         return (group_tombstone(group_id),)
 
-    def rules(self, state: "GroupsState", group_id: str) -> ClassicOffsetRules:
+    def rules(self, state: "GroupsState", group_id: str) -> OffsetRules:
         """What the group allows with its offsets."""
+        stored = self.groups.idle(state, group_id)
+        if stored is not None:
+            return IdleOffsetRules(stored)
         return ClassicOffsetRules(self._seen(state, group_id), self.groups.sessions)
 
     def describe(self, state: "GroupsState", group_id: str, api_version: int) -> DescribedGroup:

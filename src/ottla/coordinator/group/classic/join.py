@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.coordinator.group.classic.answer import joined_answer
-from ottla.coordinator.group.classic.group import ClassicGroup, group_record
+from ottla.coordinator.group.classic.group import ClassicGroup, ClassicMember, group_record
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member, joining_protocols
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.member_id import new_member_id
@@ -19,8 +19,10 @@ from ottla.coordinator.group.classic.rebalance import Rebalancer
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.static_return import StaticReturn
 from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.group.subscription_change import topic_change
 from ottla.coordinator.ports import Chance
 from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome
 from ottla.protocol.errors import (
@@ -149,7 +151,8 @@ class Joining:
         if is_same:
             reason, detail = RebalanceReason.LEADER_REJOINED, f"leader {member_id} joined again; {join_reason(join)}"
         else:
-            reason, detail = RebalanceReason.METADATA_CHANGED, f"member {member_id} changed; {join_reason(join)}"
+            what = _change(group, before, said)
+            reason, detail = RebalanceReason.METADATA_CHANGED, f"member {member_id} changed{what}; {join_reason(join)}"
         self._rebalancer.member_changed(group, reason, detail, step)
         return DEFERRED
 
@@ -159,3 +162,11 @@ class Joining:
         if former is not None:
             step.answer(former, RebalanceInProgressError())
         group.joining[member_id] = done
+
+
+def _change(group: LiveGroup, before: ClassicMember, said: ClassicMember) -> str:
+    """Which topics a consumer wants and wanted; of others' metadata nobody knows anything."""
+    if not group.is_of_consumers:
+        return ""
+    old, new = (subscribed_topics(group.group_id, [data for _, data in each.protocols]) for each in (before, said))
+    return "" if old is None or new is None else f", {topic_change(old, new)}"

@@ -64,6 +64,15 @@ class LiveGroups:
         group = self._groups.get(group_id)
         return LiveGroup(group_id, stored) if group is None else group
 
+    def idle(self, state: "GroupsState", group_id: str) -> ClassicGroup | None:
+        """The stored group if nobody is in it and it has no soft state."""
+        stored = state.groups.get(group_id)
+        return stored if isinstance(stored, ClassicGroup) and self.is_idle(group_id, stored) else None
+
+    def is_idle(self, group_id: str, stored: ClassicGroup) -> bool:
+        """Whether nobody is in a stored group and it has no soft state."""
+        return not stored.members and group_id not in self._groups
+
     def adopt(self, group_id: str, stored: ClassicGroup, now_ms: int) -> LiveGroup:
         """Takes a group in; its members go on as they were, with a session each from now."""
         group = self._groups[group_id] = LiveGroup(group_id, stored)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ottla.coordinator.group.classic.group import NO_TIMESTAMP_MS, ClassicGroup
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.classic.state import ClassicState
@@ -58,3 +59,39 @@ class ClassicOffsetRules:
         """Only consumers say which topics they use; with any other members nothing may be deleted (KIP-496)."""
         if self._group.state is not ClassicState.EMPTY and not self._group.is_of_consumers:
             raise NonEmptyGroupError
+
+
+def is_from_outside(claim: CommitClaim) -> bool:
+    """Whether a commit claims no generation: then a group that nobody is in takes it."""
+    return claim.generation_or_epoch < 0
+
+
+class IdleOffsetRules:
+    """The rules of a group that has no members and no soft state: what `ClassicOffsetRules` comes to, for less."""
+
+    __slots__ = ("_group",)
+
+    def __init__(self, group: ClassicGroup) -> None:
+        self._group: Final = group
+
+    def validate_commit(self, claim: CommitClaim, now_ms: int) -> None:
+        """Anybody may who claims no generation; nobody is a member."""
+        if not is_from_outside(claim):
+            raise UnknownMemberIdError
+
+    def validate_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Everybody may read."""
+
+    def validate_delete(self) -> None:
+        """Everything may be deleted."""
+
+    def is_subscribed(self, topic: str) -> bool:
+        """Nobody is."""
+        return False
+
+    def expires_from_ms(self, commit_timestamp_ms: int) -> int:
+        """From when the group became empty, or from the commit if it never had members (KIP-211)."""
+        since_ms = self._group.state_timestamp_ms
+        if self._group.protocol_type is None or since_ms == NO_TIMESTAMP_MS:
+            return commit_timestamp_ms
+        return since_ms

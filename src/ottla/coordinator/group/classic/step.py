@@ -4,7 +4,7 @@ Nothing is called while an operation decides. Everything goes out when the recor
 on, are committed; if they are lost those who waited hear why.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ottla.coordinator.runtime.outcome import Done, Outcome, Settled
@@ -35,6 +35,10 @@ class Step:
         """Writes a record; `settled` hears what became of it."""
         self.records.append(record)
         self._hooks.append(settled)
+
+    def if_lost(self, action: Callable[[], None]) -> None:
+        """Puts soft state right again if the records can't be written and the state stays as it was."""
+        self._hooks.append(lambda error: None if error is None else action())
 
     def outcome(self, response: Any = None) -> Outcome:
         """All of it, with the answer to the request itself."""

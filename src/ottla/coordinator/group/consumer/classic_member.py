@@ -27,6 +27,7 @@ from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.group.subscription_change import topic_change
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.protocol.consumer_protocol import ConsumerProtocolSubscription
 from ottla.protocol.errors import (
@@ -72,11 +73,12 @@ class ClassicMembers:
             raise InconsistentGroupProtocolError("The group's protocol may not change.")
         member_id = request.member_id or self._entry.new_member_id()
         self._entry.check_room(group, member_id)
-        subscription = _check_protocols(group, join)
+        favourite = _check_protocols(group, join)
         if not request.member_id and request.group_instance_id is None and _needs_id(join):
             return Outcome(
                 (), JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
             )
+        subscription = _subscription(favourite)
         draft = Draft(request.group_id, group, Step(now_ms))
         before = self._member(draft, join, member_id)
         replaced = group.static_member(request.group_instance_id)
@@ -161,7 +163,8 @@ class ClassicMembers:
         change = self._regexes.update(draft, before, member)
         is_changed = has_other_names or change is not RegexChange.NONE
         reason = RebalanceReason.MEMBER_JOINED if is_new else RebalanceReason.METADATA_CHANGED
-        detail = f"member {member.member_id} joined; {join_reason(join)}"
+        what = "joined" if is_new else f"changed, {topic_change(before.topic_names, member.topic_names)}"
+        detail = f"member {member.member_id} {what}; {join_reason(join)}"
         self._membership.refresh(draft, reason if is_changed else None, detail)
         return is_changed
 
@@ -174,10 +177,9 @@ class ClassicMembers:
         *,
         is_changed: bool,
     ) -> ConsumerMember:
-        is_stale = draft.group.assignment_epoch < draft.group.epoch
-        if not is_stale:
+        if draft.group.assignment_epoch >= draft.group.epoch:
             member = self._reconcile(draft, member, subscription, is_changed=is_changed)
-        downgrade.with_all(draft, is_stale=is_stale)
+        downgrade.with_all(draft)
         return member
 
     def _reconcile(
@@ -214,15 +216,19 @@ def _needs_id(join: Join) -> bool:
     return join.caller.api_version >= _MEMBER_ID_REQUIRED_SINCE
 
 
-def _check_protocols(group: ConsumerGroup, join: Join) -> ConsumerProtocolSubscription:
+def _check_protocols(group: ConsumerGroup, join: Join) -> bytes:
     """Refuses a member that shares no protocol with the other classic members; what its favourite says."""
     protocols = joining_member(join, "").protocols
     classic = [member.classic for member in group.members.values() if member.classic is not None]
     shared = [name for name, _ in protocols if all(name in dict(side.protocols) for side in classic)]
     if join.request.protocol_type != PROTOCOL_TYPE or not shared:
         raise InconsistentGroupProtocolError("The member's protocols are not those of the group.")
+    return protocols[0][1]
+
+
+def _subscription(metadata: bytes) -> ConsumerProtocolSubscription:
     try:
-        return read_subscription(protocols[0][1])
+        return read_subscription(metadata)
     except DecodeError as error:
         raise InconsistentGroupProtocolError(f"The member's subscription can't be read: {error}.") from error
 

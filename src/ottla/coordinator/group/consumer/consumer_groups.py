@@ -57,11 +57,14 @@ class ConsumerGroups:
         return replay_consumer(state, record)
 
     def loaded(self, state: "GroupsState", now_ms: int) -> None:
-        """Every member has a session from now, and as long as ever to give up what it must."""
-        for group_id, group in state.groups.items():
+        """Every member has a session from now, and as long as ever to give up what it must.
+
+        Sessions that end together end in the order they were set in: that of the names, so that a seed gives one run.
+        """
+        for group_id, group in sorted(state.groups.items()):
             if not isinstance(group, ConsumerGroup):
                 continue
-            for member_id, member in group.members.items():
+            for member_id, member in sorted(group.members.items()):
                 classic = member.classic
                 timeout_ms = (
                     self._surroundings.session_timeout_ms(group_id) if classic is None else classic.session_timeout_ms

@@ -2,6 +2,11 @@
 
 Those who stay speak the classic protocol, and rebalance in its way from the assignment that they were to have;
 `group.consumer.migration.policy` must allow it. Epoch and generation are one count.
+
+The rebalance is never left out, and the record says so by naming no leader: until there is a generation with a leader
+who knows that it is one, nobody would assign what the leaver had, or notice that a topic has grown. A coordinator that
+comes in between starts it again (`ClassicGroups.loaded`). Apache Kafka names a leader, forgets the rebalance in that
+case, and starts none if a static member came back with the classic protocol.
 """
 
 from collections.abc import Sequence
@@ -18,6 +23,7 @@ from ottla.coordinator.group.consumer.member import ConsumerMember
 from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.record import group_tombstones
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
 
 _POLICIES: Final = ("downgrade", "bidirectional")
 
@@ -55,15 +61,22 @@ class Downgrade:
     def without(self, draft: Draft, leaving: Sequence[ConsumerMember], detail: str) -> None:
         """The group turns classic as these members leave, and rebalances."""
         gone = {member.member_id for member in leaving}
-        staying = [member for member_id, member in draft.group.members.items() if member_id not in gone]
+        staying = [member for member_id, member in sorted(draft.group.members.items()) if member_id not in gone]
         self._convert(draft, staying)
         draft.later(partial(self._rebalance, draft.group_id, f"it turned classic: {detail}"))
 
-    def with_all(self, draft: Draft, *, is_stale: bool) -> None:
-        """The group turns classic with all that it has, and rebalances if its assignment is out of date."""
-        self._convert(draft, list(draft.group.members.values()))
-        if is_stale:
-            draft.later(partial(self._rebalance, draft.group_id, "it turned classic with an old assignment"))
+    def with_all(self, draft: Draft) -> None:
+        """The group turns classic with all that it has, and rebalances."""
+        self._convert(draft, [member for _, member in sorted(draft.group.members.items())])
+        detail = "it turned classic: a static member came back with that protocol"
+        draft.later(
+            partial(
+                self._classic.rebalancer.rebalance_soon,
+                draft.group_id,
+                RebalanceReason.STATIC_MEMBER_REPLACED,
+                detail,
+            )
+        )
 
     def _convert(self, draft: Draft, staying: Sequence[ConsumerMember]) -> None:
         group_id, group = draft.group_id, draft.group
@@ -71,7 +84,6 @@ class Downgrade:
         stored = ClassicGroup(
             generation=group.epoch,
             protocol_type=PROTOCOL_TYPE,
-            leader=members[0].member_id,
             state_timestamp_ms=draft.now_ms,
             members=members,
         )
@@ -89,8 +101,11 @@ class Downgrade:
         draft.later(partial(self._hand_over, draft, stored))
 
     def _hand_over(self, draft: Draft, stored: ClassicGroup) -> None:
-        for member_id in draft.group.members:
-            self._membership.timers.cancel_all(draft.group_id, member_id)
+        session_ms = self._membership.surroundings.session_timeout_ms(draft.group_id)
+        staying = {member.member_id for member in stored.members}
+        for member in draft.group.members.values():
+            is_staying = member.member_id in staying
+            self._membership.stop_timers(draft, member, session_ms if is_staying else TIMER_RETRY_MS)
         self._membership.forget(draft.group_id)
         self._classic.groups.adopt(draft.group_id, stored, draft.now_ms)
 

@@ -8,7 +8,7 @@ Invariant: a partition has one owner at most: whoever owns it, or is still givin
 
 import enum
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from immutables import Map
 
@@ -111,33 +111,34 @@ class ConsumerGroup(NamedTuple):
     def with_member(self, member: ConsumerMember) -> "ConsumerGroup":
         """The group with a member in the place of the one with its id."""
         before = self.members.get(member.member_id)
-        group = self._replace(members=self.members.set(member.member_id, member))
+        changes = self._reindexed(before, member)
+        changes["members"] = self.members.set(member.member_id, member)
         if member.instance_id is not None:
-            group = group._replace(static_members=group.static_members.set(member.instance_id, member.member_id))
-        return group._indexed(before, member)
+            changes["static_members"] = self.static_members.set(member.instance_id, member.member_id)
+        return self._replace(**changes)
 
     def without_member(self, member_id: str) -> "ConsumerGroup":
         """The group without a member; one that it does not have is fine."""
         before = self.members.get(member_id)
         if before is None:
             return self
-        group = self._replace(members=self.members.delete(member_id))
-        if group.static_members.get(before.instance_id or "") == member_id:
-            group = group._replace(static_members=group.static_members.delete(before.instance_id or ""))
-        return group._indexed(before, None)
+        changes = self._reindexed(before, None)
+        changes["members"] = self.members.delete(member_id)
+        if self.static_members.get(before.instance_id or "") == member_id:
+            changes["static_members"] = self.static_members.delete(before.instance_id or "")
+        return self._replace(**changes)
 
-    def _indexed(self, before: ConsumerMember | None, after: ConsumerMember | None) -> "ConsumerGroup":
-        """The indexes after a member changed; parts that stayed the same cost nothing."""
-        group = self
+    def _reindexed(self, before: ConsumerMember | None, after: ConsumerMember | None) -> dict[str, Any]:
+        """The indexes that change with a member, by their names; parts that stayed the same cost nothing."""
+        changes: dict[str, Any] = {}
         if not _is_same(before, after, "topic_names"):
-            counts = _recounted(group.topic_counts, before and before.topic_names, after and after.topic_names)
-            group = group._replace(topic_counts=counts)
-        if not _is_same(before, after, "topic_regex"):
-            counts = _recounted(group.regex_counts, _regex(before), _regex(after))
-            group = group._replace(regex_counts=counts)
+            counts = _recounted(self.topic_counts, before and before.topic_names, after and after.topic_names)
+            changes["topic_counts"] = counts
+        if _regex(before) != _regex(after):
+            changes["regex_counts"] = _recounted(self.regex_counts, _regex(before), _regex(after))
         if not (_is_same(before, after, "assigned") and _is_same(before, after, "revoking")):
-            group = group._replace(owners=_owners(group.owners, before, after))
-        return group
+            changes["owners"] = _owners(self.owners, before, after)
+        return changes
 
 
 def _is_same(before: ConsumerMember | None, after: ConsumerMember | None, name: str) -> bool:

@@ -17,6 +17,7 @@ from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.reconciliation import Reported
 from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh, Visible
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.group.subscription_change import some, topic_change
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.protocol.messages.consumer_group_heartbeat import (
     Assignment,
@@ -58,22 +59,18 @@ class Heartbeats:
         is_new = before.member_id not in draft.group.members
         has_other_names = self._membership.subscribe(draft, before, member)
         change = self._regexes.update(draft, before, member)
-        self._refresh(draft, member, is_new=is_new, is_changed=has_other_names or change is RegexChange.RESOLVED)
+        is_known = has_other_names or change is RegexChange.RESOLVED
+        if is_known and is_new:
+            self._membership.refresh(draft, RebalanceReason.MEMBER_JOINED, _joined(member))
+        else:
+            reason = RebalanceReason.METADATA_CHANGED if is_known else None
+            self._membership.refresh(draft, reason, _changed(before, member) if is_known else "")
         self._membership.assign(draft)
         is_changed = has_other_names or change is not RegexChange.NONE
         after = self._membership.reconcile(draft, member, reported, has_subscription_changed=is_changed)
         self._regexes.schedule(draft, beat.visible)
         self._keep_session(draft.group_id, after, now_ms)
         return draft.outcome(self._answer(draft, before, after, request))
-
-    def _refresh(self, draft: Draft, member: ConsumerMember, *, is_new: bool, is_changed: bool) -> None:
-        if not is_changed:
-            self._membership.refresh(draft, None, "")
-        elif is_new:
-            self._membership.refresh(draft, RebalanceReason.MEMBER_JOINED, f"member {member.member_id} joined")
-        else:
-            detail = f"member {member.member_id} changed its subscription"
-            self._membership.refresh(draft, RebalanceReason.METADATA_CHANGED, detail)
 
     def _keep_session(self, group_id: str, member: ConsumerMember, now_ms: int) -> None:
         end_ms = now_ms + self._membership.surroundings.session_timeout_ms(group_id)
@@ -132,3 +129,15 @@ def _reported(request: ConsumerGroupHeartbeatRequest) -> Reported | None:
     for topic in request.topic_partitions:
         reported[topic.topic_id] = reported.get(topic.topic_id, frozenset()).union(topic.partitions)
     return reported
+
+
+def _joined(member: ConsumerMember) -> str:
+    wants = some(member.topic_names) or repr(member.topic_regex)
+    return f"member {member.member_id} of client {member.client_id!r} at {member.client_host} joined, wants {wants}"
+
+
+def _changed(before: ConsumerMember, member: ConsumerMember) -> str:
+    what = topic_change(before.topic_names, member.topic_names)
+    if (before.topic_regex or "") != (member.topic_regex or ""):
+        what += f", the expression {member.topic_regex!r} instead of {before.topic_regex!r}"
+    return f"member {member.member_id} changed its subscription: {what}"

@@ -4,13 +4,13 @@ Used by whatever moves a group on: heartbeats, leaving, time-outs, and members o
 the order in which Kafka writes them.
 """
 
+from functools import partial
 from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.member import ConsumerMember, MemberState
-from ottla.coordinator.group.consumer.member_timer import REBALANCE, MemberTimers
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.member_timer import REBALANCE, SESSION, MemberTimers
 from ottla.coordinator.group.consumer.reconciliation import Goal, Reported, reconcile
 from ottla.coordinator.group.consumer.record import (
     current_record,
@@ -25,6 +25,8 @@ from ottla.coordinator.group.consumer.record import (
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.consumer.target import compute_targets
 from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason
+from ottla.coordinator.group.subscription_change import some
+from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
 
 
 class Membership:
@@ -33,15 +35,18 @@ class Membership:
     def __init__(self, surroundings: ConsumerSurroundings, timers: MemberTimers) -> None:
         self.surroundings: Final = surroundings
         self.timers: Final = timers
-        self.hashes: Final = TopicHashes(surroundings.metadata)
+        self.hashes: Final = surroundings.hashes
         self._change_count = 0
         self._seen: dict[str, tuple[int, int]] = {}
         """Group → how many changes of topics it has taken notice of, and its epoch then."""
+        self._changed: dict[str, int] = {}
+        """Topic → which change was its last; for the log."""
 
     def topics_changed(self, names: frozenset[str]) -> None:
         """Groups look at their topics anew when they next hear of a member."""
         self.hashes.forget(names)
         self._change_count += 1
+        self._changed.update(dict.fromkeys(names, self._change_count))
 
     def forget(self, group_id: str) -> None:
         """The group is gone."""
@@ -50,6 +55,8 @@ class Membership:
     def clear(self) -> None:
         """All groups are gone."""
         self._seen.clear()
+        self._changed.clear()
+        # Without an active shard nobody would hear of changes.
         self.hashes.clear()
 
     def subscribe(self, draft: Draft, before: ConsumerMember, member: ConsumerMember) -> bool:
@@ -71,7 +78,13 @@ class Membership:
             return
         metadata_hash = self.hashes.of_group(group.subscribed_topics())
         if reason is None and metadata_hash != group.metadata_hash:
-            reason, detail = RebalanceReason.METADATA_CHANGED, "topics that members are subscribed to changed"
+            since = 0 if seen is None else seen[0]
+            changed = [name for name in group.subscribed_topics() if self._changed.get(name, 0) > since]
+            topics = some(changed) or "topics that members are subscribed to"
+            reason, detail = (
+                RebalanceReason.METADATA_CHANGED,
+                f"{topics} changed: made, deleted or with other partitions",
+            )
         if reason is not None:
             self._raise_epoch(draft, metadata_hash, reason, detail)
         self._seen[group_id] = (self._change_count, draft.group.epoch)
@@ -113,7 +126,7 @@ class Membership:
         """Takes members out of the group, which always raises its epoch."""
         for member in members:
             draft.write_all(member_tombstones(draft.group_id, member.member_id))
-            self.timers.cancel_all(draft.group_id, member.member_id)
+            self.stop_timers(draft, member, TIMER_RETRY_MS)
         for regex in sorted({member.topic_regex for member in members if member.topic_regex}):
             if regex not in draft.group.regex_counts:
                 draft.write(regex_tombstone(draft.group_id, regex))
@@ -126,7 +139,16 @@ class Membership:
         draft.write(subscription_record(draft.group_id, new))
         draft.write(target_record(draft.group_id, new.member_id, target))
         draft.write(current_record(draft.group_id, new))
-        self.timers.cancel_all(draft.group_id, old.member_id)
+        self.stop_timers(draft, old, self.surroundings.session_timeout_ms(draft.group_id))
+
+    def stop_timers(self, draft: Draft, member: ConsumerMember, session_ms: int) -> None:
+        """A member has no timers any more; if that is lost, it has a session again, from now and that long.
+
+        Otherwise a member whose last word was lost with a failed append would keep its partitions for ever.
+        """
+        group_id, member_id, end_ms = draft.group_id, member.member_id, draft.now_ms + session_ms
+        self.timers.cancel_all(group_id, member_id)
+        draft.step.if_lost(partial(self.timers.set_if_absent, SESSION, group_id, member_id, end_ms))
 
     def _raise_epoch(self, draft: Draft, metadata_hash: int, reason: RebalanceReason, detail: str) -> None:
         group = draft.group

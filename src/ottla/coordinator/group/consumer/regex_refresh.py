@@ -3,11 +3,16 @@
 The topics are looked through apart from the heartbeat that asked for it (a timer that is due at once), with what the
 member that sent it may see; the group learns of the result by a record, and rebalances if it changed. A group does
 that at most every ten seconds.
+
+An expression comes from a client and is matched on the loop's thread, so the work on it is bounded: one that exceeds
+that with some of the present topics is refused, and one that does so later keeps what it matched before.
 """
 
 import enum
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.coordinator.group.classic.step import Step
@@ -16,9 +21,9 @@ from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.group.consumer.member import ConsumerMember
 from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.record import regex_record, regex_tombstone
-from ottla.coordinator.group.consumer.regex_syntax import RegexError
-from ottla.coordinator.group.consumer.topic_regex import TopicRegex
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
+from ottla.coordinator.regex.linear_regex import LinearRegex
+from ottla.coordinator.regex.syntax import RegexError
 from ottla.coordinator.runtime.outcome import NOTHING, Outcome
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import InvalidRegularExpressionError
@@ -30,6 +35,12 @@ Visible: TypeAlias = Callable[[Iterable[str]], Iterable[str]]
 """Keeps the topics that whoever sent a heartbeat may see (DESCRIBE)."""
 
 PAUSE_MS: Final = 10_000
+_PROBED_TOPICS: Final = 100
+_WORK_MAX: Final = 1_000_000
+"""Places of an expression that may be visited each time, in a quarter of a second. `orders-.*` takes dozens, a choice
+of two thousand names a tenth of it, however many topics there are."""
+
+_log = logging.getLogger(__name__)
 
 
 class RegexChange(enum.Enum):
@@ -75,9 +86,20 @@ class RegexRefresh:
         if not new:
             return RegexChange.RESOLVED if old else RegexChange.UPDATED
         if counts[new] == 1:
-            _compiled(new)
+            self._probe(new)
             return RegexChange.UPDATED
         return RegexChange.RESOLVED if new in draft.group.regexes else RegexChange.UPDATED
+
+    def _probe(self, regex: str) -> None:
+        """Refuses what is no expression, and what nobody could wait for."""
+        try:
+            compiled = LinearRegex(regex, work_max=_WORK_MAX)
+            for name in islice(self._membership.surroundings.metadata.topic_names(), _PROBED_TOPICS):
+                compiled.matches(name)
+        except RegexError as error:
+            raise InvalidRegularExpressionError(
+                f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
+            ) from error
 
     def schedule(self, draft: Draft, visible: Visible) -> None:
         """Has the expressions looked up if it is time."""
@@ -108,9 +130,13 @@ class RegexRefresh:
         draft = Draft(group_id, group, Step(now_ms))
         changed = []
         for regex in sorted(group.regex_counts):
-            compiled = _compiled(regex)
-            topics = frozenset(visible([name for name in names if compiled.matches(name)]))
             before = group.regexes.get(regex)
+            try:
+                compiled = LinearRegex(regex, work_max=_WORK_MAX)
+                topics = frozenset(visible([name for name in names if compiled.matches(name)]))
+            except RegexError as error:
+                _log.warning("[group=%s] %r matches what it matched before: %s", group_id, regex, error)
+                topics = frozenset() if before is None else before.topics
             if topics != (frozenset() if before is None else before.topics):
                 changed.append(regex)
             resolved = ResolvedRegex(topics, surroundings.image_version(), now_ms)
@@ -118,12 +144,3 @@ class RegexRefresh:
         reason = RebalanceReason.METADATA_CHANGED if changed else None
         self._membership.refresh(draft, reason, f"{', '.join(map(repr, changed))} matches other topics")
         return draft.outcome()
-
-
-def _compiled(regex: str) -> TopicRegex:
-    try:
-        return TopicRegex(regex)
-    except RegexError as error:
-        raise InvalidRegularExpressionError(
-            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
-        ) from error

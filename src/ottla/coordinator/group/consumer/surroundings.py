@@ -1,14 +1,15 @@
 """What consumer groups are given from outside, and what a group's settings are at the moment."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ottla.base.frozen import frozen
 from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import Chance, MetadataView
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ConsumerSurroundings:
     """What all shards of a broker share."""
 
@@ -18,6 +19,8 @@ class ConsumerSurroundings:
     rebalance_log: RebalanceLog
     image_version: Callable[[], int]
     """The offset of the newest metadata, which is written down with what expressions matched in it."""
+    hashes: TopicHashes
+    """Of one broker, since a topic of many partitions takes milliseconds, whatever shard asks first."""
 
     def session_timeout_ms(self, group_id: str) -> int:
         """How long a member may be silent."""

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
 
 _POLICIES: Final = ("upgrade", "bidirectional")
+_UNKNOWN_HASH: Final = -1
+"""Not that of any topics, so that whoever joins the group has it assigned anew, in an epoch above 0.
+
+What the members have need not be all: the group may have been in the middle of a rebalance, or before its first. A
+joining member that is new brings an epoch of its own; a static one that comes back does not.
+"""
 
 
 class Upgrade:
@@ -46,6 +52,7 @@ class Upgrade:
             group = self._converted(live)
         except DecodeError as error:
             raise GroupIdNotFoundError(f"Group {group_id} can't be upgraded: {error}.") from error
+        self._membership.forget(group_id)
         step.records.append(group_tombstone(group_id))
         step.records.extend(group_records(group_id, group))
         draft = Draft(group_id, group, step)
@@ -74,8 +81,7 @@ class Upgrade:
             target = self._target(live.group_id, classic)
             targets[classic.member_id] = target
             group = group.with_member(_member(classic, protocol, target, live.generation))
-        metadata_hash = self._membership.hashes.of_group(group.subscribed_topics())
-        return group._replace(targets=Map(targets), metadata_hash=metadata_hash)
+        return group._replace(targets=Map(targets), metadata_hash=_UNKNOWN_HASH)
 
     def _target(self, group_id: str, member: ClassicMember) -> Assignment:
         assignment = read_assignment(member.assignment)

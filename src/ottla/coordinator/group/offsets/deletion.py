@@ -52,21 +52,21 @@ def delete(state: OffsetsState, rules: OffsetRules | None, request: OffsetDelete
 
 def delete_all(state: OffsetsState, group_id: str) -> list[CoordinatorRecord]:
     """The tombstones of all offsets of a group that is deleted."""
-    found: dict[tuple[str, int], None] = {}
+    found: set[tuple[str, int]] = set()
     for topic, offsets in state.committed.get(group_id, {}).items():
-        found.update(dict.fromkeys((topic, partition) for partition in offsets))
+        found.update((topic, partition) for partition in offsets)
     for topic, pending in state.open_transactions.get(group_id, {}).items():
-        found.update(dict.fromkeys((topic, partition) for partition in pending))
-    return [offset_tombstone(group_id, topic, partition) for topic, partition in found]
+        found.update((topic, partition) for partition in pending)
+    return [offset_tombstone(group_id, topic, partition) for topic, partition in sorted(found)]
 
 
 def delete_of_topics(state: OffsetsState, topics: Iterable[DeletedTopic]) -> list[CoordinatorRecord]:
     """The tombstones of all offsets, of any group, for topics that were deleted."""
     deleted = list(topics)
-    found = dict.fromkeys(_of_topics(state.committed, deleted))
+    found = set(_of_topics(state.committed, deleted))
     for of_producer in state.pending.values():
-        found.update(dict.fromkeys(_of_topics(of_producer, deleted)))
-    return [offset_tombstone(*place) for place in found]
+        found.update(_of_topics(of_producer, deleted))
+    return [offset_tombstone(*place) for place in sorted(found)]
 
 
 def _of_topics(offsets: Offsets, deleted: list[DeletedTopic]) -> Iterator[tuple[str, str, int]]:

@@ -28,7 +28,7 @@ def expire(state: OffsetsState, group_id: str, rules: OffsetRules, now_ms: int, 
     """
     records: list[CoordinatorRecord] = []
     is_bare = group_id not in state.open_transactions
-    for topic, partitions in state.committed.get(group_id, {}).items():
+    for topic, partitions in sorted(state.committed.get(group_id, {}).items()):
         if rules.is_subscribed(topic):
             is_bare = False
             continue

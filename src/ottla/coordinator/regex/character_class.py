@@ -1,15 +1,21 @@
-"""Sets of characters for regular expressions on topic names, as bit masks.
+"""Sets of characters for regular expressions, as bit masks.
 
-Topic names are letters, digits, dots, dashes and underscores, so a set is a mask with a bit for each of ASCII's 128
-characters, and what lies beyond never matters. Names and meanings are those of RE2.
+A mask has a bit for each of ASCII's 128 characters. What lies beyond hardly matters for names of topics and
+transactional ids: an `Alphabet` divides it at the characters that the expression names, and each stretch in between has
+one bit, since the expression cannot tell its characters apart. Names and meanings are those of RE2; its classes and the
+folding of case reach no further than ASCII here, except that what is inverted holds all that lies beyond.
 """
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Final
 
 SIZE: Final = 128
-EVERYTHING: Final = (1 << SIZE) - 1
+_ASCII: Final = (1 << SIZE) - 1
+_STRETCHES_MAX: Final = 1_000
+EVERYTHING: Final = (1 << SIZE + _STRETCHES_MAX) - 1
+"""All of ASCII, and every stretch that there can be beyond it."""
 
 
 def mask_of(characters: Iterable[str]) -> int:
@@ -26,9 +32,32 @@ def mask_of(characters: Iterable[str]) -> int:
 
 
 def range_mask(first: int, last: int) -> int:
-    """The set from one code point to another, both in it."""
-    last = min(last, SIZE - 1)
+    """The set from one bit to another, both in it."""
     return (1 << last + 1) - (1 << first) if first <= last else 0
+
+
+class Alphabet:
+    """Which bit stands for which character, in one expression.
+
+    >>> alphabet = Alphabet([0xE9])  # é: what is before it, itself, what comes after
+    >>> [alphabet.bit(ord(character)) for character in "aàéü"]
+    [97, 128, 129, 130]
+    """
+
+    def __init__(self, named: Iterable[int]) -> None:
+        """`named` are the code points that an expression names; `ValueError` if they are too many."""
+        beyond = {code for code in named if code >= SIZE}
+        self._starts: Final = sorted({*beyond, *(code + 1 for code in beyond)} | {SIZE})
+        if len(self._starts) > _STRETCHES_MAX:
+            raise ValueError("too many different characters")
+
+    def bit(self, code: int) -> int:
+        """The bit of a code point."""
+        return code if code < SIZE else SIZE - 1 + bisect_right(self._starts, code)
+
+    def range(self, first: int, last: int) -> int:
+        """The set from one code point to another; both must be named, or of ASCII."""
+        return range_mask(self.bit(first), self.bit(last))
 
 
 def folded(mask: int) -> int:
@@ -55,7 +84,7 @@ PERL: Final = {"d": _DIGIT, "s": mask_of("\t\n\f\r "), "w": WORD}
 POSIX: Final = {
     "alnum": _UPPER | _LOWER | _DIGIT,
     "alpha": _UPPER | _LOWER,
-    "ascii": EVERYTHING,
+    "ascii": _ASCII,
     "blank": mask_of("\t "),
     "cntrl": range_mask(0, 31) | 1 << 127,
     "digit": _DIGIT,
@@ -95,7 +124,7 @@ def _unicode_classes() -> dict[str, int]:
     letters = _UPPER | _LOWER
     classes = dict.fromkeys(_SCRIPTS.split(), 0)
     classes |= {name: _category(name) for name in _CATEGORIES.split()}
-    return classes | {"Any": EVERYTHING, "Latin": letters, "Common": inverted(letters)}
+    return classes | {"Any": EVERYTHING, "Latin": letters, "Common": _ASCII & ~letters}
 
 
 UNICODE: Final = _unicode_classes()

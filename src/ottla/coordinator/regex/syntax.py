@@ -1,27 +1,28 @@
-"""The syntax of RE2, which is what Kafka takes in topic subscriptions: read into a tree.
+"""The syntax of RE2, which is what Kafka takes for names of topics and transactional ids: read into a tree.
 
 It has no look-arounds, no back-references and no possessive quantifiers, and refuses them; that is what lets an
 automaton match in linear time. Only whole names are matched and groups are never asked for, so that greediness,
 captures and the line flags don't matter here: they are checked and dropped. Case is folded into the sets.
 """
 
+import re
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.errors import OttlaError
-from ottla.coordinator.group.consumer.regex_class import (
+from ottla.coordinator.regex.character_class import (
     EVERYTHING,
     PERL,
     POSIX,
     UNICODE,
+    Alphabet,
     folded,
     inverted,
     mask_of,
-    range_mask,
 )
 
 REPEAT_MAX: Final = 1000
 DEPTH_MAX: Final = 100
-"""How deep groups may be nested; RE2's own limit is 1,000, which nobody comes near with names of topics."""
+"""How deep groups may be nested; RE2's own limit is 1,000, which nobody comes near with names."""
 
 
 class RegexError(OttlaError):
@@ -68,15 +69,29 @@ _CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": 
 _OCTAL: Final = "01234567"
 _HEX: Final = "0123456789abcdefABCDEF"
 _CODE_POINT_MAX: Final = 0x10FFFF
+_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]|\\x\{?([0-9a-fA-F]{2,8})|\\([1-7][0-7]{2})")
+"""What may name a character beyond ASCII: itself, or its number. Too many do no harm."""
 
 
-def parse_regex(text: str) -> Node:
-    """The tree of an expression; `RegexError` if it is none.
+def alphabet_of(text: str) -> Alphabet:
+    """The characters that an expression can tell apart; `RegexError` if they are too many."""
+    found = _BEYOND_ASCII.finditer(text)
+    named = (int(m[1], 16) if m[1] else int(m[2], 8) if m[2] else ord(m[0]) for m in found)
+    # `\x41b` is `A` and a `b`: two digits unless they are in braces.
+    pairs = (int(m[1][:2], 16) for m in _BEYOND_ASCII.finditer(text) if m[1])
+    try:
+        return Alphabet([*named, *pairs])
+    except ValueError as error:
+        raise RegexError(str(error)) from error
 
-    >>> parse_regex("a|b").options[0].mask == 1 << 97
+
+def parse_regex(text: str, alphabet: Alphabet) -> Node:
+    """The tree of an expression in its alphabet; `RegexError` if it is none.
+
+    >>> parse_regex("a|b", alphabet_of("a|b")).options[0].mask == 1 << 97
     True
     """
-    parser = _Parser(text)
+    parser = _Parser(text, alphabet)
     tree = parser.choice()
     if not parser.is_at_end:
         raise RegexError("unexpected )")
@@ -86,8 +101,9 @@ def parse_regex(text: str) -> Node:
 class _Parser:
     """Recursive descent, one method for each level of the grammar."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, alphabet: Alphabet) -> None:
         self._text = text
+        self._range = alphabet.range
         self._at = 0
         self._depth = 0
         self._is_folding = False
@@ -284,7 +300,7 @@ class _Parser:
             last = self._class_char()
             if last < first:
                 raise RegexError("invalid character class range")
-        return range_mask(first, last)
+        return self._range(first, last)
 
     def _class_char(self) -> int:
         if self.is_at_end:
@@ -326,7 +342,7 @@ class _Parser:
         return int(digits, 16)
 
     def _char(self, code: int) -> Chars:
-        mask = range_mask(code, code)
+        mask = self._range(code, code)
         return Chars(folded(mask) if self._is_folding else mask)
 
     def _next(self) -> str:

@@ -1,14 +1,14 @@
-"""Regular expressions on topic names, matched in time linear to the name whatever the expression.
+"""Regular expressions on names of topics and transactional ids, matched in time linear to the name.
 
 A backtracking matcher can be kept busy for years by `(a+)+x`, and the expression comes from a client: so the tree is
 made into an automaton whose states are sets of places in the expression, and each set is worked out when it is first
-met. Both the expression and what is kept of it are bounded.
+met. The expression and what is kept of it are bounded, and so is, if the caller wants, the work on all names together.
 """
 
 from typing import Final, TypeAlias
 
-from ottla.coordinator.group.consumer.regex_class import SIZE, WORD
-from ottla.coordinator.group.consumer.regex_syntax import (
+from ottla.coordinator.regex.character_class import WORD
+from ottla.coordinator.regex.syntax import (
     Chars,
     Choice,
     Edge,
@@ -16,6 +16,7 @@ from ottla.coordinator.group.consumer.regex_syntax import (
     RegexError,
     Repeat,
     Sequence,
+    alphabet_of,
     parse_regex,
 )
 
@@ -27,20 +28,24 @@ _State: TypeAlias = tuple[frozenset[int], int]
 """Where one may be in the expression, and what character stood before: -1 none, else one of its kind."""
 
 
-class TopicRegex:
+class LinearRegex:
     """A compiled expression; `RegexError` if it is none."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, work_max: int | None = None) -> None:
+        """`work_max` is how many places of the expression may be visited in all, whatever it is matched with."""
+        alphabet = alphabet_of(text)
+        self._bit: Final = alphabet.bit
+        self._work_left = work_max
         self._program: Final = _Program()
         self._accept: Final = self._program.add()
-        start = self._program.compile(parse_regex(text), self._accept)
+        start = self._program.compile(parse_regex(text, alphabet), self._accept)
         self._start: Final = (frozenset((start,)), -1)
         self._reset()
 
     def matches(self, name: str) -> bool:
-        """Whether the whole name matches.
+        """Whether the whole name matches; `RegexError` if `work_max` is used up.
 
-        >>> TopicRegex("orders-[0-9]+").matches("orders-17")
+        >>> LinearRegex("orders-[0-9]+").matches("orders-17")
         True
         """
         state = 0
@@ -58,8 +63,13 @@ class TopicRegex:
     def _follow(self, state: int, character: str) -> int:
         """The state after a character that was not met there before."""
         places, before = self._states[state]
-        code = ord(character)
-        after = self._program.advance(self._program.closure(places, before, code), code)
+        code = self._bit(ord(character))
+        reached = self._program.closure(places, before, code)
+        if self._work_left is not None:
+            self._work_left -= len(reached)
+            if self._work_left < 0:
+                raise RegexError("it takes too long to match")
+        after = self._program.advance(reached, code)
         if len(self._states) >= _STATES_MAX:
             self._reset()
             return self._index((after, _kind(code)))
@@ -141,7 +151,7 @@ class _Program:
         after = set()
         for place in places:
             step = self._chars[place]
-            if step is not None and code < SIZE and step[0] >> code & 1:
+            if step is not None and step[0] >> code & 1:
                 after.add(step[1])
         return frozenset(after)
 
@@ -161,4 +171,4 @@ def _kind(code: int) -> int:
 
 
 def _is_word(code: int) -> bool:
-    return 0 <= code < SIZE and bool(WORD >> code & 1)
+    return code >= 0 and bool(WORD >> code & 1)

@@ -1,0 +1,7 @@
+from ottla.broker.parts import BrokerParts
+from ottla.broker.route import Route
+from ottla.net.exchange import Exchange
+
+class CommitLane:
+    def __init__(self, parts: BrokerParts, route: Route) -> None: ...
+    def take(self, frame: memoryview, correlation_id: int, client_id_bytes: int, exchange: Exchange) -> bool: ...
