@@ -1,0 +1,145 @@
+"""The Python clients: an asyncio core with a blocking facade over it.
+
+Names are imported when they are first used, so that a tool that needs the admin client does not load the consumer.
+
+>>> from ottla.client import TopicPartition
+>>> TopicPartition("orders", 0)
+TopicPartition(topic='orders', partition=0)
+"""
+
+from typing import TYPE_CHECKING
+
+from ottla.base.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ottla.client.admin.async_admin import AsyncAdmin
+    from ottla.client.admin.blocking_admin import Admin
+    from ottla.client.admin.value.topic import NewTopic
+    from ottla.client.consumer.async_consumer import AsyncConsumer
+    from ottla.client.consumer.consumer import Consumer
+    from ottla.client.consumer.errors import ConcurrentModificationError, FetchBrokenError, RecordDeserializationError
+    from ottla.client.consumer.membership import GroupMetadata, LeaveOperation, ListenerError
+    from ottla.client.consumer.rebalance_listener import RebalanceListener
+    from ottla.client.consumer.record import Record
+    from ottla.client.consumer.records import Records
+    from ottla.client.consumer.subscription_pattern import SubscriptionPattern
+    from ottla.client.errors import (
+        AuthenticationFailedError,
+        BufferExhaustedError,
+        ClientError,
+        ClosedError,
+        CommitFailedError,
+        ConnectFailedError,
+        FailedAttempt,
+        ForkedError,
+        InterceptorError,
+        InvalidStateError,
+        KafkaTimeoutError,
+        LogTruncationError,
+        NoBrokersAvailableError,
+        NoOffsetForPartitionError,
+        OffsetOutOfRangeError,
+        OffsetResetNeededError,
+        RecordTooLargeError,
+        RetriableCommitFailedError,
+        SerializationError,
+        TlsFailedError,
+        WakeupError,
+    )
+    from ottla.client.producer.async_producer import AsyncProducer
+    from ottla.client.producer.producer import Producer
+    from ottla.client.record import Header, OffsetAndMetadata, OffsetAndTimestamp, RecordMetadata, TopicPartition
+
+_PLACES = {
+    "Admin": "admin.blocking_admin",
+    "AsyncAdmin": "admin.async_admin",
+    "AsyncConsumer": "consumer.async_consumer",
+    "AsyncProducer": "producer.async_producer",
+    "AuthenticationFailedError": "errors",
+    "BufferExhaustedError": "errors",
+    "ClientError": "errors",
+    "ClosedError": "errors",
+    "CommitFailedError": "errors",
+    "ConcurrentModificationError": "consumer.errors",
+    "ConnectFailedError": "errors",
+    "Consumer": "consumer.consumer",
+    "FailedAttempt": "errors",
+    "FetchBrokenError": "consumer.errors",
+    "ForkedError": "errors",
+    "GroupMetadata": "consumer.membership",
+    "Header": "record",
+    "InterceptorError": "errors",
+    "InvalidStateError": "errors",
+    "KafkaTimeoutError": "errors",
+    "LeaveOperation": "consumer.membership",
+    "ListenerError": "consumer.membership",
+    "LogTruncationError": "errors",
+    "NewTopic": "admin.value.topic",
+    "NoBrokersAvailableError": "errors",
+    "NoOffsetForPartitionError": "errors",
+    "OffsetAndMetadata": "record",
+    "OffsetAndTimestamp": "record",
+    "OffsetOutOfRangeError": "errors",
+    "OffsetResetNeededError": "errors",
+    "Producer": "producer.producer",
+    "RebalanceListener": "consumer.rebalance_listener",
+    "Record": "consumer.record",
+    "RecordDeserializationError": "consumer.errors",
+    "RecordMetadata": "record",
+    "RecordTooLargeError": "errors",
+    "Records": "consumer.records",
+    "RetriableCommitFailedError": "errors",
+    "SerializationError": "errors",
+    "SubscriptionPattern": "consumer.subscription_pattern",
+    "TlsFailedError": "errors",
+    "TopicPartition": "record",
+    "WakeupError": "errors",
+}
+
+__all__ = [
+    "Admin",
+    "AsyncAdmin",
+    "AsyncConsumer",
+    "AsyncProducer",
+    "AuthenticationFailedError",
+    "BufferExhaustedError",
+    "ClientError",
+    "ClosedError",
+    "CommitFailedError",
+    "ConcurrentModificationError",
+    "ConnectFailedError",
+    "Consumer",
+    "FailedAttempt",
+    "FetchBrokenError",
+    "ForkedError",
+    "GroupMetadata",
+    "Header",
+    "InterceptorError",
+    "InvalidStateError",
+    "KafkaTimeoutError",
+    "LeaveOperation",
+    "ListenerError",
+    "LogTruncationError",
+    "NewTopic",
+    "NoBrokersAvailableError",
+    "NoOffsetForPartitionError",
+    "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+    "OffsetOutOfRangeError",
+    "OffsetResetNeededError",
+    "Producer",
+    "RebalanceListener",
+    "Record",
+    "RecordDeserializationError",
+    "RecordMetadata",
+    "RecordTooLargeError",
+    "Records",
+    "RetriableCommitFailedError",
+    "SerializationError",
+    "SubscriptionPattern",
+    "TlsFailedError",
+    "TopicPartition",
+    "WakeupError",
+]
+
+__getattr__ = lazy_names(__name__, _PLACES)

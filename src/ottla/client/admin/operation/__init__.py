@@ -1,0 +1,1 @@
+"""What the admin client can do, a module per area: each builds requests, reads answers and says whom to ask."""

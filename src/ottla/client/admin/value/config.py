@@ -1,0 +1,102 @@
+"""Configs of topics, brokers, groups and the rest, with where their values come from."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class ConfigResourceType(IntEnum):
+    """What can have configs."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class ConfigSource(IntEnum):
+    """Where a config's value comes from."""
+
+    UNKNOWN = 0
+    DYNAMIC_TOPIC_CONFIG = 1
+    DYNAMIC_BROKER_CONFIG = 2
+    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+    DYNAMIC_BROKER_LOGGER_CONFIG = 6
+    DYNAMIC_CLIENT_METRICS_CONFIG = 7
+    DYNAMIC_GROUP_CONFIG = 8
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ConfigSource":
+        return cls.UNKNOWN
+
+
+class ConfigType(IntEnum):
+    """What kind of value a config has."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ConfigType":
+        return cls.UNKNOWN
+
+
+class AlterConfigOpType(IntEnum):
+    """How a config is changed; the last two are for lists."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class ConfigResource(NamedTuple):
+    """One thing with configs. The empty name of a broker stands for the default of all brokers."""
+
+    type: ConfigResourceType
+    name: str
+
+
+class ConfigSynonym(NamedTuple):
+    """One of the places where a value could come from, the strongest first."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+class ConfigEntry(NamedTuple):
+    """A config and its value, which is None for secrets."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+    is_sensitive: bool
+    is_read_only: bool
+    synonyms: tuple[ConfigSynonym, ...] = ()
+    type: ConfigType = ConfigType.UNKNOWN
+    documentation: str | None = None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nobody set it."""
+        return self.source is ConfigSource.DEFAULT_CONFIG
+
+
+class AlterConfigOp(NamedTuple):
+    """One change of one config."""
+
+    name: str
+    value: str | None = None
+    op_type: AlterConfigOpType = AlterConfigOpType.SET

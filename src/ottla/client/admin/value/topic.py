@@ -1,0 +1,67 @@
+"""Topics: what a new one should be, and what an existing one is."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ottla.base.ids import Uuid
+from ottla.client.admin.value.acl import AclOperation
+from ottla.client.admin.value.config import ConfigEntry
+
+
+class NewTopic(NamedTuple):
+    """A topic to be created; what is None is the cluster's default (`num.partitions`, `default.replication.factor`)."""
+
+    name: str
+    partitions: int | None = None
+    replication_factor: int | None = None
+    assignment: Mapping[int, Sequence[int]] | None = None
+    """The brokers of each partition, instead of a number of partitions and a replication factor."""
+    configs: Mapping[str, str] = {}
+
+
+class CreatedTopic(NamedTuple):
+    """What became of a new topic; None where the caller may not see it."""
+
+    topic_id: Uuid
+    partitions: int | None
+    replication_factor: int | None
+    configs: Mapping[str, ConfigEntry] | None
+
+
+class TopicListing(NamedTuple):
+    """A topic in a list."""
+
+    name: str
+    topic_id: Uuid
+    is_internal: bool
+
+
+class PartitionDescription(NamedTuple):
+    """A partition with the brokers that hold it."""
+
+    partition: int
+    leader: int | None
+    leader_epoch: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] | None
+    """Eligible leader replicas (KIP-966); None from a server that doesn't tell."""
+    last_known_elr: tuple[int, ...] | None
+    offline_replicas: tuple[int, ...]
+
+
+class TopicDescription(NamedTuple):
+    """A topic with its partitions, in order."""
+
+    name: str
+    topic_id: Uuid
+    is_internal: bool
+    partitions: tuple[PartitionDescription, ...]
+    authorized_operations: frozenset[AclOperation] | None
+
+
+class NewPartitions(NamedTuple):
+    """How many partitions a topic shall have in all, and where the new ones shall live."""
+
+    total_count: int
+    new_assignments: Sequence[Sequence[int]] | None = None

@@ -1,0 +1,1 @@
+"""Every setting of the clients, under Kafka's names."""

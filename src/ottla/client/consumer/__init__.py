@@ -1,0 +1,1 @@
+"""The consumer: blocking and asyncio."""

@@ -1,0 +1,2 @@
+from ottla.client.consumer.record_plain import Record as Record
+from ottla.client.consumer.record_plain import RecordReader as RecordReader

@@ -1,0 +1,1 @@
+"""Who gets which partitions: the classic protocol's assignors."""

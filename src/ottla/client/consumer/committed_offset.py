@@ -1,0 +1,132 @@
+"""Reads a group's committed offsets from its coordinator (OffsetFetch, all versions).
+
+Always asks for stable offsets (KIP-447): one that an open transaction may still change is waited for, not read over.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from ottla.base.errors import OttlaError
+from ottla.base.ids import ZERO_UUID
+from ottla.client.cluster.cluster_client import ClusterClient
+from ottla.client.consumer.attempt import Attempts
+from ottla.client.consumer.group_coordinator import GroupCoordinator
+from ottla.client.consumer.membership import GroupMetadata
+from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.errors import ErrorCode, error_for
+from ottla.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+)
+
+_LAST_VERSION_BY_NAME: Final = 9
+_FIRST_VERSION_OF_GROUPS: Final = 8
+_FIRST_VERSION_OF_STABLE: Final = 7
+_VERSION_MAX: Final = OffsetFetchRequest.valid_versions.highest
+_NONE: Final = -1
+
+Identity = Callable[[], GroupMetadata]
+"""Who we are in the group now; without a member id, somebody from outside."""
+
+
+class CommittedOffsets:
+    """The committed offsets of one group."""
+
+    def __init__(self, cluster: ClusterClient, coordinator: GroupCoordinator, identity: Identity) -> None:
+        self._cluster: Final = cluster
+        self._coordinator: Final = coordinator
+        self._identity: Final = identity
+
+    async def read(
+        self, partitions: Collection[TopicPartition], deadline_s: float
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        """The offset of each partition, None where none is committed."""
+        found: dict[TopicPartition, OffsetAndMetadata | None] = {}
+        attempts = Attempts(self._cluster.backoff, deadline_s, "reading committed offsets")
+        while left := [partition for partition in partitions if partition not in found]:
+            try:
+                found |= await self._ask(left, attempts.left_ms)
+            except OttlaError as error:
+                self._coordinator.judge(error)
+                await attempts.pause(error)
+        return found
+
+    async def _ask(
+        self, partitions: Collection[TopicPartition], timeout_ms: int
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        topics = _by_topic(partitions)
+        by_id = self._coordinator.has_ids(set(topics))
+        response, version = await self._coordinator.ask(
+            ApiKey.OFFSET_FETCH,
+            lambda version: self._request(topics, version),
+            OffsetFetchResponse,
+            timeout_ms=timeout_ms,
+            version_max=_VERSION_MAX if by_id else _LAST_VERSION_BY_NAME,
+        )
+        return self._offsets(response, version)
+
+    def _request(self, topics: dict[str, list[int]], version: int) -> OffsetFetchRequest:
+        if version < _FIRST_VERSION_OF_GROUPS:
+            named = [OffsetFetchRequestTopic(name=name, partition_indexes=found) for name, found in topics.items()]
+            return OffsetFetchRequest(
+                group_id=self._coordinator.group_id, topics=named, require_stable=version >= _FIRST_VERSION_OF_STABLE
+            )
+        view = self._cluster.view
+        group = OffsetFetchRequestGroup(
+            group_id=self._coordinator.group_id,
+            topics=[
+                OffsetFetchRequestTopics(
+                    name=name,
+                    topic_id=view.topics[name].id if version > _LAST_VERSION_BY_NAME else ZERO_UUID,
+                    partition_indexes=found,
+                )
+                for name, found in topics.items()
+            ],
+        )
+        identity = self._identity()
+        if identity.member_id:
+            group.member_id, group.member_epoch = identity.member_id, identity.generation_id
+        return OffsetFetchRequest(groups=[group], require_stable=True)
+
+    def _offsets(self, response: OffsetFetchResponse, version: int) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        if version < _FIRST_VERSION_OF_GROUPS:
+            _check(response.error_code)
+            return {
+                TopicPartition(topic.name, each.partition_index): _offset(each)
+                for topic in response.topics
+                for each in topic.partitions
+            }
+        [group] = response.groups
+        _check(group.error_code)
+        names = self._cluster.view.names
+        return {
+            TopicPartition(topic.name or names.get(topic.topic_id, ""), each.partition_index): _offset(each)
+            for topic in group.topics
+            for each in topic.partitions
+        }
+
+
+def _check(code: int) -> None:
+    if code != ErrorCode.NONE:
+        raise error_for(code)
+
+
+def _offset(found: OffsetFetchResponsePartition | OffsetFetchResponsePartitions) -> OffsetAndMetadata | None:
+    _check(found.error_code)
+    if found.committed_offset == _NONE:
+        return None
+    epoch = found.committed_leader_epoch if found.committed_leader_epoch >= 0 else None
+    return OffsetAndMetadata(found.committed_offset, found.metadata or "", epoch)
+
+
+def _by_topic(partitions: Collection[TopicPartition]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        topics.setdefault(topic, []).append(partition)
+    return topics

@@ -1,0 +1,1 @@
+"""A member of a group of the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup."""

@@ -1,0 +1,23 @@
+"""Who a member is and how patient everybody is with it: the settings of its group, read once."""
+
+from ottla.base.frozen import frozen
+
+PROTOCOL_TYPE = "consumer"
+
+
+@frozen
+class MemberConfig:
+    """What a membership needs to know of the settings."""
+
+    group_id: str
+    group_instance_id: str | None = None
+    rack_id: str | None = None
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    server_assignor: str | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the member keeps its place over a restart (KIP-345)."""
+        return self.group_instance_id is not None

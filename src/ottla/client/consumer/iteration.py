@@ -1,0 +1,95 @@
+"""A consumer as an iterator: one record after the other, and a position that keeps up with them.
+
+`poll` brings many records and moves the position behind all of them. Whoever leaves a loop in the middle has not seen
+the rest: when the iterator is let go, the position goes back to the first record that was not handed out, so that a
+commit, also the one of `close`, does not pass over it.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from ottla.client.consumer.record import Record
+from ottla.client.consumer.records import Records
+from ottla.client.record import TopicPartition
+
+if TYPE_CHECKING:
+    from ottla.client.consumer.async_consumer import AsyncConsumer
+    from ottla.client.consumer.consumer import Consumer
+
+
+class _Handout:
+    """Records of one poll, and how many of them were taken."""
+
+    __slots__ = ("_records", "_taken")
+
+    def __init__(self) -> None:
+        self._records = Records()
+        self._taken = 0
+
+    def take(self) -> Record | None:
+        """The next one; None if all are taken."""
+        if self._taken == len(self._records):
+            return None
+        self._taken += 1
+        return self._records[self._taken - 1]
+
+    def refill(self, records: Records) -> None:
+        """Goes on with the next poll's."""
+        self._records, self._taken = records, 0
+
+    def left(self) -> Mapping[TopicPartition, int]:
+        """The first offset of each partition that was not taken."""
+        rest = Records(self._records[self._taken :])
+        return {partition: records[0].offset for partition, records in rest.by_partition().items()}
+
+
+class Iteration:
+    """What `for record in consumer` walks over; it ends when the consumer is closed."""
+
+    def __init__(self, consumer: "Consumer") -> None:
+        self._consumer: Final = consumer
+        self._handout: Final = _Handout()
+
+    def __iter__(self) -> "Iteration":
+        return self
+
+    def __next__(self) -> Record:
+        while (record := self._handout.take()) is None:
+            if self._consumer.is_closed:
+                raise StopIteration
+            self._handout.refill(self._consumer.poll())
+        return record
+
+    def __del__(self) -> None:
+        _go_back(self._consumer, self._handout)
+
+
+class AsyncIteration:
+    """The same for `async for`."""
+
+    def __init__(self, consumer: "AsyncConsumer") -> None:
+        self._consumer: Final = consumer
+        self._handout: Final = _Handout()
+
+    def __aiter__(self) -> "AsyncIteration":
+        return self
+
+    async def __anext__(self) -> Record:
+        while (record := self._handout.take()) is None:
+            if self._consumer.is_closed:
+                raise StopAsyncIteration
+            self._handout.refill(await self._consumer.poll())
+        return record
+
+    def __del__(self) -> None:
+        _go_back(self._consumer, self._handout)
+
+
+def _go_back(consumer: "Consumer | AsyncConsumer", handout: _Handout) -> None:
+    left = handout.left()
+    if not left or consumer.is_closed:
+        return
+    assigned = consumer.assignment()
+    for partition, offset in left.items():
+        if partition in assigned:
+            consumer.seek(partition, offset)

@@ -1,0 +1,1 @@
+"""What blocking clients share: a thread with an event loop."""

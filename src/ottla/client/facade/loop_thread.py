@@ -1,0 +1,134 @@
+"""The thread with an event loop in which a blocking client's work is done.
+
+One daemon thread per client, so that the caller's own event loop (Jupyter has one) is never touched and a client that
+was not closed does not keep the process alive. `close()` ends the thread; the end of the process ends those that are
+left. A forked child has no such thread: the first call there says so.
+"""
+
+import asyncio
+import atexit
+import concurrent.futures
+import os
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+from ottla.client.errors import ClosedError, ForkedError, KafkaTimeoutError
+
+_T = TypeVar("_T")
+_open: "weakref.WeakSet[LoopThread]" = weakref.WeakSet()
+
+
+class LoopThread:
+    """A running event loop to hand work to, from any thread."""
+
+    def __init__(self, name: str) -> None:
+        """Starts the thread; the loop is made by the current policy, so uvloop's if the user installed it."""
+        self.name: Final = name
+        self._process: Final = os.getpid()
+        self._loop: Final = asyncio.new_event_loop()
+        self._thread: Final = threading.Thread(target=self._run, name=name, daemon=True)
+        self._is_closed = False
+        self._thread.start()
+        _open.add(self)
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop itself, for objects that live in it."""
+        return self._loop
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether work can be handed over: neither closed, nor in a forked child."""
+        return not self._is_closed and os.getpid() == self._process
+
+    def run(self, work: "Coroutine[Any, Any, _T]", timeout_s: float | None = None) -> _T:
+        """Runs a coroutine in the loop and waits for what it returns or raises.
+
+        After `timeout_s` it is cancelled and `KafkaTimeoutError` raised. Ctrl-C cancels it, too.
+        """
+        try:
+            self.check()
+            if threading.current_thread() is self._thread:
+                raise RuntimeError("a blocking call inside of a callback would wait for itself: use the asyncio client")
+        except BaseException:
+            work.close()
+            raise
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(timeout_s)
+        except concurrent.futures.TimeoutError:
+            if future.done():
+                raise
+            future.cancel()
+            raise KafkaTimeoutError(f"not done within {timeout_s} s") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def start(self, work: "Coroutine[Any, Any, _T]") -> "concurrent.futures.Future[_T]":
+        """Runs a coroutine in the loop without waiting."""
+        try:
+            self.check()
+        except BaseException:
+            work.close()
+            raise
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def call_soon(self, function: Callable[..., object], *arguments: object) -> None:
+        """Has a function called in the loop, soon; from any thread, without waiting."""
+        self.check()
+        self._loop.call_soon_threadsafe(function, *arguments)
+
+    def check(self) -> None:
+        """Raises `ForkedError` in a forked child, `ClosedError` after `close()`."""
+        if os.getpid() != self._process:
+            raise ForkedError(
+                f"{self.name} was made in process {self._process} and this is {os.getpid()}, a fork of it: "
+                "threads and connections don't survive a fork, so make the client after it"
+            )
+        if self._is_closed:
+            raise ClosedError(f"{self.name} was closed")
+
+    def close(self) -> None:
+        """Cancels what still runs and ends the thread. May be called again, and in a forked child."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        _open.discard(self)
+        if os.getpid() != self._process:
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._tidy_up()
+
+    def _tidy_up(self) -> None:
+        self._loop.run_until_complete(self._end_tasks())
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        asyncio.set_event_loop(None)
+        self._loop.close()
+
+    @staticmethod
+    async def _end_tasks() -> None:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+
+def _close_all() -> None:
+    """Ends threads that nobody closed, while the interpreter can still run them."""
+    for thread in list(_open):
+        thread.close()
+
+
+atexit.register(_close_all)

@@ -1,0 +1,1 @@
+"""What a client counts about itself, under Kafka's names."""

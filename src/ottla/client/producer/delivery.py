@@ -1,0 +1,116 @@
+"""What a record's sender hears of it: the behaviour of `SendFuture`, which both of its twins share.
+
+A future has no state of its own: its batch is done or not, and a batch that was split points to the parts that took its
+records over. Waiting threads each bring a lock for the batch to release; nothing is made for futures that nobody asks.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from ottla.client.record import RecordMetadata
+
+if TYPE_CHECKING:
+    from ottla.client.producer.append_plain import OnDelivery, SendFuture
+    from ottla.client.producer.batch import ProducerBatch
+
+_log = logging.getLogger(__name__)
+
+
+def place(future: "SendFuture") -> tuple["ProducerBatch", int]:
+    """The batch that has the record now, and the record's index in it."""
+    batch, index = future.batch, future.index
+    while batch.parts:
+        first, batch = next((first, part) for first, part in reversed(batch.parts) if first <= index)
+        index -= first
+    return batch, index
+
+
+def is_done(future: "SendFuture") -> bool:
+    """Whether the record was acknowledged, or has failed."""
+    return place(future)[0].is_done
+
+
+def result(future: "SendFuture", timeout: float | None) -> RecordMetadata:
+    """The record's metadata, waited for; raises what it failed with."""
+    error = exception(future, timeout)
+    if error is not None:
+        raise error
+    return metadata(future)
+
+
+def exception(future: "SendFuture", timeout: float | None) -> Exception | None:
+    """What the record failed with, waited for."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while True:
+        batch, index = place(future)
+        if batch.is_done:
+            return batch.error_of(index)
+        if not batch.wait(None if deadline is None else deadline - time.monotonic()):
+            raise TimeoutError(f"no answer about {shown(future)} within {timeout} s")
+
+
+def metadata(future: "SendFuture") -> RecordMetadata:
+    """Where the record is; its batch must be done."""
+    batch, index = place(future)
+    timestamp = future.timestamp if batch.log_append_time_ms < 0 else batch.log_append_time_ms
+    offset = -1 if batch.base_offset < 0 else batch.base_offset + index
+    queue = batch.queue
+    return RecordMetadata(queue.topic, queue.partition, offset, timestamp, future.key_size, future.value_size)
+
+
+def add_done_callback(future: "SendFuture", callback: Callable[["SendFuture"], object]) -> None:
+    """Calls `callback` with the future when it is done, or at once."""
+    place(future)[0].add_callback(future, lambda _metadata, _error: callback(future))
+
+
+def awaited(future: "SendFuture") -> Generator[Any, None, RecordMetadata]:
+    """Waits in an event loop, the producer's own or any other."""
+    if not is_done(future):
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+
+        def wake(_metadata: RecordMetadata | None, _error: Exception | None) -> None:
+            if asyncio._get_running_loop() is loop:
+                _set(waiter)
+            elif not loop.is_closed():
+                loop.call_soon_threadsafe(_set, waiter)
+
+        place(future)[0].add_callback(future, wake)
+        yield from waiter.__await__()
+    return result(future, 0)
+
+
+def call(future: "SendFuture", callback: "OnDelivery") -> None:
+    """Tells about a record that is done; what the user's code raises is logged, the other records count as well."""
+    batch, index = place(future)
+    error = batch.error_of(index)
+    try:
+        callback(metadata(future) if error is None else None, error)
+    except Exception:  # noqa: BLE001 - the user's code, of which nobody else would hear
+        _log.exception("a delivery callback failed for %s", shown(future))
+
+
+def shown(future: "SendFuture") -> str:
+    """The future as text."""
+    batch, index = place(future)
+    queue = batch.queue
+    if not batch.is_done:
+        state = "pending"
+    elif (error := batch.error_of(index)) is not None:
+        state = f"failed: {error!r}"
+    else:
+        state = f"offset {metadata(future).offset}"
+    return f"<SendFuture {queue.topic}-{queue.partition} {state}>"
+
+
+def _set(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+callback_lock = threading.Lock()
+"""Held while a batch becomes done and while somebody asks to hear of it; never while callbacks run."""

@@ -1,0 +1,44 @@
+"""What a transactional producer raises beside the brokers' own refusals."""
+
+from ottla.client.errors import ClientError, InvalidStateError
+from ottla.protocol.errors import ApiError, ErrorCode, ProducerFencedError
+
+
+class TransactionAbortedError(ClientError):
+    """The record was not sent: its transaction failed or was aborted first; `__cause__` is why, if known."""
+
+
+class TransactionStateError(InvalidStateError):
+    """A transactional call at the wrong time, such as `begin_transaction` inside of a transaction."""
+
+
+class TransactionFailedError(ClientError):
+    """Something of the transaction failed, which is the `__cause__`: only `abort_transaction` is possible now."""
+
+
+FATAL_CODES = frozenset(
+    {
+        ErrorCode.PRODUCER_FENCED,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+        ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+        ErrorCode.INVALID_TRANSACTION_TIMEOUT,
+    }
+)
+"""After these a producer is of no use any more."""
+
+
+def explained(error: ApiError, transactional_id: str) -> ApiError:
+    """A fatal refusal in words that say what to do; a producer with an old epoch is a fenced one."""
+    if error.code in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH):
+        return ProducerFencedError(
+            f"another producer with transactional.id {transactional_id!r} has started since, or the transaction took "
+            "longer than transaction.timeout.ms: this producer can't go on; close it, and make a new one only if no "
+            "other instance shall use the id"
+        )
+    return error

@@ -1,0 +1,52 @@
+"""The small values that all clients exchange with their users: where something lies, and what is known about it."""
+
+from typing import NamedTuple, TypeAlias
+
+Header: TypeAlias = tuple[str, bytes | None]
+"""A record's header: its name, which may occur more than once, and its value."""
+
+
+class TopicPartition(NamedTuple):
+    """A partition of a topic.
+
+    >>> str(TopicPartition("orders", 3))
+    'orders-3'
+    """
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class OffsetAndMetadata(NamedTuple):
+    """A committed offset: the next one to be read, what the committer noted, and the epoch of the record before."""
+
+    offset: int
+    metadata: str = ""
+    leader_epoch: int | None = None
+
+
+class OffsetAndTimestamp(NamedTuple):
+    """The first record at or after a time that was asked for."""
+
+    offset: int
+    timestamp_ms: int
+    leader_epoch: int | None = None
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record was written; offset -1 if the broker was not asked (`acks=0`)."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int = -1
+    serialized_key_size: int = -1
+    serialized_value_size: int = -1
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        """The partition as one value."""
+        return TopicPartition(self.topic, self.partition)
