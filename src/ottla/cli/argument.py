@@ -11,6 +11,9 @@ KAFKA_VERSION: Final = "4.3.1"
 
 _REQUIRED: Final = re.compile(r"the following arguments are required: ([^,]+).*")
 
+SUBCOMMANDS: Final = re.compile(r"^argument \{[^}]*\}: ")
+"""How argparse names the sub-command: all of them, which its message lists again."""
+
 
 class ToolParser(argparse.ArgumentParser):
     """A parser whose errors read like those of Kafka's tools.
@@ -28,7 +31,7 @@ class ToolParser(argparse.ArgumentParser):
         required = _REQUIRED.fullmatch(message)
         if required is not None:
             message = "too few arguments" if required[1].startswith("{") else f"argument {required[1]} is required"
-        self.exit(1, f"{self.prog.split()[0]}: error: {message}\n")
+        self.exit(1, f"{self.prog.split()[0]}: error: {SUBCOMMANDS.sub('', message)}\n")
 
 
 def add_commands(parser: ToolParser, names: Sequence[tuple[str, str]]) -> dict[str, ToolParser]:

@@ -5,10 +5,11 @@ controller listens on loopback alone: nobody but this process talks to it. Its p
 port, or any other if that is taken.
 """
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.broker.config_listener import HostPort, normalised, parse_host_port, parse_listener
 from ottla.broker.config_loading import ConfigLoadError, SettingSource
 from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
@@ -25,11 +26,13 @@ _DEFAULTS: Final = {
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
+    # Nobody else will join in the next three seconds: a group of one node starts at once.
+    "group.initial.rebalance.delay.ms": "0",
     "advertised.listeners.follow.dialled": "true",
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoneNodeOptions:
     """What the command line says."""
 
@@ -83,7 +86,10 @@ def _node_id(source: SettingSource) -> str:
     if "broker.id" in source.settings:
         return source.settings["broker.id"].value
     directories = source.settings.get("log.dirs") or source.settings["log.dir"]
-    found = read_meta_properties(LocalDisk(), directories.value.split(",")[0].strip())
+    first = directories.value.split(",")[0].strip()
+    if os.path.exists(first) and not os.path.isdir(first):
+        raise ConfigLoadError(f"{first} is no directory, and data is kept in one")
+    found = read_meta_properties(LocalDisk(), first)
     return "1" if found is None or found.node_id is None else str(found.node_id)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-
-INTERRUPTED: Final = 130
-"""What shells expect of a program that ended by Ctrl-C."""
+from ottla.base.version import VERSION
+from ottla.cli.command_parser import CommandParser
+from ottla.cli.ending import ends_quietly
 
 
 class Command(NamedTuple):
@@ -25,9 +25,23 @@ class Command(NamedTuple):
 COMMANDS: Final = {
     "broker": Command("ottla.cli.commands.broker", "run a node that every Kafka client can use"),
     "config": Command("ottla.cli.commands.config", "print the reference of all settings"),
+    "topics": Command("ottla.cli.commands.topics", "list, describe, create, delete and alter topics"),
+    "produce": Command("ottla.cli.commands.produce", "write records from the terminal, a pipe or files"),
+    "consume": Command("ottla.cli.commands.consume", "read records: live, from any point, filtered"),
+    "groups": Command("ottla.cli.commands.groups", "consumer groups: members, lag, reset, delete"),
+    "offsets": Command("ottla.cli.commands.offsets", "what partitions hold, and where a time begins"),
+    "records": Command("ottla.cli.commands.records", "delete the records before a point"),
+    "configs": Command("ottla.cli.commands.configs", "show, set and unset settings of topics, brokers, groups"),
+    "cluster": Command("ottla.cli.commands.cluster", "brokers, quorum and health"),
+    "doctor": Command("ottla.cli.commands.doctor", "find out why a cluster can't be used, and what helps"),
+    "perf": Command("ottla.cli.commands.perf", "measure throughput and latency"),
+    "log": Command("ottla.cli.commands.log", "look into the files of a log"),
+    "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
+    "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }
 
 
+@ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `ottla` with these arguments, by default those of the process; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -38,17 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OttlaError as error:
         print(f"ottla: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        # Whoever read the output has enough of it: `ottla config docs | head`.
-        sys.stderr.close()
-        return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
     module = importlib.import_module(COMMANDS[name].module)
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"ottla {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     module.add_arguments(parser)
@@ -68,7 +76,7 @@ def _without_command(given: Sequence[str]) -> int:
     parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
     options, _ = parser.parse_known_args(given)
     if options.version:
-        print(f"ottla {version()}")
+        print(f"ottla {VERSION}")
         return 0
     if options.command is None:
         parser.print_help()
@@ -79,7 +87,7 @@ def _without_command(given: Sequence[str]) -> int:
 
 
 def _commands_text() -> str:
-    lines = [f"  {name:<10} {command.summary}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:<11} {command.summary}" for name, command in COMMANDS.items()]
     return "\n".join(["commands:", *lines, "", "`ottla COMMAND --help` tells more about one."])
 
 
@@ -88,13 +96,6 @@ def _nearest(name: str) -> str:
 
     found = difflib.get_close_matches(name, COMMANDS, n=1)
     return f", did you mean {found[0]}?" if found else f" ({', '.join(COMMANDS)})"
-
-
-def version() -> str:
-    """The version that is installed."""
-    from importlib import metadata
-
-    return metadata.version("ottla")
 
 
 if __name__ == "__main__":

@@ -57,17 +57,27 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _busy(config: "ServerConfig") -> str | None:
-    from ottla.broker.config_listener import HostPort
-    from ottla.cli.port import free_port, is_free
+    """Why an address cannot be listened on, said before anything is written."""
+    asked = [("--listen", listener.host, listener.port) for listener in config.broker_listeners]
+    if config.http_listen is not None:
+        asked.append(("--http", *config.http_listen))
+    return next((complaint for option, host, port in asked if (complaint := _complaint(option, host, port))), None)
 
-    for listener in config.broker_listeners:
-        if not is_free(listener.host, listener.port):
-            other = HostPort(listener.host, free_port(listener.host, listener.port + 100))
-            return (
-                f"port {listener.port} is in use by another process, perhaps another broker. Stop that one, or choose "
-                f"another port: ottla broker --listen {other}"
-            )
-    return None
+
+def _complaint(option: str, host: str, port: int) -> str | None:
+    from ottla.broker.config_listener import HostPort
+    from ottla.cli.port import free_port, is_taken, refusal
+
+    error = refusal(host, port)
+    if error is None:
+        return None
+    if not is_taken(error):
+        return f"{option} {HostPort(host, port)}: cannot listen there: {error.strerror}"
+    other = HostPort(host, free_port(host, port + 100))
+    return (
+        f"port {port} is in use by another process, perhaps another broker. Stop that one, or choose another port: "
+        f"ottla broker {option} {other}"
+    )
 
 
 def _announcer(config: "ServerConfig", *, is_new: bool) -> "Callable[[Node], None]":

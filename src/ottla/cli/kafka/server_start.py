@@ -5,7 +5,6 @@ With `-daemon` the output goes to `kafkaServer.out` in `$LOG_DIR`, or in `./logs
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,15 +12,17 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import KAFKA_VERSION, ToolParser
+from ottla.cli.daemon import detach
+from ottla.cli.ending import ends_quietly
 
 DAEMON: Final = "-daemon"
 MODULE: Final = "ottla.cli.kafka.server_start"
-_LOG_DIR: Final = "LOG_DIR"
 _OUTPUT: Final = "kafkaServer.out"
 _LOG_LEVEL: Final = "OTTLA_LOG_LEVEL"
 _LOG_FORMAT: Final = "OTTLA_LOG_FORMAT"
 
 
+@ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -37,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.config is None:
         parser.error("too few arguments")
-    return _detach(rest) if is_daemon else _serve(options.config, options.override)
+    if is_daemon:
+        return detach("kafka-server-start", MODULE, rest, _OUTPUT)
+    return _serve(options.config, options.override)
 
 
 def server_start_parser() -> ToolParser:
@@ -68,24 +71,6 @@ def _serve(path: str, overrides: Sequence[str]) -> int:
         print(f"Exiting Kafka due to fatal exception: {error}", file=sys.stderr)
         return 1
     return serve(config)
-
-
-def _detach(arguments: Sequence[str]) -> int:
-    directory = Path(os.environ.get(_LOG_DIR, "logs"))
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with (directory / _OUTPUT).open("ab") as output:
-            subprocess.Popen(
-                [sys.executable, "-m", MODULE, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-    except OSError as error:
-        print(f"kafka-server-start: {directory / _OUTPUT}: {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
 
 
 if __name__ == "__main__":

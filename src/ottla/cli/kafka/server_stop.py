@@ -6,9 +6,11 @@ import sys
 from collections.abc import Sequence
 
 from ottla.cli.argument import ToolParser
+from ottla.cli.ending import ends_quietly
 from ottla.cli.node_process import NodeProcess, node_processes
 
 
+@ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     parser = ToolParser(prog="kafka-server-stop", description="Ask the nodes that run on this machine to stop.")

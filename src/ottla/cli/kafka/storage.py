@@ -7,6 +7,7 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
+from ottla.cli.ending import ends_quietly
 
 _COMMANDS: Final = (
     ("info", "tell what is in the log directories of a node"),
@@ -17,6 +18,7 @@ _COMMANDS: Final = (
 )
 
 
+@ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     options = _parser().parse_args(arguments)

@@ -1,0 +1,41 @@
+"""The parser of `ottla` commands: what is mistyped is answered with what was probably meant."""
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NoReturn
+
+_CHOICE: Final = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An `ArgumentParser` that suggests; actions below it get parsers of the same kind."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuses unknown options here, where those of the action are known, and not in the parser above."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        for word in unknown:
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                self.error(f"there is no option {name}{_suggestion(name, self._option_string_actions)}")
+        return parsed, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with the usage and a sentence."""
+        found = _CHOICE.search(message)
+        if found is not None:
+            choices = [choice.strip("'") for choice in found[2].split(", ")]
+            message = f"{message[: found.start()]}there is no {found[1]}{_suggestion(found[1], choices)}"
+        super().error(message)
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    import difflib
+
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1)
+    if near:
+        return f", did you mean {near[0]}?"
+    return f"; there are {', '.join(names)}" if names and not names[0].startswith("-") else "; --help lists them"

@@ -1,0 +1,143 @@
+"""Where a command finds the cluster: `-b`, `--command-config`, `-X`, and `OTTLA_BOOTSTRAP`.
+
+Declares the options without importing any client, and makes clients' settings of them. A file of settings may serve
+several clients, so a setting that only another client has is left out; one that no client has is refused.
+"""
+
+import argparse
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from ottla.base.errors import OttlaError
+from ottla.cli.output.advice import CommandError, advised
+
+if TYPE_CHECKING:
+    from ottla.base.config import ConfigKeys
+    from ottla.client.admin.async_admin import AsyncAdmin
+
+BOOTSTRAP_VARIABLE: Final = "OTTLA_BOOTSTRAP"
+DEFAULT_BOOTSTRAP: Final = "localhost:9092"
+_ADMIN_PATIENCE: Final = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+"""People wait in front of these commands; Kafka's minute is for programs."""
+
+START_SECONDS: Final = 3
+"""How long a broker may be out of reach at first: `ottla broker &` needs a moment before the next line of a script."""
+
+Work = Callable[["AsyncAdmin", argparse.Namespace], Awaitable[int]]
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Declares the options that every command with a cluster has, `--json` among them."""
+    group = parser.add_argument_group("connection and output")
+    group.add_argument(
+        "-b",
+        "--bootstrap",
+        metavar="HOST:PORT",
+        help=f"brokers to begin with, separated by commas (default: ${BOOTSTRAP_VARIABLE} or {DEFAULT_BOOTSTRAP})",
+    )
+    group.add_argument("--command-config", metavar="FILE", help="a file with settings of the client, such as TLS")
+    group.add_argument("-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="one such setting")
+    group.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def bootstrap(options: argparse.Namespace) -> str:
+    """The addresses to begin with."""
+    return options.bootstrap or os.environ.get(BOOTSTRAP_VARIABLE) or DEFAULT_BOOTSTRAP
+
+
+def client_settings(options: argparse.Namespace, keys: "ConfigKeys") -> dict[str, object]:
+    """The settings of a client that has these keys. Raises `CommandError` for one that no client has."""
+    given = _given(options)
+    for name in given:
+        if name not in keys:
+            _check_known(name)
+    settings: dict[str, object] = {name: value for name, value in given.items() if name in keys}
+    if options.bootstrap or "bootstrap.servers" not in settings:
+        settings["bootstrap.servers"] = bootstrap(options)
+    return settings
+
+
+def run_admin(options: argparse.Namespace, work: Work) -> int:
+    """Connects an admin client, does the work, and returns its exit code."""
+    import asyncio
+
+    from ottla.client.config.admin import ADMIN_KEYS
+
+    settings = {**_ADMIN_PATIENCE, **client_settings(options, ADMIN_KEYS)}
+    with explained():
+        return asyncio.run(_with_admin(settings, work, options))
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Errors inside of the block come out as one sentence with advice."""
+    try:
+        yield
+    except CommandError:
+        raise
+    except OttlaError as error:
+        raise CommandError(advised(error)) from error
+
+
+async def _with_admin(settings: Mapping[str, object], work: Work, options: argparse.Namespace) -> int:
+    from ottla.client.admin.async_admin import AsyncAdmin
+
+    admin = AsyncAdmin(settings)
+    await admin.start(timeout_ms=START_SECONDS * 1000)
+    try:
+        return await work(admin, options)
+    finally:
+        await admin.close()
+
+
+def _given(options: argparse.Namespace) -> dict[str, str]:
+    given: dict[str, str] = {}
+    if options.command_config is not None:
+        from ottla.base.config_file import parse_properties
+
+        try:
+            with open(options.command_config, encoding="utf-8") as file:
+                given = parse_properties(file.read())
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CommandError(
+                f"--command-config {options.command_config}: {reason}; give a file that exists"
+            ) from None
+    return given | dict(key_value(text, "-X") for text in options.settings)
+
+
+def key_value(text: str, option: str) -> tuple[str, str]:
+    """The parts of `KEY=VALUE`.
+
+    >>> key_value("retention.ms=1000", "--config")
+    ('retention.ms', '1000')
+    """
+    key, found, value = text.partition("=")
+    if not found or not key:
+        raise CommandError(f"{option} {text}: it must have the form KEY=VALUE")
+    return key.strip(), value
+
+
+def _check_known(name: str) -> None:
+    from ottla.client.config.admin import ADMIN_KEYS
+    from ottla.client.config.consumer import CONSUMER_KEYS
+    from ottla.client.config.producer import PRODUCER_KEYS
+
+    all_keys = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS)
+    if not any(name in keys for keys in all_keys):
+        nearest = next(filter(None, (keys.nearest(name) for keys in all_keys)), None)
+        raise CommandError(f"no client has a setting {name}" + (f"; did you mean {nearest}?" if nearest else ""))
+
+
+def add_actions(parser: argparse.ArgumentParser, actions: Mapping[str, str]) -> dict[str, argparse.ArgumentParser]:
+    """Actions of a command, each with a line of help, and with the options of a connection; their parsers by name."""
+    made: Any = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+    parsers: dict[str, argparse.ArgumentParser] = {
+        name: made.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        for name, summary in actions.items()
+    }
+    for action in parsers.values():
+        add_connection(action)
+    return parsers

@@ -1,0 +1,122 @@
+"""`kafka-acls`: adds, removes and lists access control entries. Flags, output and exit codes are Kafka's."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ottla.base.errors import OttlaError
+from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.option import (
+    BOOTSTRAP_CONTROLLER,
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
+
+if TYPE_CHECKING:
+    from ottla.client.admin.async_admin import AsyncAdmin
+
+_ACTIONS: Final = ("add", "remove", "list")
+
+OPTIONS: Final = OptionTable(
+    "This tool helps to manage acls on kafka.",
+    (
+        BOOTSTRAP_SERVER._replace(help="The brokers to connect to, host:port, separated by commas."),
+        BOOTSTRAP_CONTROLLER,
+        COMMAND_CONFIG._replace(is_optional=True),
+        Option("topic", "The topic, * for all; may be repeated, as all resources.", "topic"),
+        Option("cluster", "The cluster itself."),
+        Option("group", "The group.", "group"),
+        Option("transactional-id", "The transactional id.", "transactional-id"),
+        Option("idempotent", "With --producer: also the right to write without duplicates."),
+        Option("delegation-token", "The delegation token.", "delegation-token"),
+        Option("user-principal", "The user, as a resource.", "user-principal"),
+        Option(
+            "resource-pattern-type",
+            "How names are meant: literal or prefixed; for --list and --remove also any or match.",
+            "",
+            default="LITERAL",
+        ),
+        Option("add", "Add entries."),
+        Option("remove", "Remove entries."),
+        Option("list", "List entries."),
+        Option("operation", "What is allowed or denied: Read, Write, Create, Delete, ...; may be repeated.", "",
+               default="All"),
+        Option("allow-principal", "Who is allowed, as in User:alice; may be repeated.", "allow-principal"),
+        Option("deny-principal", "Who is denied; may be repeated.", "deny-principal"),
+        Option("principal", "With --list: only entries of this principal; may be repeated.", "principal",
+               is_optional=True),
+        Option("allow-host", "From where; without it from everywhere.", "allow-host"),
+        Option("deny-host", "From where; without it from everywhere.", "deny-host"),
+        Option("producer", "What a producer needs on the topics."),
+        Option("consumer", "What a consumer needs on the topics and groups."),
+        Option("force", "Don't ask before removing."),
+    ),
+)  # fmt: skip
+
+
+@ends_quietly
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; the exit code."""
+    try:
+        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+    except ToolError as error:
+        OPTIONS.fail(str(error))
+    _check(options)
+    from ottla.cli.kafka.admin_session import run_work
+    from ottla.cli.kafka.java_error import java_text
+
+    try:
+        run_work(options, lambda admin: _run(admin, options))
+    except ToolError as error:
+        print(f"Error while executing ACL command: {error}")
+        return 1
+    except OttlaError as error:
+        print(f"Error while executing ACL command: {java_text(error)}")
+        return 1
+    return 0
+
+
+def _check(options: ChosenOptions) -> None:
+    if options.has("bootstrap-server") and options.has("bootstrap-controller"):
+        options.fail("Only one of --bootstrap-server or --bootstrap-controller must be specified")
+    if not options.has("bootstrap-server") and not options.has("bootstrap-controller"):
+        options.fail("One of --bootstrap-server or --bootstrap-controller must be specified")
+    if sum(options.has(action) for action in _ACTIONS) != 1:
+        options.fail("Command must include exactly one action: --list, --add, --remove. ")
+    denials = ("deny-principal", "deny-host")
+    options.forbid("list", "producer", "consumer", "allow-host", "allow-principal", "deny-host", "deny-principal")
+    options.forbid("producer", "operation", *denials)
+    options.forbid("consumer", "operation", *denials)
+    if options.has("principal") and not options.has("list"):
+        options.fail("The --principal option is only available if --list is set")
+    if options.has("producer") and not options.has("topic"):
+        options.fail("With --producer you must specify a --topic")
+    if options.has("idempotent") and not options.has("producer"):
+        options.fail("The --idempotent option is only available if --producer is set")
+    others = options.has("cluster") or options.has("transactional-id")
+    if options.has("consumer") and (
+        not options.has("topic") or not options.has("group") or (others and not options.has("producer"))
+    ):
+        options.fail(
+            "With --consumer you must specify a --topic and a --group and no --cluster or --transactional-id option "
+            "should be specified."
+        )
+
+
+async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
+    from ottla.cli.kafka import acls_change, acls_list
+
+    if options.has("add"):
+        await acls_change.add(admin, options)
+    elif options.has("remove"):
+        await acls_change.remove(admin, options)
+    else:
+        await acls_list.print_acls(admin, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Runs a tool's work with an admin client: settings from `--command-config`, the servers from the command line.
+
+Imports the client, so a tool imports this only when it has something to ask.
+"""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from ottla.base.config import ConfigError
+from ottla.base.config_file import parse_properties
+from ottla.base.errors import OttlaError
+from ottla.cli.kafka.option import ChosenOptions, OptionValueError, ToolError
+from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.client.config.admin import ADMIN_KEYS
+
+T = TypeVar("T")
+
+Work = Callable[[AsyncAdmin], Awaitable[T]]
+
+
+def run_work(options: ChosenOptions, work: Work[T], settings: Mapping[str, object] | None = None) -> T:
+    """Connects as `--bootstrap-server`, `--bootstrap-controller` and `--command-config` say, and does the work."""
+    return run_with(session_settings(options), work, settings)
+
+
+def run_reported(options: ChosenOptions, work: Work[None], label: str) -> int:
+    """The exit code of tools that tell behind a label what went wrong, and on the error output what a call lacks."""
+    try:
+        settings = session_settings(options)
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        run_with(settings, work)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OttlaError as error:
+        print(f"{label} : {error}")
+        return 1
+    return 0
+
+
+def session_settings(options: ChosenOptions) -> dict[str, object]:
+    """What those three say, as settings; `OptionValueError` if one of them can't be used."""
+    given: dict[str, object] = dict(read_settings(options.text("command-config")))
+    given["bootstrap.servers"] = options.text("bootstrap-server")
+    if options.knows("bootstrap-controller"):
+        given["bootstrap.controllers"] = options.text("bootstrap-controller")
+    return given
+
+
+def run_with(given: Mapping[str, object], work: Work[T], settings: Mapping[str, object] | None = None) -> T:
+    """The same from settings. Kafka's tools ignore settings that no admin client has, so these do."""
+    known = {name: value for name, value in {**given, **(settings or {})}.items() if name in ADMIN_KEYS}
+    return asyncio.run(_connected({name: value for name, value in known.items() if value is not None}, work))
+
+
+async def _connected(settings: Mapping[str, object], work: Work[T]) -> T:
+    admin = AsyncAdmin(settings)
+    # Scripts rely on tools that wait for a broker which is just starting.
+    await admin.start(timeout_ms=admin.api_timeout_ms)
+    try:
+        return await work(admin)
+    finally:
+        await admin.close()
+
+
+def read_settings(path: str | None) -> dict[str, str]:
+    """The properties in a file; none without a file."""
+    if path is None:
+        return {}
+    try:
+        return parse_properties(Path(path).read_text())
+    except OSError as error:
+        raise OptionValueError(f"{path} ({error.strerror})") from error

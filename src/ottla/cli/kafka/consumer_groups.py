@@ -1,0 +1,229 @@
+"""`kafka-consumer-groups`: lists, describes and deletes groups, and resets their offsets. Flags and output are Kafka's.
+
+What goes wrong at the server is printed on the standard output and costs nothing: exit code 0, as in Kafka.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ottla.base.errors import OttlaError
+from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    OptionValueError,
+    ToolError,
+)
+
+if TYPE_CHECKING:
+    from ottla.client.admin.async_admin import AsyncAdmin
+
+ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
+SCENARIOS: Final = (
+    "to-offset",
+    "to-datetime",
+    "by-duration",
+    "to-earliest",
+    "to-latest",
+    "to-current",
+    "shift-by",
+    "from-file",
+)
+_AVAILABLE: Final = {
+    "members": ("describe",),
+    "verbose": ("describe",),
+    "offsets": ("describe",),
+    "state": ("describe", "list"),
+    "type": ("list",),
+}
+_STATES: Final = ("Assigning", "PreparingRebalance", "Dead", "CompletingRebalance", "Empty", "Reconciling", "Stable")
+_TYPES: Final = ("Consumer", "Classic")
+_NO_ACTION: Final = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
+    "scripting this command and want to keep the current default behavior without prompting."
+)
+
+OPTIONS: Final = OptionTable(
+    "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, or reset "
+    "consumer group offsets.",
+    (
+        BOOTSTRAP_SERVER,
+        COMMAND_CONFIG,
+        Option("group", "The group; may be repeated.", "group id"),
+        Option("topic", "The topic whose offsets are meant: topic, or topic:0,1 for some partitions.", "topic"),
+        Option("all-topics", "All topics that the group has offsets of."),
+        Option("list", "List the groups."),
+        Option("describe", "Show groups: their offsets and lag, members or state."),
+        Option("all-groups", "All groups."),
+        Option("delete", "Delete groups and their offsets."),
+        Option("timeout", "How long to try.", "timeout (ms)", "Long", default="30000"),
+        Option(
+            "reset-offsets", "Move the offsets of groups without members; shows the plan unless --execute is given."
+        ),
+        Option("delete-offsets", "Delete a group's offsets of topics."),
+        Option("dry-run", "Only show what would be done."),
+        Option("execute", "Do it."),
+        Option("export", "Print the plan as CSV."),
+        Option("to-offset", "Reset to this offset.", "offset", "Long"),
+        Option("from-file", "Reset to the offsets in a CSV file.", "path to CSV file"),
+        Option("to-datetime", "Reset to the first offset from this time on: YYYY-MM-DDThh:mm:ss.sss", "datetime"),
+        Option("by-duration", "Reset to the first offset since so long ago: PnDTnHnMnS", "duration"),
+        Option("to-earliest", "Reset to the start."),
+        Option("to-latest", "Reset to the end."),
+        Option("to-current", "Reset to the present offset."),
+        Option("shift-by", "Move by this many offsets, back if it is negative.", "number-of-offsets", "Long"),
+        Option("members", "With --describe: show the members."),
+        Option("verbose", "With --describe: show more."),
+        Option("offsets", "With --describe: show offsets and lag, as without it."),
+        Option(
+            "state", "With --describe: show the state. With --list: show states, or only some.", "", is_optional=True
+        ),
+        Option("type", "With --list: show types, or only some.", "", is_optional=True),
+        Option("validate-regex", "Check a regular expression for subscriptions.", "regex"),
+    ),
+)
+
+
+@ends_quietly
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; the exit code."""
+    try:
+        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+        _check(options)
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        return 1
+    regex = options.text("validate-regex")
+    if regex is not None:
+        _validate(regex)
+        return 0
+    from ottla.cli.kafka.admin_session import run_work
+
+    try:
+        timeout = {"default.api.timeout.ms": options.integer("timeout")}
+        run_work(options, lambda admin: _run(admin, options), timeout)
+    except OttlaError as error:
+        if isinstance(error, ToolError) and not isinstance(error, OptionValueError):
+            options.fail(str(error))
+        from ottla.cli.kafka.java_error import java_execution_text, java_text
+
+        print(f"\nError: Executing consumer group command failed due to {error}")
+        cause = error.__cause__
+        print(java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error), file=sys.stderr)
+    return 0
+
+
+def _check(options: ChosenOptions) -> None:
+    for name, actions in _AVAILABLE.items():
+        if options.has(name) and not any(options.has(action) for action in actions):
+            raise ToolError(f"Option(s) [{name}] are unavailable given other options on the command line")
+    if not options.has("validate-regex"):
+        options.require("bootstrap-server")
+    has_groups = options.has("group") or options.has("all-groups")
+    if options.has("describe"):
+        _check_describe(options, has_groups=has_groups)
+    if options.has("delete"):
+        if not has_groups:
+            options.fail("Option [delete] takes one of these options: [group], [all-groups]")
+        if options.has("topic"):
+            options.fail("The consumer does not support topic-specific offset deletion from a consumer group.")
+    if options.has("delete-offsets") and not (options.has("group") and options.has("topic")):
+        options.fail("Option [delete-offsets] takes the following options: [group], [topic]")
+    if options.has("reset-offsets"):
+        _check_reset(options, has_groups=has_groups)
+    options.forbid("group", "all-groups", "list")
+    options.forbid("topic", "list", "describe")
+    if sum(options.has(action) for action in ACTIONS) != 1:
+        listed = ", ".join(f"--{action}" for action in ACTIONS)
+        options.fail(f"Command must include exactly one action: {listed}")
+
+
+def _check_describe(options: ChosenOptions, *, has_groups: bool) -> None:
+    if not has_groups:
+        options.fail("Option [describe] takes one of these options: [group], [all-groups]")
+    if sum(options.has(name) for name in ("members", "offsets", "state")) > 1:
+        options.fail("Option [describe] takes at most one of these options: [members], [offsets], [state]")
+    if options.text("state") is not None:
+        options.fail("Option [describe] does not take a value for [state]")
+
+
+def _check_reset(options: ChosenOptions, *, has_groups: bool) -> None:
+    if options.has("dry-run") and options.has("execute"):
+        options.fail("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not options.has("dry-run") and not options.has("execute"):
+        print(_NO_ACTION, file=sys.stderr)
+    if not has_groups:
+        options.fail("Option [reset-offsets] takes one of these options: [group], [all-groups]")
+    for scenario in SCENARIOS:
+        options.forbid(scenario, *(other for other in SCENARIOS if other != scenario))
+
+
+async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
+    from ottla.cli.kafka import consumer_groups_delete, consumer_groups_describe, consumer_groups_reset
+
+    if options.has("list"):
+        await _list(admin, options)
+    elif options.has("describe"):
+        await consumer_groups_describe.describe(admin, options, await group_ids(admin, options))
+    elif options.has("delete"):
+        await consumer_groups_delete.delete_groups(admin, await group_ids(admin, options))
+    elif options.has("reset-offsets"):
+        await consumer_groups_reset.reset(admin, options, await group_ids(admin, options))
+    else:
+        await consumer_groups_delete.delete_offsets(admin, options.required_text("group"), options.texts("topic"))
+
+
+async def group_ids(admin: "AsyncAdmin", options: ChosenOptions) -> list[str]:
+    """The groups that are meant."""
+    if options.has("all-groups"):
+        return [group.group_id for group in await admin.list_groups(protocols=("", "consumer"))]
+    return options.texts("group")
+
+
+async def _list(admin: "AsyncAdmin", options: ChosenOptions) -> None:
+    with_type, with_state = options.has("type"), options.has("state")
+    groups = await admin.list_groups(
+        protocols=("", "consumer"),
+        states=_filter("state", options.text("state"), _STATES),
+        types=_filter("type", options.text("type"), _TYPES),
+    )
+    if not with_type and not with_state:
+        for group in groups:
+            print(group.group_id)
+        return
+    width = max([15, *(len(group.group_id) for group in groups)]) + 10
+    for name, kind, state in [("GROUP", "TYPE", "STATE"), *((one.group_id, one.type, one.state) for one in groups)]:
+        print(f"{name:<{width}}{f' {kind:<20}' if with_type else ''}{f' {state:<20}' if with_state else ''}")
+
+
+def _filter(what: str, text: str | None, valid: Sequence[str]) -> list[str]:
+    """The values of a filter, in Kafka's spelling."""
+    if not text:
+        return []
+    spelling = {value.lower(): value for value in valid}
+    wanted = [part.strip().lower() for part in text.split(",")]
+    if any(part not in spelling for part in wanted):
+        raise ToolError(
+            f"Invalid {what}{'s' if what == 'type' else ''} list '{text}'. Valid {what}s are: {', '.join(valid)}"
+        )
+    return [spelling[part] for part in wanted]
+
+
+def _validate(regex: str) -> None:
+    import re
+
+    try:
+        re.compile(regex)
+    except re.error as error:
+        print(f"The regular expression `{regex}` is invalid: {error.msg}.")
+    else:
+        print(f"The regular expression `{regex}` is valid.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""`kafka-dump-log`: shows what log segments, their indexes, producer snapshots and metadata snapshots hold.
+
+Reads files, asks no broker, changes nothing. Flags, lines and complaints are Kafka's: complaints about indexes come at
+the end, on the error output; a file that can't be read at all ends the tool with 1.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ottla.base.errors import OttlaError
+from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable, ToolError
+
+if TYPE_CHECKING:
+    from ottla.cli.kafka.dump_log_decoder import Decoder
+
+_STRING_DECODER: Final = "org.apache.kafka.tools.api.StringDecoder"
+_SUMMARY: Final = (
+    "This tool helps to parse a log file and dump its contents to the console, useful for debugging a seemingly "
+    "corrupt log segment."
+)
+_DECODERS: Final = {
+    "offsets-decoder": "Records are those of __consumer_offsets.",
+    "transaction-log-decoder": "Records are those of __transaction_state.",
+    "cluster-metadata-decoder": "Records are those of the cluster's metadata.",
+    "share-group-state-decoder": "Records are those of __share_group_state.",
+}
+_UNLIMITED: Final = 2**31 - 1
+
+OPTIONS: Final = OptionTable(
+    _SUMMARY,
+    (
+        Option("files", "REQUIRED: the files, separated by commas.", "file1, file2, ..."),
+        Option("print-data-log", "Show what records hold; every decoder option implies it."),
+        Option("verify-index-only", "Check indexes without showing their entries."),
+        Option("index-sanity-check", "Check of indexes only what a broker checks when it starts."),
+        Option("max-message-size", "The size of the largest batch.", "size", "Integer", default="5242880"),
+        Option("max-bytes", "Read of a log no more than this.", "size", "Integer", default=str(_UNLIMITED)),
+        Option("deep-iteration", "Show records, not only batches; --print-data-log implies it."),
+        Option("value-decoder-class", "How values are read.", "", is_optional=True, default=_STRING_DECODER),
+        Option("key-decoder-class", "How keys are read.", "", is_optional=True, default=_STRING_DECODER),
+        *(Option(name, summary) for name, summary in _DECODERS.items()),
+        Option("skip-record-metadata", "Show of records only what they hold, and no control records."),
+    ),
+)
+
+
+class Complaints:
+    """What is wrong with the files, by kind and file, to be said at the end."""
+
+    def __init__(self) -> None:
+        self._found: Final[dict[tuple[str, str], dict[int, list[int]]]] = {}
+        self._kinds: Final = {
+            "index": ("Mismatches in :{}", "  Index offset: {}, log offset: {}"),
+            "timestamp": ("Found timestamp mismatch in :{}", "  Index timestamp: {}, log timestamp: {}"),
+            "order": (
+                "Found out of order timestamp in :{}",
+                "  Index timestamp: {}, Previously indexed timestamp: {}",
+            ),
+            "missing": (
+                "The following indexed offsets are not found in :{}",
+                "Indexed offset: {}, found log offset: {}",
+            ),
+            "gap": ("Non-consecutive offsets in {}", "  {} is followed by {}"),
+        }
+
+    def add(self, kind: str, path: str, found: int, other: int) -> None:
+        """Notes one; `kind` is one of those above."""
+        self._found.setdefault((kind, path), {}).setdefault(found, []).append(other)
+
+    def show(self) -> None:
+        """Writes them to the error output."""
+        for kind, (title, line) in self._kinds.items():
+            for (found_kind, path), pairs in self._found.items():
+                if found_kind != kind:
+                    continue
+                print(title.format(path), file=sys.stderr)
+                # Kafka keeps one pair per offset, the mismatches of an index from the last to the first.
+                order = sorted(pairs, reverse=True) if kind == "index" else list(pairs)
+                for one in order:
+                    others = pairs[one][-1:] if kind in ("index", "gap") else pairs[one]
+                    for other in others:
+                        print(line.format(one, other), file=sys.stderr)
+
+
+@ends_quietly
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; the exit code."""
+    try:
+        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+        options.require("files")
+        complaints = Complaints()
+        dumps = _dumps(options, complaints)
+        for name in options.required_text("files").split(","):
+            _dump(re.sub("/+", "/", name), dumps)
+        complaints.show()
+    except BrokenPipeError:
+        raise
+    except (OttlaError, OSError) as error:
+        print(f'Exception in thread "main" {_java_text(error)}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _java_text(error: OttlaError | OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"java.nio.file.NoSuchFileException: {error.filename}"
+    if isinstance(error, ToolError):
+        # Usage errors have classes of their own in Kafka's parser; all others bring theirs along.
+        text = str(error)
+        if text.startswith(("org.", "java.")):
+            return text
+        kind = "UnrecognizedOption" if text.endswith("is not a recognized option") else "Option"
+        return f"joptsimple.{kind}Exception: {text}"
+    return f"org.apache.kafka.common.errors.CorruptRecordException: {error}"
+
+
+def _dump(path: str, dumps: dict[str, Callable[[str], None]]) -> None:
+    print(f"Dumping {path}")
+    name = path.rpartition("/")[2]
+    dump = dumps.get("." + name.rpartition(".")[2]) if "." in name else None
+    if dump is None:
+        print(f"Ignoring unknown file {path}", file=sys.stderr)
+        return
+    dump(path)
+
+
+def _dumps(options: ChosenOptions, complaints: Complaints) -> dict[str, Callable[[str], None]]:
+    """What shows a file, by the ending of its name."""
+    from ottla.cli.kafka import dump_log_index, dump_log_record
+
+    decoder = _decoder(options)
+    is_shown = any(options.has(name) for name in ("print-data-log", "value-decoder-class", "key-decoder-class"))
+    is_shown = is_shown or any(options.has(name) for name in _DECODERS)
+    records = dump_log_record.RecordDump(
+        decoder=decoder if is_shown else None,
+        is_deep=is_shown or options.has("deep-iteration"),
+        has_metadata=not options.has("skip-record-metadata"),
+        max_bytes=options.integer("max-bytes") or 0,
+        complaints=complaints,
+    )
+    indexes = dump_log_index.IndexDump(
+        is_sanity_only=options.has("index-sanity-check"),
+        is_verify_only=options.has("verify-index-only"),
+        max_message_bytes=options.integer("max-message-size") or 0,
+        complaints=complaints,
+    )
+    return {
+        ".log": records.dump,
+        ".checkpoint": records.dump,
+        ".index": indexes.dump_offsets,
+        ".timeindex": indexes.dump_times,
+        ".txnindex": dump_log_index.dump_transactions,
+        ".snapshot": dump_log_index.dump_producers,
+    }
+
+
+def _decoder(options: ChosenOptions) -> "Decoder":
+    from ottla.cli.kafka.dump_log_decoder import class_decoder, named_decoder
+
+    for name in _DECODERS:
+        if options.has(name):
+            return named_decoder(name)
+    key, value = (options.text(f"{part}-decoder-class") or _STRING_DECODER for part in ("key", "value"))
+    return class_decoder(key, value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What Java's tools would call an error: they print class names, and scripts look for them."""
+
+from typing import Final
+
+from ottla.base.errors import OttlaError
+
+_PACKAGE: Final = "org.apache.kafka.common.errors."
+_EXECUTION: Final = "java.util.concurrent.ExecutionException: "
+
+_OTHER_NAMES: Final = {
+    "ConfigError": "org.apache.kafka.common.config.ConfigException",
+    "ClusterAuthorizationFailedError": "ClusterAuthorizationException",
+    "CorruptMessageError": "CorruptRecordException",
+    "DelegationTokenAuthDisabledError": "DelegationTokenDisabledException",
+    "DelegationTokenAuthorizationFailedError": "DelegationTokenAuthorizationException",
+    "DelegationTokenRequestNotAllowedError": "UnsupportedByAuthenticationException",
+    "DuplicateSequenceNumberError": "DuplicateSequenceException",
+    "GroupAuthorizationFailedError": "GroupAuthorizationException",
+    "InvalidConfigError": "InvalidConfigurationException",
+    "InvalidProducerIdMappingError": "InvalidPidMappingException",
+    "InvalidRegularExpressionError": "InvalidRegularExpression",
+    "InvalidTransactionTimeoutError": "InvalidTxnTimeoutException",
+    "KafkaTimeoutError": "TimeoutException",
+    "MessageTooLargeError": "RecordTooLargeException",
+    "NoBrokersAvailableError": "TimeoutException",
+    "NonEmptyGroupError": "GroupNotEmptyException",
+    "OffsetMetadataTooLargeError": "OffsetMetadataTooLarge",
+    "OutOfOrderSequenceNumberError": "OutOfOrderSequenceException",
+    "PrincipalDeserializationFailureError": "PrincipalDeserializationException",
+    "RecordListTooLargeError": "RecordBatchTooLargeException",
+    "RequestTimedOutError": "TimeoutException",
+    "SaslAuthenticationFailedError": "SaslAuthenticationException",
+    "StaleControllerEpochError": "ControllerMovedException",
+    "TopicAlreadyExistsError": "TopicExistsException",
+    "TopicAuthorizationFailedError": "TopicAuthorizationException",
+    "TransactionalIdAuthorizationFailedError": "TransactionalIdAuthorizationException",
+}
+
+
+def java_name(error: OttlaError) -> str:
+    """The class that Kafka has for the error.
+
+    >>> from ottla.protocol.errors import NonEmptyGroupError, UnknownTopicOrPartitionError
+    >>> java_name(NonEmptyGroupError())
+    'org.apache.kafka.common.errors.GroupNotEmptyException'
+    >>> java_name(UnknownTopicOrPartitionError())
+    'org.apache.kafka.common.errors.UnknownTopicOrPartitionException'
+    """
+    name = type(error).__name__
+    java = _OTHER_NAMES.get(name, f"{name.removesuffix('Error')}Exception")
+    return java if "." in java else _PACKAGE + java
+
+
+def java_text(error: OttlaError) -> str:
+    """Class and message, as Java prints an exception.
+
+    >>> from ottla.protocol.errors import SecurityDisabledError
+    >>> java_text(SecurityDisabledError("No Authorizer is configured."))
+    'org.apache.kafka.common.errors.SecurityDisabledException: No Authorizer is configured.'
+    """
+    return f"{java_name(error)}: {error}"
+
+
+def java_execution_text(error: OttlaError) -> str:
+    """The same as Java's futures wrap it."""
+    return _EXECUTION + java_text(error)

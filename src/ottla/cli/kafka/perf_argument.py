@@ -1,0 +1,51 @@
+"""Arguments of the tools that Kafka wrote with argparse: performance of producers, and the verifiable clients.
+
+Without any argument they show their help and end with 0; what is wrong is said on the error output and costs 1.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final, NoReturn
+
+from ottla.cli.argument import ToolParser
+
+_UNKNOWN: Final = re.compile(r"unrecognized arguments: (\S+).*")
+
+
+class PerfParser(ToolParser):
+    """A parser whose errors read as argparse4j's do."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """Prints usage and reason on the error output, and ends with 1."""
+        unknown = _UNKNOWN.fullmatch(message)
+        if unknown is not None:
+            message = f"unrecognized arguments: '{unknown[1]}'"
+        super().error(message)
+
+    def parsed(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """The arguments; ends the process with the help if there are none."""
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        if not given:
+            self.print_help()
+            raise SystemExit(0)
+        return self.parse_args(given)
+
+
+def _number(kind: str, convert: Callable[[str], float]) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        try:
+            return convert(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"could not convert '{text}' to {kind}") from None
+
+    return read
+
+
+integer: Final = _number("Integer", int)
+long: Final = _number("Long", int)
+double: Final = _number("Double", float)
