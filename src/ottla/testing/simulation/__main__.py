@@ -1,13 +1,20 @@
 """`python -m ottla.testing.simulation`: many seeds, or one of them again with its trace."""
 
 import argparse
+import logging
 import sys
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 
+from ottla.testing.simulation.coordinator import world as coordinator_world
 from ottla.testing.simulation.metadata_world import METADATA
-from ottla.testing.simulation.runner import QUORUM, SimulationFailure, run_seed
+from ottla.testing.simulation.runner import QUORUM, RunReport, SimulationFailure, run_seed
 
-_WORLDS = {world.name: world for world in (QUORUM, METADATA)}
+_WORLDS: Mapping[str, Callable[[int, int], RunReport]] = {
+    **{world.name: partial(run_seed, world=world) for world in (QUORUM, METADATA)},
+    coordinator_world.NAME: coordinator_world.run_seed,
+}
 
 
 def main() -> int:
@@ -19,13 +26,15 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first of them (default %(default)s)")
     parser.add_argument("--chaos-ms", type=int, default=15_000, help="how long faults happen (default %(default)s)")
     options = parser.parse_args()
+    # What goes wrong in here is meant to.
+    logging.disable(logging.CRITICAL)
     seeds = [options.seed] if options.seed is not None else range(options.first, options.first + options.seeds)
     start = time.perf_counter()
     failed: list[int] = []
     simulated_ms = committed = 0
     for seed in seeds:
         try:
-            report = run_seed(seed, options.chaos_ms, _WORLDS[options.world])
+            report = _WORLDS[options.world](seed, options.chaos_ms)
         except SimulationFailure as failure:
             failed.append(seed)
             print(failure, file=sys.stderr)

@@ -5,10 +5,10 @@ A canary changes one rule for as long as it is entered; the scenarios it is caug
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
+from ottla.base.frozen import frozen
 from ottla.raft.config import QuorumConfig
 from ottla.raft.replication import fetch_service
 from ottla.raft.replication.divergence import FetchKind, FetchPosition
@@ -27,7 +27,7 @@ from ottla.testing.simulation.scenario import Scenario
 Sabotage = Callable[[], AbstractContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Canary:
     """A broken rule, and the invariant that must notice."""
 

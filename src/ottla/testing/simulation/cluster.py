@@ -1,9 +1,11 @@
 """A simulated cluster: nodes, the network between them, and the invariants that watch every step."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
+from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.testing.simulation.clock import EventQueue, NodeClock
 from ottla.testing.simulation.disk import DiskProfile, SimulatedDisk
@@ -12,8 +14,10 @@ from ottla.testing.simulation.network import Frame, Network
 from ottla.testing.simulation.node import NodeSurroundings, PartFactory, SimulatedNode
 from ottla.testing.simulation.trace import Trace
 
+_LOOK_INTERVAL_MS: Final = 10
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class NodePlan:
     """A node to be: its id, what it is made of, and how wrong its clock is."""
 
@@ -70,14 +74,20 @@ class Cluster:
         return (node for node in self.nodes.values() if node.is_running)
 
     def run_until(self, time_ms: int, condition: Callable[[], bool] | None = None) -> bool:
-        """Runs to a time, or until the condition holds if that is earlier; whether it does."""
+        """Runs to a time, or until the condition holds if that is earlier; whether it does.
+
+        The condition is looked at every few milliseconds: it looks at the whole cluster, and most steps move little.
+        """
+        look_at_ms = self.queue.now_ms
         while True:
-            if condition is not None and condition():
-                return True
+            if condition is not None and self.queue.now_ms >= look_at_ms:
+                if condition():
+                    return True
+                look_at_ms = self.queue.now_ms + _LOOK_INTERVAL_MS
             next_ms = self.queue.next_time_ms()
             if next_ms is None or next_ms > time_ms:
                 self.queue.now_ms = max(self.queue.now_ms, time_ms)
-                return False
+                return condition is not None and condition()
             self.queue.step()
             self.steps += 1
 

@@ -1,9 +1,9 @@
 """A node's disk: keeps what was flushed, may keep some of the rest, tears the last write, and fails on demand."""
 
-from dataclasses import dataclass
 from random import Random
 
 from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.raft.identity import OffsetAndEpoch
 from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
@@ -13,7 +13,7 @@ class DiskFailedError(OttlaError):
     """The disk did not do what it was asked; the process that asked stops."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiskProfile:
     """How long a flush takes."""
 

@@ -5,10 +5,11 @@ once for every node.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.metadata.image.metadata_image import NOTHING, MetadataImage
 from ottla.metadata.image.partition import NO_LEADER, LeaderRecoveryState, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
@@ -21,7 +22,7 @@ from ottla.testing.simulation.metadata_setting_invariant import NoAnsweredSettin
 from ottla.testing.simulation.node import SimulatedNode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartitionStep:
     """A partition in one image and, if it was there, in the one before."""
 
@@ -105,6 +106,12 @@ class MetadataInvariants(Invariant):
         self.invariants = (self._equality, self._settings, *self._of_images, *self._of_nodes, *self._of_the_end)
 
     def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        if self._history.published:
+            self._check_published()
+        for watching in self._of_nodes:
+            watching.check(cluster, node)
+
+    def _check_published(self) -> None:
         published, self._history.published = self._history.published, []
         for one in published:
             self._equality.compare(one)
@@ -114,8 +121,6 @@ class MetadataInvariants(Invariant):
                 self._history.latest = one.image
                 for invariant in self._of_images:
                     invariant.check_step(step)
-        for watching in self._of_nodes:
-            watching.check(cluster, node)
 
     def check_healed(self, cluster: Cluster) -> None:
         for invariant in self.invariants:
@@ -297,7 +302,7 @@ class ControllerImageMatchesLog(Invariant):
 
 def _contents(image: MetadataImage) -> tuple[object, ...]:
     """All of an image but where it stands in the log: the quorum's own records don't move a controller's."""
-    return tuple(getattr(image, name) for name in MetadataImage.__slots__ if name != "provenance")
+    return tuple(getattr(image, each.name) for each in fields(image) if each.name != "provenance")
 
 
 class NoAnswerBeforeCommit(Invariant):

@@ -6,11 +6,11 @@ becomes a snapshot, from which nodes that restart or lag begin.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from immutables import Map
 
+from ottla.base.frozen import frozen
 from ottla.metadata.batch import read_batches, record_values
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.bootstrap import bootstrap_records
@@ -46,7 +46,7 @@ NEVER_MS: Final = 2**62
 _SNAPSHOT_DELAY_MS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetadataPlan:
     """The settings of one run that the metadata depends on."""
 
@@ -83,7 +83,7 @@ class MetadataPlan:
         return bootstrap_records(levels)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Witness:
     """Who writes down what nodes say and do, for the invariants."""
 

@@ -34,6 +34,8 @@ class NoAnsweredSettingLost(Invariant):
         self._history = history
 
     def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        if not self._history.answered_settings:
+            return
         answered, self._history.answered_settings = self._history.answered_settings, []
         for key, value in answered:
             if not self._history.settings.was(key, value):

@@ -4,6 +4,7 @@ Requests go through a broker, as in Kafka; one that dies takes what its client w
 """
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any, Final
 
 from ottla.base.ids import Uuid
@@ -73,6 +74,8 @@ class MetadataWorkload:
             **SettingWorkload(history, cluster.random).actions,
         }
         """What there is to do, and how often it is chosen."""
+        self._choices = list(self._actions)
+        self._weights = list(accumulate(self._actions.values()))
 
     def start(self) -> None:
         """Begins to ask."""
@@ -96,7 +99,7 @@ class MetadataWorkload:
         brokers = [part for node in self._cluster.running_nodes() if (part := broker_part(node)) is not None]
         if brokers:
             broker = self._random.choice(brokers)
-            action = self._random.choices(list(self._actions), list(self._actions.values()))[0]
+            action = self._random.choices(self._choices, cum_weights=self._weights)[0]
             broker.node.act(lambda: action(broker, broker.metadata.loader.image))
         self._plan()
 

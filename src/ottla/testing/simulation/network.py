@@ -1,10 +1,10 @@
 """A network that delays, loses, repeats and reorders, and that can be cut in one direction or both."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from ottla.base.frozen import frozen
 from ottla.testing.simulation.clock import EventQueue
 
 
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NetworkProfile:
     """How bad the network is; chances are in thousandths."""
 

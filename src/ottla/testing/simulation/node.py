@@ -1,9 +1,9 @@
 """A simulated node: a process that starts and crashes, on a disk and a clock that stay."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
 
+from ottla.base.frozen import frozen
 from ottla.testing.simulation.clock import EventQueue, NodeClock
 from ottla.testing.simulation.disk import DiskFailedError, SimulatedDisk
 from ottla.testing.simulation.network import Frame, Network
@@ -15,7 +15,7 @@ PartFactory = Callable[["SimulatedNode"], tuple[str, Part]]
 _NEVER_MS = 2**62
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeSurroundings:
     """What all nodes of a cluster share."""
 
@@ -116,7 +116,7 @@ class SimulatedNode:
 
     def act(self, action: Callable[[], object]) -> None:
         """Lets the process do something; a failed disk stops it."""
-        if self.is_paused:
+        if self._paused_until_ms and self.is_paused:
             self.later(self._paused_until_ms - self._around.queue.now_ms, action)
             return
         try:
@@ -135,10 +135,14 @@ class SimulatedNode:
             part.start()
 
     def _plan_wake(self) -> None:
-        if not self.is_running:
+        if not self.parts:
             return
-        deadline_ms = min(part.deadline_ms for part in self.parts.values())
-        if deadline_ms >= _NEVER_MS:
+        deadline_ms = _NEVER_MS
+        for part in self.parts.values():
+            due_ms = part.deadline_ms
+            if due_ms < deadline_ms:
+                deadline_ms = due_ms
+        if deadline_ms == _NEVER_MS:
             return
         wake_at_ms = max(self.clock.true_time_ms(deadline_ms), self._around.queue.now_ms)
         if wake_at_ms < self._wake_at_ms:

@@ -2,10 +2,12 @@
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
+from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.fault import Chaos
 from ottla.testing.simulation.invariant import InvariantViolation
 from ottla.testing.simulation.quorum_cluster import QuorumCluster
@@ -19,7 +21,7 @@ ELECTION_BOUND_MS = 20_000
 CATCH_UP_BOUND_MS = 40_000
 """How long it may then take to catch up: nodes with small fetches behind a slow network need some of it."""
 _TRACE_LINES = 120
-_BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a broken state machine raises; all of it is reported with the seed."""
 
 
@@ -43,7 +45,7 @@ def _nothing_more(cluster: QuorumCluster) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class World:
     """What is simulated: which scenario a seed stands for, which cluster carries it out, who works with it."""
 
@@ -60,7 +62,7 @@ QUORUM: Final = World("quorum", Scenario.from_seed, QuorumCluster, Workload)
 """The quorum alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunReport:
     """What a run came to; equal for equal scenarios."""
 
@@ -75,18 +77,33 @@ class RunReport:
     """A checksum of the committed log."""
 
 
+class Replayable(Protocol):
+    """A scenario that a seed stands for."""
+
+    @property
+    def seed(self) -> int:
+        """Its number."""
+        ...
+
+    @property
+    def chaos_ms(self) -> int:
+        """How long faults happen."""
+        ...
+
+
 class SimulationFailure(OttlaError):  # noqa: N818
     """A run that broke an invariant, with what is needed to look into it."""
 
-    def __init__(self, world: World, cluster: QuorumCluster, cause: BaseException) -> None:
-        seed, chaos_ms = cluster.scenario.seed, cluster.scenario.chaos_ms
+    def __init__(self, world: str, cluster: Cluster, scenario: Replayable, cause: BaseException) -> None:
+        """`world` and `scenario` are what the command line needs to run it again."""
+        seed, chaos_ms = scenario.seed, scenario.chaos_ms
         self.seed = seed
         self.invariant = cause.invariant if isinstance(cause, InvariantViolation) else type(cause).__name__
         lines = "\n".join(cluster.trace.lines(last=_TRACE_LINES))
         where = "" if isinstance(cause, InvariantViolation) else "".join(traceback.format_exception(cause))
-        options = "" if world is QUORUM else f"--world {world.name} "
+        options = "" if world == QUORUM.name else f"--world {world} "
         super().__init__(
-            f"{cause}\n{where}\nseed {seed}: {cluster.scenario}\n{lines}\n\n{cause}\n"
+            f"{cause}\n{where}\nseed {seed}: {scenario}\n{lines}\n\n{cause}\n"
             f"replay: python -m ottla.testing.simulation {options}--seed {seed} --chaos-ms {chaos_ms}"
         )
 
@@ -99,9 +116,11 @@ def run(scenario: Scenario, world: World = QUORUM) -> RunReport:
 def run_cluster(cluster: QuorumCluster, world: World = QUORUM) -> RunReport:
     """Carries out the scenario of a cluster that has parts and invariants of its own."""
     try:
-        return _run(cluster, world)
-    except _BUGS as error:
-        raise SimulationFailure(world, cluster, error) from error
+        # What a run makes lives about as long as the run.
+        with collector_off():
+            return _run(cluster, world)
+    except BUGS as error:
+        raise SimulationFailure(world.name, cluster, cluster.scenario, error) from error
 
 
 def run_seed(seed: int, chaos_ms: int = 15_000, world: World = QUORUM) -> RunReport:

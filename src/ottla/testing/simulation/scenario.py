@@ -1,9 +1,10 @@
 """What one run is about, all of it from the seed: how many nodes, how bad the world, which faults, which settings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from random import Random
 
+from ottla.base.frozen import frozen
 from ottla.raft.config import QuorumConfig
 from ottla.testing.simulation.disk import DiskProfile
 from ottla.testing.simulation.network import HEALTHY, NetworkProfile
@@ -29,7 +30,10 @@ FAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+_SLOW_FLUSH_MS = 150
+
+
+@frozen
 class Scenario:
     """One run's plan."""
 
@@ -79,7 +83,13 @@ class Scenario:
             clock_skew_ms_max=random.choice((0, 5000)),
             clock_drift_per_mille_max=random.choice((0, 20)),
             chaos_ms=chaos_ms,
-        )
+        )._within_its_means()
+
+    def _within_its_means(self) -> "Scenario":
+        """The same, but no fetch of a single batch where each takes a slow flush: such a follower never catches up."""
+        if self.disk.flush_ms_max < _SLOW_FLUSH_MS:
+            return self
+        return replace(self, config=replace(self.config, fetch_max_bytes=max(self.config.fetch_max_bytes, 1 << 12)))
 
 
 def _network(random: Random) -> NetworkProfile:

@@ -1,0 +1,325 @@
+"""What coordinators promise, whatever happens to them, to their logs and to their clients.
+
+The truth is what the `Witness` has replayed of the committed logs, and what clients were told (`CoordinatorHistory`).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from ottla.coordinator.group.classic.group import ClassicGroup
+from ottla.coordinator.group.consumer.group import ConsumerGroup
+from ottla.coordinator.ports import PartitionKey
+from ottla.coordinator.runtime.routing import partition_for
+from ottla.coordinator.runtime.shard import ShardStatus
+from ottla.coordinator.txn.state import ENDING, TransactionState
+from ottla.testing.simulation.cluster import Cluster
+from ottla.testing.simulation.coordinator.broker import broker_part
+from ottla.testing.simulation.coordinator.client import client_part
+from ottla.testing.simulation.coordinator.compaction import compacted
+from ottla.testing.simulation.coordinator.history import Attempt, CoordinatorHistory, InputRecord, SyncAnswer
+from ottla.testing.simulation.coordinator.image import OFFSETS, TRANSACTIONS
+from ottla.testing.simulation.coordinator.member import Membership
+from ottla.testing.simulation.coordinator.shard_load import stored
+from ottla.testing.simulation.coordinator.witness import NO_OFFSET, GroupPartition, VisibleRecord, Witness
+from ottla.testing.simulation.invariant import Invariant
+from ottla.testing.simulation.node import SimulatedNode
+
+if TYPE_CHECKING:
+    from ottla.testing.simulation.coordinator.coordinator_cluster import CoordinatorCluster
+
+
+def coordinator_cluster(cluster: Cluster) -> "CoordinatorCluster":
+    """A cluster as the one that it is."""
+    return cast("CoordinatorCluster", cluster)
+
+
+class CoordinatorInvariants(Invariant):
+    """Asks all of them."""
+
+    name: ClassVar[str] = "Coordinator"
+
+    def __init__(self, history: CoordinatorHistory, witness: Witness) -> None:
+        self.invariants: Sequence[Invariant] = (
+            NoPartitionAssignedTwice(history, witness),
+            EveryPartitionAssigned(),
+            CommittedOffsetsNeverGoBack(history, witness),
+            AcknowledgedIsCommitted(history, witness),
+            EveryTransactionEnds(witness),
+            TransactionsAreAtomic(history, witness),
+            ExactlyOnce(witness),
+            ReplayEquality(witness),
+            RefusalsChangeNothing(history),
+        )
+        self._of_steps = [one for one in self.invariants if type(one).check is not Invariant.check]
+        self._witness = witness
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        for invariant in self._of_steps:
+            invariant.check(cluster, node)
+        self._witness.visible.clear()
+
+    def check_healed(self, cluster: Cluster) -> None:
+        for invariant in self.invariants:
+            invariant.check_healed(cluster)
+
+
+class NoPartitionAssignedTwice(Invariant):
+    """In one generation, or among the members of one moment, a partition has one owner."""
+
+    name: ClassVar[str] = "NoPartitionAssignedTwice"
+
+    def __init__(self, history: CoordinatorHistory, witness: Witness) -> None:
+        self._history = history
+        self._witness = witness
+        self._owners: dict[tuple[str, int, PartitionKey], SyncAnswer] = {}
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        if self._history.sync_answers:
+            self._check_generations()
+        part = client_part(node)
+        if part is not None and part.member.owned:
+            self._check_members(coordinator_cluster(cluster), part.member)
+
+    def _check_generations(self) -> None:
+        """What classic members were told, generation by generation."""
+        answers, self._history.sync_answers = self._history.sync_answers, []
+        for answer in answers:
+            group = self._group(answer.group_id)
+            if not isinstance(group, ClassicGroup):
+                # Each member is told in an epoch of its own; see `_check_members`.
+                continue
+            # A group that was empty may count its generations anew: who is not in it is of an earlier life. So is
+            # a static member that is back by its name; it has another member id.
+            present = {member.member_id for member in group.members}
+            for key in answer.assigned:
+                place = (answer.group_id, answer.generation, key)
+                known, self._owners[place] = self._owners.get(place, answer), answer
+                if known.owner != answer.owner and known.member_id in present:
+                    raise self.fail(
+                        f"{key} is {known.owner}'s and {answer.owner}'s in generation {answer.generation} "
+                        f"of {answer.group_id}"
+                    )
+
+    def _check_members(self, cluster: "CoordinatorCluster", member: Membership) -> None:
+        """What members of a consumer group believe to own, as long as they are members."""
+        group = self._group(member.plan.group_id)
+        if not isinstance(group, ConsumerGroup) or not _is_in(group, member):
+            return
+        for other in cluster.members(member.plan.group_id):
+            if other is not member and _is_in(group, other) and other.owned & member.owned:
+                raise self.fail(
+                    f"{sorted(other.owned & member.owned)} of {member.plan.group_id} "
+                    f"are {member.identity}'s and {other.identity}'s"
+                )
+
+    def _group(self, group_id: str) -> Any:
+        return self._witness.group(partition_for(group_id, 2), group_id)
+
+
+def _is_in(group: ConsumerGroup, member: Membership) -> bool:
+    identity = member.identity
+    return identity is not None and identity.member_id in group.members
+
+
+class EveryPartitionAssigned(Invariant):
+    """A group that is left in peace comes to own everything that it wants."""
+
+    name: ClassVar[str] = "EveryPartitionAssigned"
+
+    def check_healed(self, cluster: Cluster) -> None:
+        for problem in unassigned(coordinator_cluster(cluster)):
+            raise self.fail(problem)
+
+
+def unassigned(cluster: "CoordinatorCluster") -> Iterator[str]:
+    """What is wrong with the groups' assignments."""
+    for group in cluster.scenario.groups:
+        members = [member for member in cluster.members(group.group_id) if member.identity is not None]
+        owned = sorted(key for member in members for key in member.owned)
+        wanted = sorted(cluster.client_outside.partitions(group.topics))
+        if owned != wanted:
+            shares = {str(member.identity): sorted(member.owned) for member in members}
+            yield f"members of {group.group_id} own {shares}, which is not {wanted}"
+
+
+class CommittedOffsetsNeverGoBack(Invariant):
+    """Members that follow the rules only ever commit further on, so that is where groups go, until they are deleted."""
+
+    name: ClassVar[str] = "CommittedOffsetsNeverGoBack"
+
+    def __init__(self, history: CoordinatorHistory, witness: Witness) -> None:
+        self._history = history
+        self._witness = witness
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        steps, self._witness.offset_steps = self._witness.offset_steps, []
+        for place, before, after in steps:
+            is_deleted = after == NO_OFFSET and place.group_id in self._history.deletions_asked
+            if after < before and not is_deleted:
+                raise self.fail(f"the offset of {place} went from {before} to {after}")
+
+
+class AcknowledgedIsCommitted(Invariant):
+    """A client that is told that its offset is committed can rely on it."""
+
+    name: ClassVar[str] = "AcknowledgedIsCommitted"
+
+    def __init__(self, history: CoordinatorHistory, witness: Witness) -> None:
+        self._history = history
+        self._witness = witness
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        answers, self._history.offset_answers = self._history.offset_answers, []
+        for group_id, key, offset in answers:
+            if (GroupPartition(group_id, *key), offset) not in self._witness.seen_offsets:
+                raise self.fail(f"offset {offset} of {key} in {group_id} was acknowledged, and is not committed")
+
+
+class TransactionsAreAtomic(Invariant):
+    """A committed transaction is visible whole or not yet, partition by partition; an aborted one never."""
+
+    name: ClassVar[str] = "TransactionsAreAtomic"
+
+    def __init__(self, history: CoordinatorHistory, witness: Witness) -> None:
+        self._history = history
+        self._witness = witness
+        self._visible: dict[int, set[tuple[PartitionKey, InputRecord]]] = {}
+        """What is visible of an attempt, by its number."""
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        visible = self._witness.visible
+        if not visible and not self._history.outcomes:
+            return
+        for record in visible:
+            self._visible.setdefault(record.attempt_number, set()).add((record.key, record.record))
+        for key, number in dict.fromkeys((record.key, record.attempt_number) for record in visible):
+            self._check_visible(key, self._history.attempts[number])
+        outcomes, self._history.outcomes = self._history.outcomes, []
+        for attempt in outcomes:
+            if attempt.outcome is False and attempt.number in self._visible:
+                raise self.fail(f"{attempt} is visible, and its client was told that it is aborted")
+
+    def check_healed(self, cluster: Cluster) -> None:
+        """Nothing is half done any more."""
+        for attempt in self._history.attempts:
+            seen = {record for _, record in self._visible.get(attempt.number, ())}
+            if (attempt.outcome or seen) and seen != set(attempt.written):
+                raise self.fail(f"only {sorted(seen)} of {attempt} is visible")
+
+    def _check_visible(self, key: PartitionKey, attempt: Attempt) -> None:
+        if attempt.outcome is False or not attempt.is_commit_asked:
+            raise self.fail(f"{attempt} is visible in {key}, and was never committed")
+        seen = {record for place, record in self._visible[attempt.number] if place == key}
+        if seen != {record for record, place in attempt.written.items() if place == key}:
+            raise self.fail(f"only {sorted(seen)} of {attempt} is visible in {key}")
+
+
+class ExactlyOnce(Invariant):
+    """What a group reads and transforms comes out once: nothing is doubled, and nothing that it passed is lost."""
+
+    name: ClassVar[str] = "ExactlyOnce"
+
+    def __init__(self, witness: Witness) -> None:
+        self._witness = witness
+        self._transformed: dict[InputRecord, VisibleRecord] = {}
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        for found in self._witness.visible:
+            known = self._transformed.setdefault(found.record, found)
+            if known is not found:
+                raise self.fail(f"{found.record} came out twice: {known} and {found}")
+
+    def check_healed(self, cluster: Cluster) -> None:
+        for offsets in self._witness.offsets.values():
+            for place, end_offset in offsets.items():
+                if not _transforms(coordinator_cluster(cluster), place.group_id):
+                    continue
+                wanted = {InputRecord(place.topic, place.partition, offset) for offset in range(end_offset)}
+                found = {record for record in self._transformed if record[:2] == (place.topic, place.partition)}
+                if found != wanted:
+                    raise self.fail(
+                        f"{place} is at {end_offset}; lost {sorted(wanted - found)}, unasked {sorted(found - wanted)}"
+                    )
+
+
+def _transforms(cluster: "CoordinatorCluster", group_id: str) -> bool:
+    return any(group.group_id == group_id and group.transactions for group in cluster.scenario.groups)
+
+
+class EveryTransactionEnds(Invariant):
+    """Left in peace, every transaction ends, and its end reaches every partition."""
+
+    name: ClassVar[str] = "EveryTransactionEnds"
+
+    def __init__(self, witness: Witness) -> None:
+        self._witness = witness
+
+    def check_healed(self, cluster: Cluster) -> None:
+        for problem in unended(self._witness):
+            raise self.fail(problem)
+
+
+def unended(witness: Witness) -> Iterator[str]:
+    """The transactions that are still open, as far as is committed."""
+    for shard in witness.transactions.values():
+        for transactional_id, metadata in shard.state.items():
+            if metadata.state in (*ENDING, TransactionState.ONGOING):
+                yield f"the transaction of {transactional_id} is {metadata}"
+    for key, reader in witness.readers.items():
+        if not reader.is_idle:
+            yield f"{key} waits for the end of a transaction"
+    for partition, group_shard in witness.groups.items():
+        if group_shard.state.offsets.pending:
+            yield f"{OFFSETS}-{partition} waits for the end of a transaction: {group_shard.state.offsets.pending}"
+
+
+class ReplayEquality(Invariant):
+    """A coordinator's state is what its log says, whether it wrote the log or loaded it, whole or compacted."""
+
+    name: ClassVar[str] = "ReplayEquality"
+
+    def __init__(self, witness: Witness) -> None:
+        self._witness = witness
+        self._compared: dict[PartitionKey, tuple[Any, Any]] = {}
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        part = broker_part(node)
+        if part is None:
+            return
+        for topic, shards in part.shards.items():
+            for shard in shards:
+                if shard.status is ShardStatus.ACTIVE and shard.end_offset == shard.high_watermark:
+                    self._compare(PartitionKey(topic, shard.partition), shard)
+
+    def check_healed(self, cluster: Cluster) -> None:
+        for key, partition in coordinator_cluster(cluster).controller.partitions.items():
+            if key.topic in (OFFSETS, TRANSACTIONS):
+                shard = self._witness.new_shard(key)
+                for batch in compacted([stored(batch) for batch in partition.committed_batches]):
+                    shard.load(batch)
+                truth = self._witness.shard(key)
+                if shard.state != truth.state:
+                    raise self.fail(f"{key} compacted is {shard.state}, and was {truth.state}")
+
+    def _compare(self, key: PartitionKey, shard: Any) -> None:
+        truth = self._witness.shard(key)
+        pair = (shard.committed_state, truth.state)
+        known = self._compared.get(key)
+        if shard.end_offset != truth.end_offset or (known and known[0] is pair[0] and known[1] is pair[1]):
+            return
+        self._compared[key] = pair
+        if pair[0] != pair[1]:
+            raise self.fail(f"{key} at {shard.end_offset} is {pair[0]}, and its log says {pair[1]}")
+
+
+class RefusalsChangeNothing(Invariant):
+    """An operation that is answered with an error has changed nothing."""
+
+    name: ClassVar[str] = "RefusalsChangeNothing"
+
+    def __init__(self, history: CoordinatorHistory) -> None:
+        self._history = history
+
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
+        for refusal in self._history.changed_refusals:
+            raise self.fail(f"{refusal.api} was answered with {refusal.error} and changed the state")
