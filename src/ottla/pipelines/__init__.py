@@ -1,0 +1,19 @@
+"""Data pipelines on Apache Spark: topics as data frames, read and written. Needs `pip install ottla[spark]`.
+
+`spark.read.format("ottla")` works wherever this package is installed; `session` makes a SparkSession that is set up
+for it, `register` adds the format to one that does not find it. See docs/SPARK.md.
+"""
+
+from typing import TYPE_CHECKING
+
+from ottla.base.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ottla.pipelines.registration import register
+    from ottla.pipelines.session import session
+
+_PLACES = {"register": "registration", "session": "session"}
+
+__all__ = ["register", "session"]
+
+__getattr__ = lazy_names(__name__, _PLACES)

@@ -1,0 +1,1 @@
+"""Data frames written to topics, in batches and as streams."""

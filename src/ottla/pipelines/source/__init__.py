@@ -1,0 +1,1 @@
+"""Topics read as data frames, in batches and as streams."""

@@ -1,0 +1,100 @@
+"""Ranges of offsets and how they are cut: into tasks, and into what a micro-batch takes in.
+
+Pure: nothing here asks a broker or the clock. A range is [start, end): it holds every offset from `start` up to and
+without `end`, whether there is a record at it or not.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ottla.base.frozen import frozen
+from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.client.record import TopicPartition
+from ottla.pipelines.option.parse import Admission, Splitting
+
+
+@frozen
+class OffsetRange:
+    """What one task reads of one partition."""
+
+    partition: TopicPartition
+    start: int
+    end: int
+    topic_id: Uuid = ZERO_UUID
+    """The topic that was meant when the range was made: one made anew under the same name has another."""
+
+    @property
+    def size(self) -> int:
+        """Offsets in it; the records may be fewer."""
+        return self.end - self.start
+
+
+def split(ranges: Iterable[OffsetRange], splitting: Splitting) -> list[OffsetRange]:
+    """The ranges that are not empty, cut so that none is too large and there are enough of them.
+
+    `maxRecordsPerPartition` 40 cuts [0,100) into [0,33)[33,66)[66,100); `minPartitions` 3 cuts [0,90) and [0,10) into
+    [0,45)[45,90)[0,10).
+    """
+    whole = [each for each in ranges if each.size > 0]
+    if splitting.max_records is not None:
+        whole = [part for each in whole for part in _cut(each, -(-each.size // splitting.max_records))]
+    if splitting.min_partitions is None or splitting.min_partitions <= len(whole) or not whole:
+        return whole
+    return [part for each, count in zip(whole, _counts(whole, splitting.min_partitions), strict=True)
+            for part in _cut(each, count)]  # fmt: skip
+
+
+def _counts(ranges: list[OffsetRange], wanted: int) -> list[int]:
+    """Into how many parts each range is cut: one more goes to where the parts are largest, until there are enough."""
+    total = sum(each.size for each in ranges)
+    counts = [max(1, min(each.size, each.size * wanted // total)) for each in ranges]
+    while sum(counts) < wanted:
+        largest = max(range(len(ranges)), key=lambda at: ranges[at].size / counts[at])
+        if ranges[largest].size <= counts[largest]:
+            # Every task has a single offset.
+            break
+        counts[largest] += 1
+    return counts
+
+
+def _cut(whole: OffsetRange, count: int) -> list[OffsetRange]:
+    edges = [whole.start + whole.size * at // count for at in range(count + 1)]
+    return [replace(whole, start=edges[at], end=edges[at + 1]) for at in range(count)]
+
+
+def admit(
+    start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int], offsets_max: int
+) -> dict[TopicPartition, int]:
+    """Where a micro-batch ends that takes in about `offsets_max`, in proportion to what waits in each partition.
+
+    100 and 900 waiting, at most 100: 10 of the first and 90 of the second. Every partition with something to read
+    gets at least one, so that a small one does not starve beside a large one.
+    """
+    sizes = {part: end - start[part] for part, end in latest.items() if part in start and end > start[part]}
+    total = sum(sizes.values())
+    if total <= offsets_max:
+        return dict(latest)
+    return {
+        part: end if part not in sizes else min(end, start[part] + max(1, offsets_max * sizes[part] // total))
+        for part, end in latest.items()
+    }
+
+
+@dataclass(slots=True)
+class Patience:
+    """Holds micro-batches back until enough waits (`minOffsetsPerTrigger`), or `maxTriggerDelay` has passed."""
+
+    admission: Admission
+    last_batch_ms: float = float("-inf")
+
+    def holds_back(self, waiting: int, now_ms: float) -> bool:
+        """Whether a batch of so many offsets is too small yet; if not, it counts as begun now."""
+        least = self.admission.min_offsets
+        if least is None:
+            return False
+        is_due = now_ms - self.last_batch_ms >= self.admission.delay_ms_max
+        if waiting < least and not is_due:
+            return True
+        if waiting:
+            self.last_batch_ms = now_ms
+        return False

@@ -1,0 +1,229 @@
+"""Fetches one range of one partition, in order, wherever its leader is.
+
+Lives in an event loop. It ends when the position has reached the end of the range, never by counting records: aborted
+transactions, markers and compaction leave offsets without any. What a broker says about lost records goes to
+`DataLoss`; what passes (a new leader, a broken connection) is tried again for as long as the options allow.
+"""
+
+import asyncio
+from typing import Final, NamedTuple
+
+from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
+from ottla.base.ids import ZERO_UUID
+from ottla.client.cluster.cluster_client import ClusterClient
+from ottla.client.cluster.cluster_view import PartitionView, TopicView
+from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.subscription_state import PartitionState, Position
+from ottla.client.errors import KafkaTimeoutError
+from ottla.pipelines.source.data_loss import DataLoss
+from ottla.pipelines.source.offset_range import OffsetRange
+from ottla.protocol.errors import ErrorCode, LeaderNotAvailableError, UnknownTopicOrPartitionError, error_for
+from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from ottla.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+
+_LAST_VERSION_BY_NAME: Final = 12
+_UNKNOWN_TOPIC_PATIENCE_MS: Final = 5_000
+_EARLIEST, _LATEST = -2, -1
+_EMPTY_ANSWERS_MAX: Final = 2
+
+
+@frozen
+class FetchLimits:
+    """How much to ask for at a time, and how patiently."""
+
+    bytes_max: int
+    wait_ms_max: int
+    timeout_ms: int
+    is_committed_only: bool
+    check_crcs: bool
+    rack: str = ""
+
+
+class FetchedBatches(NamedTuple):
+    """The bytes of batches, as few pieces as possible; records before `start` are not meant."""
+
+    start: int
+    pieces: list[memoryview]
+
+
+class RangeFetch:
+    """The batches of a range, one answer at a time."""
+
+    def __init__(self, cluster: ClusterClient, wanted: OffsetRange, limits: FetchLimits, loss: DataLoss) -> None:
+        self._cluster: Final = cluster
+        self._range: Final = wanted
+        self._limits: Final = limits
+        self._loss: Final = loss
+        self._state: Final = PartitionState(wanted.partition)
+        self._position = wanted.start
+        self._replica: int | None = None
+        self._empty_answers = 0
+
+    async def next(self) -> FetchedBatches | None:
+        """The batches that the next answer with records brings; None at the end."""
+        loop = asyncio.get_running_loop()
+        failures, position = 0, -1
+        deadline = 0.0
+        while self._position < self._range.end:
+            if position != self._position:
+                # It moves: what it skips are aborted records.
+                position, deadline = self._position, loop.time() + self._limits.timeout_ms / 1000
+            try:
+                pieces = await self._fetch()
+            except OttlaError as error:
+                if not getattr(error, "retriable", False) or loop.time() >= deadline:
+                    error.add_note(f"while reading {self._range.partition} at offset {self._position}")
+                    raise
+                self._replica = None
+                self._cluster.refresh_soon()
+                await asyncio.sleep(self._cluster.backoff.delay_ms(failures) / 1000)
+                failures += 1
+                continue
+            if pieces:
+                # Not from the start of the range, if what lies there was deleted: batches are kept whole.
+                return FetchedBatches(position, pieces)
+            if loop.time() >= deadline and position == self._position:
+                self._give_up()
+        return None
+
+    async def _fetch(self) -> list[memoryview]:
+        place = await self._place()
+        if place is None:
+            self._position = self._range.end
+            return []
+        topic, partition = place
+        node = partition.leader if self._replica is None else self._replica
+        has_id = topic.id != ZERO_UUID
+        response = await self._cluster.request(
+            node,
+            self._request(topic, partition),
+            timeout_ms=max(self._cluster.request_timeout_ms, self._limits.wait_ms_max + 1000),
+            version=None if has_id else _LAST_VERSION_BY_NAME,
+        )
+        assert isinstance(response, FetchResponse)
+        if response.error_code != ErrorCode.NONE:
+            raise error_for(response.error_code)
+        return await self._answered(response.responses[0].partitions[0], response.throttle_time_ms)
+
+    def _request(self, topic: TopicView, partition: PartitionView) -> FetchRequest:
+        wanted = FetchPartition(
+            partition=partition.index,
+            current_leader_epoch=partition.leader_epoch,
+            fetch_offset=self._position,
+            partition_max_bytes=self._limits.bytes_max,
+        )
+        return FetchRequest(
+            max_wait_ms=self._limits.wait_ms_max,
+            min_bytes=1,
+            max_bytes=self._limits.bytes_max,
+            isolation_level=int(self._limits.is_committed_only),
+            topics=[FetchTopic(topic=topic.name, topic_id=topic.id, partitions=[wanted])],
+            rack_id=self._limits.rack,
+        )
+
+    async def _answered(self, data: PartitionData, throttle_time_ms: int) -> list[memoryview]:
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            await self._find_range()
+            return []
+        if data.error_code != ErrorCode.NONE:
+            await self._cluster.refresh()
+            raise error_for(data.error_code)
+        if data.preferred_read_replica >= 0 and not data.records:
+            # A replica in the reader's rack (KIP-392).
+            self._replica = data.preferred_read_replica
+            return []
+        if not data.records:
+            self._count_empty(data, throttle_time_ms)
+            return []
+        self._empty_answers = 0
+        assert isinstance(data.records, memoryview)
+        completed = CompletedFetch(
+            FetchedData(
+                self._state,
+                self._state.version,
+                Position(self._position),
+                data.records,
+                data.aborted_transactions if self._limits.is_committed_only else None,
+                self._limits.check_crcs,
+            )
+        )
+        self._position = completed.end.offset
+        return completed.take_data()
+
+    def _count_empty(self, data: PartitionData, throttle_time_ms: int) -> None:
+        """A log that is known to go on behind the range and has nothing at the position has nothing in between.
+
+        Compacted to [..,40] with its end at 100: at 41 there is nothing to fetch, and [41,100) is done.
+        """
+        end = data.last_stable_offset if self._limits.is_committed_only else data.high_watermark
+        if end >= self._range.end and not throttle_time_ms:
+            self._empty_answers += 1
+            if self._empty_answers >= _EMPTY_ANSWERS_MAX:
+                self._position = self._range.end
+
+    async def _place(self) -> tuple[TopicView, PartitionView] | None:
+        """The topic and the partition with its leader; None if they are gone and that is accepted."""
+        name, index = self._range.partition
+        topic = self._cluster.view.topics.get(name)
+        if topic is not None and not self._is_meant(topic):
+            topic = (await self._cluster.refresh()).topics.get(name)
+        if topic is None:
+            try:
+                topic = await self._cluster.topic(name, timeout_ms=_UNKNOWN_TOPIC_PATIENCE_MS)
+            except UnknownTopicOrPartitionError:
+                self._loss.report(f"the topic {name} was deleted while it was read")
+                return None
+        if not self._is_meant(topic):
+            self._loss.report(f"the topic {name} was deleted and made anew while it was read")
+            return None
+        partition = topic.partitions.get(index)
+        if partition is None or partition.leader < 0:
+            raise LeaderNotAvailableError(f"{self._range.partition} has no leader")
+        return topic, partition
+
+    def _is_meant(self, topic: TopicView) -> bool:
+        return ZERO_UUID in (self._range.topic_id, topic.id) or topic.id == self._range.topic_id
+
+    async def _find_range(self) -> None:
+        """The position is not in the log: goes on where it is again, if there is anything left of the range."""
+        first, last = await self._log_end(_EARLIEST), await self._log_end(_LATEST)
+        if self._position < first:
+            self._loss.report(f"{self._range.partition} begins at {first}: {self._position} is gone")
+            self._position = min(first, self._range.end)
+        elif self._position > last:
+            self._loss.report(f"{self._range.partition} ends at {last}: {self._position} is gone")
+            self._position = self._range.end
+
+    async def _log_end(self, which: int) -> int:
+        place = await self._place()
+        if place is None:
+            return self._range.end
+        topic, partition = place
+        asked = ListOffsetsPartition(
+            partition_index=partition.index, current_leader_epoch=partition.leader_epoch, timestamp=which
+        )
+        request = ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=0,
+            topics=[ListOffsetsTopic(name=topic.name, partitions=[asked])],
+            timeout_ms=self._cluster.request_timeout_ms,
+        )
+        response = await self._cluster.request(partition.leader, request)
+        assert isinstance(response, ListOffsetsResponse)
+        found = response.topics[0].partitions[0]
+        if found.error_code != ErrorCode.NONE:
+            raise error_for(found.error_code)
+        return found.offset
+
+    def _give_up(self) -> None:
+        raise KafkaTimeoutError(
+            f"no records of {self._range.partition} from offset {self._position} on within {self._limits.timeout_ms} "
+            f"ms (kafkaConsumer.pollTimeoutMs), though the range goes up to {self._range.end}: a transaction may be "
+            "open there, or the log was cut off"
+        )

@@ -1,0 +1,60 @@
+"""What a task does: one range of offsets becomes Arrow batches.
+
+While a fetched answer is decoded and handed to Spark, the next one is on its way.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pyspark.sql.datasource import InputPartition
+
+from ottla.client.config.settings import ClientSettings
+from ottla.pipelines.option.parse import ReadOptions
+from ottla.pipelines.source.arrow_column import ArrowColumns
+from ottla.pipelines.source.data_loss import DataLoss
+from ottla.pipelines.source.offset_range import OffsetRange
+from ottla.pipelines.source.range_fetch import FetchLimits, RangeFetch
+from ottla.pipelines.source.worker_client import worker_client
+
+FETCH_BYTES: Final = 4 << 20
+"""What one request asks for unless `kafka.max.partition.fetch.bytes` says otherwise."""
+
+
+class RangePartition(InputPartition):
+    """A range as Spark's planner passes it to a task."""
+
+    def __init__(self, wanted: OffsetRange) -> None:
+        super().__init__(wanted)
+        self.range: Final = wanted
+
+
+def read_range(partition: InputPartition, options: ReadOptions, columns: Sequence[str]) -> Iterator[Any]:
+    """The records of a task as `pyarrow.RecordBatch`es."""
+    if not isinstance(partition, RangePartition):
+        # A plan without partitions still has one task, which Spark gives nothing to read.
+        return
+    client = worker_client(options.settings, options.poll_timeout_ms)
+    limits = _limits(client.settings, options)
+    fetch = RangeFetch(client.cluster, partition.range, limits, DataLoss(options.fails_on_data_loss))
+    arrow = ArrowColumns(columns, partition.range)
+    pending = client.thread.start(fetch.next())
+    try:
+        while (fetched := pending.result()) is not None:
+            pending = client.thread.start(fetch.next())
+            yield from arrow.batches(fetched, check_crcs=limits.check_crcs)
+    finally:
+        # A query with a limit stops in the middle.
+        pending.cancel()
+
+
+def _limits(settings: ClientSettings, options: ReadOptions) -> FetchLimits:
+    name = "max.partition.fetch.bytes"
+    wanted = settings.integer(name) if settings.is_given(name) else FETCH_BYTES
+    return FetchLimits(
+        bytes_max=min(wanted, settings.integer("fetch.max.bytes")),
+        wait_ms_max=settings.integer("fetch.max.wait.ms"),
+        timeout_ms=options.poll_timeout_ms,
+        is_committed_only=options.is_committed_only,
+        check_crcs=settings.boolean("check.crcs"),
+        rack=settings.string("client.rack"),
+    )

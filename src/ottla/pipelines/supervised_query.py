@@ -1,0 +1,79 @@
+"""A streaming query that is started again when it ends by itself: its checkpoint says where it goes on.
+
+Spark gives the Python process of a source ten seconds to come up, whatever the machine is busy with, and ends the query
+if it takes longer; many queries that start at once end one another. So one is started after the other, and what failed
+is tried again, later each time. A query that fails over and over is given up, with the reason.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from ottla.base.errors import OttlaError
+from ottla.pipelines.failure import reason
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_POLL_SECONDS: Final = 0.1
+_PAUSE_SECONDS: Final = 1.0
+_PAUSE_SECONDS_MAX: Final = 30.0
+_HEALTHY_SECONDS: Final = 60.0
+"""After so long without a failure, earlier ones are forgotten."""
+_UP: Final = ("Waiting", "Processing")
+"""How the messages begin of a query whose source has answered."""
+
+
+class QueryFailedError(OttlaError):
+    """A query ended by itself too often."""
+
+
+class SupervisedQuery:
+    """One query; `start_query` starts it, with a checkpoint of its own."""
+
+    def __init__(self, start_query: Callable[[], "StreamingQuery"], *, restarts_max: int = 5) -> None:
+        self._start_query: Final = start_query
+        self._restarts_max: Final = restarts_max
+        self._query: StreamingQuery | None = None
+        self._failures = 0
+        self._failed_at_s = float("-inf")
+
+    @property
+    def query(self) -> "StreamingQuery":
+        """The one that runs now."""
+        assert self._query is not None, "it was not started"
+        return self._query
+
+    def start(self) -> None:
+        """Starts it and waits until its source has answered; `QueryFailedError` if it won't."""
+        self._query = self._start_query()
+        while not self._is_up():
+            self.check()
+            time.sleep(_POLL_SECONDS)
+
+    def check(self) -> None:
+        """Starts it again if it has failed; `QueryFailedError` if it did so too often."""
+        if not self.query.isActive and self.query.exception() is not None:
+            self._restart()
+
+    def stop(self) -> None:
+        """Ends it."""
+        if self._query is not None:
+            self._query.stop()
+
+    def _is_up(self) -> bool:
+        query = self.query
+        if not query.isActive:
+            # It has done what there was to do (availableNow), or it has failed.
+            return query.exception() is None
+        return bool(query.recentProgress) or query.status["message"].startswith(_UP)
+
+    def _restart(self) -> None:
+        now_s = time.monotonic()
+        self._failures = 1 if now_s - self._failed_at_s > _HEALTHY_SECONDS else self._failures + 1
+        self._failed_at_s = now_s
+        query = self.query
+        if self._failures > self._restarts_max:
+            raise QueryFailedError(f"the query {query.name} ended: {reason(query.exception())}")
+        time.sleep(min(_PAUSE_SECONDS * 2 ** (self._failures - 1), _PAUSE_SECONDS_MAX))
+        self._query = self._start_query()

@@ -1,0 +1,1 @@
+"""The truck pipeline: positions of trucks to dangerous driving, joined with drivers and counted."""

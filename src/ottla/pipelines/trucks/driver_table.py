@@ -1,0 +1,59 @@
+"""Who drives: the driver table from the bundled file, from a compacted topic, or from PostgreSQL."""
+
+import csv
+import json
+from collections.abc import Iterator
+from importlib import resources
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ottla.pipelines.trucks.transform import DRIVER
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DRIVERS_FILE: Final = "drivers.csv"
+_LATEST_FIRST: Final = "ROW_NUMBER() OVER (PARTITION BY key ORDER BY partition, offset DESC)"
+
+
+class Driver(NamedTuple):
+    """One row."""
+
+    driverId: int  # noqa: N815
+    firstName: str  # noqa: N815
+    lastName: str  # noqa: N815
+
+    def to_json(self) -> bytes:
+        """The value of the driver's record in a compacted topic."""
+        return json.dumps(self._asdict(), separators=(",", ":")).encode()
+
+
+def bundled_drivers() -> Iterator[Driver]:
+    """The drivers that come with Ottla."""
+    text = resources.files(__package__).joinpath(DRIVERS_FILE).read_text("utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        yield Driver(int(row["driverId"]), row["firstName"], row["lastName"])
+
+
+def from_bundled(spark: "SparkSession") -> "DataFrame":
+    """The bundled table."""
+    return spark.createDataFrame(list(bundled_drivers()), DRIVER)
+
+
+def from_topic(spark: "SparkSession", bootstrap: str, topic: str) -> "DataFrame":
+    """What a compacted topic says now: the last record of each key, unless it is a tombstone."""
+    from pyspark.sql import functions as f
+
+    records = spark.read.format("ottla").option("kafka.bootstrap.servers", bootstrap).option("subscribe", topic).load()
+    latest = records.withColumn("age", f.expr(_LATEST_FIRST)).where("age = 1 AND value IS NOT NULL")
+    return latest.select(f.from_json(f.col("value").cast("string"), DRIVER).alias("driver")).select("driver.*")
+
+
+def from_postgres(spark: "SparkSession", address: str, table: str = "driver") -> "DataFrame":
+    """A table with the columns id, first_name and last_name; `address` is PostgreSQL's own URL or keywords."""
+    import psycopg
+    from psycopg import sql
+
+    query = sql.SQL("SELECT id, first_name, last_name FROM {}").format(sql.Identifier(table))
+    with psycopg.connect(address) as connection:
+        rows = connection.execute(query).fetchall()
+    return spark.createDataFrame([Driver(*row) for row in rows], DRIVER)
