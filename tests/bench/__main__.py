@@ -18,6 +18,12 @@ SUITES = (
     "replication",
     "pipeline",
     "broker",
+    "coordinator",
+    "client_producer",
+    "client_consumer",
+    "spark_source",
+    "spark_latency",
+    "spark_profile",
 )
 
 
@@ -30,14 +36,14 @@ def main() -> int:
     for name in arguments.suites or SUITES:
         suite = importlib.import_module(f"tests.bench.{name}")
         print(f"\n{suite.__doc__.splitlines()[0]}\n")
-        print(f"{'what':<44}{'ours':>12}  {'unit':<12}{'target':<14}others (ours is … times as fast)")
+        print(f"{'what':<44}{'ours':>12}  {'unit':<12}{'target':<14}others (ours is … times theirs)")
         for figure in suite.figures(seconds=0.15 if arguments.quick else 1.0):
             print(_line(figure), flush=True)
     return 0
 
 
 def _line(figure: Figure) -> str:
-    others = ", ".join(f"{name} {_short(rate)} ({figure.ours / rate:.1f}×)" for name, rate in figure.peers.items())
+    others = ", ".join(f"{name} {_short(rate)} ({figure.ours / rate:.2f}×)" for name, rate in figure.peers.items())
     return f"{figure.name:<44}{_short(figure.ours):>12}  {figure.unit + figure.per:<12}{figure.target:<14}{others}"
 
 
@@ -45,7 +51,7 @@ def _short(rate: float) -> str:
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= size:
             return f"{rate / size:.2f} {letter}"
-    return f"{rate:.1f}"
+    return f"{rate:.1f}" if rate >= 1 else f"{rate:.3f}"
 
 
 if __name__ == "__main__":

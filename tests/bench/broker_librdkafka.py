@@ -23,11 +23,11 @@ def measure(server: Server, *, records: int) -> dict[str, float]:
     gigabytes = records * len(_VALUE) / 1e9
     figures = {}
     for work in ("produce", "consume"):
-        before = cpu_seconds(server)
+        before = cpu_seconds(server.pid)
         command = [sys.executable, "-m", "tests.bench.broker_librdkafka", work, server.bootstrap, topic, str(records)]
         rate = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         figures[f"librdkafka {work}, 1/s"] = rate
-        figures[f"librdkafka {work}, CPU s/GB"] = (cpu_seconds(server) - before) / gigabytes
+        figures[f"librdkafka {work}, CPU s/GB"] = (cpu_seconds(server.pid) - before) / gigabytes
     return figures
 
 

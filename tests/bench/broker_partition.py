@@ -21,11 +21,11 @@ def measure(server: Server, *, partitions: int, idle_seconds: float) -> dict[str
     """Seconds and CPU seconds of each step, on a server that runs."""
     topics = [f"many-{number}" for number in range(max(1, partitions // _PARTITIONS_OF_A_TOPIC))]
     size = min(partitions, _PARTITIONS_OF_A_TOPIC)
-    start, cpu = time.perf_counter(), cpu_seconds(server)
+    start, cpu = time.perf_counter(), cpu_seconds(server.pid)
     for topic in topics:
         _create(server, topic, size)
         _wait_for_leaders(server, topic, size)
-    figures = {"create, s": time.perf_counter() - start, "create, CPU s": cpu_seconds(server) - cpu}
+    figures = {"create, s": time.perf_counter() - start, "create, CPU s": cpu_seconds(server.pid) - cpu}
     figures["partitions, RSS B"] = float(resident_bytes(server))
     figures["idle, CPU %"] = _idle_percent(server, idle_seconds)
     start = time.perf_counter()
@@ -36,7 +36,7 @@ def measure(server: Server, *, partitions: int, idle_seconds: float) -> dict[str
     for topic in topics:
         _wait_for_leaders(server, topic, size)
     figures["restart, s"] = time.perf_counter() - start
-    figures["restart, CPU s"] = cpu_seconds(server)
+    figures["restart, CPU s"] = cpu_seconds(server.pid)
     return figures
 
 
@@ -64,6 +64,6 @@ def _wait_for_leaders(server: Server, topic: str, partitions: int) -> None:
 def _idle_percent(server: Server, seconds: float) -> float:
     """CPU of a server that nobody uses, once it has settled."""
     time.sleep(seconds / 2)
-    before = cpu_seconds(server)
+    before = cpu_seconds(server.pid)
     time.sleep(seconds)
-    return 100 * (cpu_seconds(server) - before) / seconds
+    return 100 * (cpu_seconds(server.pid) - before) / seconds

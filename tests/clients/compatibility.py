@@ -19,12 +19,11 @@ _HEAD = """\
 
 Clients that we did not write, tried on a server of ours in a process of its own, over loopback. This page is written by
 the tests (`make compatibility`), not by hand; every line is at least one test in `tests/clients` or `tests/parity`.
-Consumers have their partitions assigned by hand.
 """
 _NOT_COMPARED = """\
 Compared are error codes, values, nulls and closed connections, and order where Kafka keeps one. Not compared are ids,
 ports, paths, times of the day, the wording of messages, settings of our own, and, in the list of ApiVersions, the calls
-of groups, transactions and shares.
+of shares and streams.
 """
 _SAME = "Apache Kafka 4.3.1's answers to the same bytes"
 _results: dict[str, dict[str, dict[str, str]]] = {}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.clients.client.java import ToolHost
 from tests.clients.compatibility import note, write_if_wanted
-from tests.clients.server import kinds, start_server
+from tests.clients.server import OLD_RECORDS_STAY, kinds, start_server
 from tests.kafka.peer import require_kafka
 from tests.kafka.server import Server
 
@@ -33,7 +33,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def shared_server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that all tests of a run use, each with topics of its own."""
-    server = start_server(kind, tmp_path_factory.mktemp(kind), auto_create_topics_enable="true", num_partitions="2")
+    settings = {"auto_create_topics_enable": "true", "num_partitions": "2", **OLD_RECORDS_STAY}
+    server = start_server(kind, tmp_path_factory.mktemp(kind), **settings)
     yield server
     server.stop()
 

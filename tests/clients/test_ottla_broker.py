@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.clients.client import confluent
+from tests.clients.patience import until
 from tests.clients.record import tricky_records
 from tests.clients.server import OTTLA, LoneOttla, kinds
 
@@ -63,5 +64,7 @@ def test_metrics_and_health(lone: LoneOttla) -> None:
 
 def test_it_says_where_to_connect(lone: LoneOttla) -> None:
     """one line says where and how to connect"""
+    # Clients are let in a moment before it is said.
+    until(1, lambda: len(lone.output().strip().splitlines()))
     [line] = lone.output().strip().splitlines()
     assert f"bootstrap.servers=localhost:{lone.port}" in line

@@ -15,6 +15,8 @@ import pytest
 from tests.kafka.server import Server
 
 VERSION = "4.3.1"
+# With one of these missing the cache is of an earlier list of jars.
+_JARS = ("kafka_2.13", "kafka-streams", "connect-file")
 _HERE = Path(__file__).parent
 _JVM_FLAGS = (
     "-Xmx512M",
@@ -35,7 +37,7 @@ def require_kafka() -> None:
     """Skips the calling test unless Apache Kafka can be run here; fetches its jars if need be."""
     if shutil.which("java") is None:
         pytest.skip("needs Java to run Apache Kafka")
-    if not any(jar_directory().glob("kafka_2.13-*.jar")):
+    if not all(any(jar_directory().glob(f"{name}-*.jar")) for name in _JARS):
         if shutil.which("mvn") is None:
             pytest.skip("needs Maven to fetch Apache Kafka")
         _fetch()

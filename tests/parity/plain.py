@@ -40,9 +40,12 @@ _MASKED = {
 # Times and ids inside of messages.
 _LONG_NUMBER = re.compile(r"-?\b\d{13,}\b")
 _RANDOM_ID = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{22}\b")
+_UUID = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+# Ids of members that the server made up.
+_MEMBER_ID = re.compile(r"[\w-]{22}")
 _MESSAGES = ("error_message", "batch_index_error_message")
-# Calls of groups, transactions and shares: which of them are served is said by ApiVersions alone.
-_NOT_COMPARED = {*range(8, 17), *range(24, 29), 42, 47, 65, 66, 68, 69, *range(76, 80), *range(83, 93)}
+# Calls of shares and streams: which of them are served is said by ApiVersions alone.
+_NOT_COMPARED = {*range(76, 80), *range(83, 93)}
 # Settings that are ours alone.
 _EXTENSIONS = {name for keys in (SERVER_KEYS, LOG_CONFIG_KEYS) for name, key in keys.items() if key.extension}
 _UNORDERED = {
@@ -68,6 +71,23 @@ _UNORDERED = {
     ("ReplicaElectionResult", "partition_result"),
     ("IncrementalAlterConfigsResponse", "responses"),
     ("AlterConfigsResponse", "responses"),
+    ("JoinGroupResponse", "members"),
+    ("DescribedGroup", "members"),
+    ("ListGroupsResponse", "groups"),
+    ("OffsetFetchResponse", "topics"),
+    ("OffsetFetchResponseTopic", "partitions"),
+    ("OffsetFetchResponseGroup", "topics"),
+    ("OffsetFetchResponseTopics", "partitions"),
+    ("Assignment", "topic_partitions"),
+    ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below"),
+    ("AddPartitionsToTxnResult", "topic_results"),
+    ("AddPartitionsToTxnTopicResult", "results_by_partition"),
+    ("TxnOffsetCommitResponse", "topics"),
+    ("ListTransactionsResponse", "transaction_states"),
+    ("TransactionState", "topics"),
+    ("TopicData", "partitions"),
+    ("DeleteGroupsResponse", "results"),
+    ("PartitionResponse", "active_producers"),
 }
 
 
@@ -101,6 +121,8 @@ class Masking:
             return self._id
         if name in _MESSAGES:
             return self._message
+        if name == "member_id" and isinstance(value, str) and _MEMBER_ID.fullmatch(value):
+            return lambda _: "ID"
         if name in _MASKED and not isinstance(value, list | Struct) and value not in (None, -1, 0, ""):
             return lambda _: _MASKED[name]
         if isinstance(value, int) and not isinstance(value, bool) and abs(value - _NOW_MS) < _DAYS_MS:
@@ -138,7 +160,7 @@ class Masking:
     def _text(self, value: str) -> str:
         for path, name in self.paths.items():
             value = value.replace(path, name)
-        return value
+        return _UUID.sub("UUID", value)
 
     def _records(self, data: bytes) -> Any:
         walk = batches(bytearray(data))

@@ -19,9 +19,29 @@ from tests.parity.difference import reason
 from tests.parity.plain import Masking
 from tests.parity.talk import Answer, Talk
 
-SUBJECTS = ("framing", "produce", "fetch", "offsets", "topics", "configs", "cluster", "security")
+SUBJECTS = (
+    "framing",
+    "produce",
+    "fetch",
+    "offsets",
+    "topics",
+    "configs",
+    "cluster",
+    "security",
+    "classic_groups",
+    "consumer_groups",
+    "commits",
+    "transactions",
+)
 RECORDED = Path(__file__).parent / "answers.jsonl"
-SETTINGS = {"auto_create_topics_enable": "true", "num_partitions": "2", "log_retention_ms": "-1"}
+SETTINGS = {
+    "auto_create_topics_enable": "true",
+    "num_partitions": "2",
+    "log_retention_ms": "-1",
+    # Groups settle at once.
+    "group_initial_rebalance_delay_ms": "0",
+    "group_consumer_assignment_interval_ms": "0",
+}
 
 
 def ask_everything(server: Server, subjects: Iterable[str] = SUBJECTS) -> dict[str, tuple[Answer, str]]:
@@ -50,16 +70,27 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 
 def record(found: Mapping[str, tuple[Answer, str]]) -> None:
-    """Writes the answers down, one on a line."""
+    """Writes the answers down, one on a line; those of subjects that were not asked about stay.
+
+    What is listed in one subject may come from another one before it: the last word has a recording of all.
+    """
+    asked = {_subject(name) for name in found}
+    entries = {name: entry for name, entry in recorded().items() if _subject(name) not in asked}
+    for name, (answer, request) in found.items():
+        entries[name] = {"request": request, "answer": answer.value}
+        if answer.texts:
+            entries[name]["texts"] = list(answer.texts)
     first_with: dict[str, str] = {}
     with RECORDED.open("w") as lines:
-        for name, (answer, request) in found.items():
-            entry: dict[str, Any] = {"request": request, "answer": answer.value}
-            if answer.texts:
-                entry["texts"] = list(answer.texts)
+        for name in sorted(entries, key=lambda name: SUBJECTS.index(_subject(name))):
+            entry = {key: value for key, value in entries[name].items() if key not in ("name", "as")}
             same = first_with.setdefault(json.dumps(entry), name)
             entry = {"name": name} | (entry if same == name else {"as": same})
             lines.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _subject(name: str) -> str:
+    return name.partition("/")[0]
 
 
 def main() -> int:

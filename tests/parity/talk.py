@@ -7,7 +7,7 @@ nothing about the next question. What is asked `quietly` prepares the ground and
 import re
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,12 +67,16 @@ class Talk:
         key = f"{request.api.name.lower()} v{version}: {name}"
         return self._keep(key, frame, request.api, version, patience, shown=repr(request))
 
-    def ask_all_versions(self, name: str, request: Request, versions: str = "") -> None:
-        """The same question in all versions that a client may use, or in a part of them, as `3-7`."""
-        served = request_type(request.api).valid_versions
+    def ask_all_versions(self, name: str, request: Request | Callable[[int], Request], versions: str = "") -> None:
+        """The same question in all versions that a client may use, or in a part of them, as `3-7`.
+
+        A request that looks different from version to version is given as a function of it.
+        """
+        make = request if callable(request) else lambda _: request
+        served = request_type(make(99).api).valid_versions
         lowest, _, highest = (versions or f"{served.lowest}-{served.highest}").partition("-")
         for version in range(int(lowest), int(highest or lowest) + 1):
-            self.ask(name, request, version)
+            self.ask(name, make(version), version)
 
     def raw(self, name: str, frame: bytes, api: ApiKey, version: int, *, patience: float = _PATIENCE_SECONDS) -> None:
         """Sends bytes as they are (with their size), and reads an answer as one to `api` in `version`."""
@@ -82,7 +86,26 @@ class Talk:
         """Sends a proper header with any bytes for a body."""
         self.raw(name, framed(api, version, body), api, version)
 
+    def begin(self, name: str, request: Request, version: int) -> "Callable[[], Response | None]":
+        """Asks, and goes on without waiting; what is returned waits and keeps the answer."""
+        wire = Wire(self._address)
+        wire.socket.settimeout(_PATIENCE_SECONDS)
+        wire.socket.sendall(encode_request(request, version, correlation_id=7, client_id=CLIENT_ID))
+
+        def finish() -> Response | None:
+            with wire:
+                response, value = self._receive_on(wire, request.api, version)
+            self._note(f"{request.api.name.lower()} v{version}: {name}", value, repr(request))
+            return response
+
+        return finish
+
     # What prepares
+
+    def call(self, value: str, name: str) -> str:
+        """Something that the server made up is known by a name from now on."""
+        self._masking.paths[value] = name
+        return value
 
     def quietly(self, request: Request, version: int) -> Any:
         """Asks without keeping the answer."""
@@ -139,13 +162,16 @@ class Talk:
     def _keep(
         self, key: str, frame: bytes, api: ApiKey, version: int, patience: float, *, shown: str
     ) -> Response | None:
-        assert key not in self.answers, f"asked twice: {key}"
         response, value = self._exchange(frame, api, version, patience)
+        self._note(key, value, shown)
+        return response
+
+    def _note(self, key: str, value: Any, shown: str) -> None:
+        assert key not in self.answers, f"asked twice: {key}"
         self.answers[key] = Answer(value, tuple(self._masking.texts))
         shown = self._masking.plain(re.sub(r"Uuid\('[^']+'\)", "Uuid(…)", shown))
         self.requests[key] = re.sub(r"session_id=\d+", "session_id=…", shown)[:300]
         self._masking.texts.clear()
-        return response
 
     def _exchange(self, frame: bytes, api: ApiKey, version: int, patience: float) -> tuple[Response | None, Any]:
         if self._held is not None:
@@ -159,6 +185,12 @@ class Talk:
         wire.socket.settimeout(patience)
         try:
             wire.socket.sendall(frame)
+        except ConnectionError:
+            return None, CLOSED
+        return self._receive_on(wire, api, version)
+
+    def _receive_on(self, wire: Wire, api: ApiKey, version: int) -> tuple[Response | None, Any]:
+        try:
             received = wire.receive()
         except TimeoutError:
             return None, SILENT

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay FRAME PORT CONNECTIONS IN_FLIGHT SECONDS ERROR_AT
+ * replay FRAMES PORT CONNECTIONS IN_FLIGHT SECONDS ERROR_AT
  *
- * Sends one prepared request again and again over many connections, with so many unanswered on each, for so long;
- * prints requests, seconds and percentiles of the time from a request's first byte to its whole answer. One thread and
+ * Sends a prepared request again and again over many connections, with so many unanswered on each, for so long. FRAMES
+ * holds one or several: each connection has one of them, in turn. Prints requests, seconds and percentiles of the time from a request's first byte to its whole answer. One thread and
  * one epoll: it must not be the bottleneck, and must not take the server's core.
  */
 #include "connection.h"
@@ -14,6 +14,8 @@ enum { ANSWER_KEPT = 256, LATENCIES_MAX = 8 << 20 };
 
 struct connection {
     int descriptor;
+    const unsigned char *frame;
+    size_t frame_length;
     size_t frame_sent;      /* bytes of the request that is on its way */
     double *started;        /* a ring of the unanswered requests' start times */
     unsigned first, waiting;
@@ -22,8 +24,6 @@ struct connection {
     int writable_wanted;
 };
 
-static unsigned char *frame;
-static size_t frame_length;
 static unsigned in_flight;
 static int error_at, sending = 1, epoll;
 static uint32_t *latencies;
@@ -42,11 +42,11 @@ static void push(struct connection *connection) {
             connection->started[(connection->first + connection->waiting) % in_flight] = now();
             connection->waiting++;
         }
-        ssize_t sent = send(connection->descriptor, frame + connection->frame_sent,
-                            frame_length - connection->frame_sent, MSG_NOSIGNAL);
+        ssize_t sent = send(connection->descriptor, connection->frame + connection->frame_sent,
+                            connection->frame_length - connection->frame_sent, MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN) fail("send");
         if (sent > 0) connection->frame_sent += (size_t)sent;
-        if (connection->frame_sent == frame_length) {
+        if (connection->frame_sent == connection->frame_length) {
             connection->frame_sent = 0;
         } else if (sent < 0 || connection->frame_sent) {
             if (!connection->writable_wanted) watch(connection, EPOLL_CTL_MOD, 1);
@@ -89,8 +89,9 @@ static void pull(struct connection *connection) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 7) return fprintf(stderr, "replay FRAME PORT CONNECTIONS IN_FLIGHT SECONDS ERROR_AT\n"), 2;
-    frame = read_file(arguments[1], &frame_length);
+    if (count != 7) return fprintf(stderr, "replay FRAMES PORT CONNECTIONS IN_FLIGHT SECONDS ERROR_AT\n"), 2;
+    size_t length, at = 0;
+    unsigned char *frames = read_file(arguments[1], &length);
     int connections = atoi(arguments[3]), open = connections;
     in_flight = (unsigned)atoi(arguments[4]);
     double seconds = atof(arguments[5]);
@@ -100,6 +101,9 @@ int main(int count, char **arguments) {
     struct connection *all = calloc((size_t)connections, sizeof *all);
     for (int index = 0; index < connections; index++) {
         all[index].descriptor = dial(atoi(arguments[2]));
+        all[index].frame = frames + at;
+        all[index].frame_length = 4 + (size_t)int32_at(frames + at);
+        at = (at + all[index].frame_length) % length;
         all[index].started = calloc(in_flight, sizeof(double));
         fcntl(all[index].descriptor, F_SETFL, O_NONBLOCK);
         watch(&all[index], EPOLL_CTL_ADD, 0);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sink PORT
+ * sink PORT [FILE]
  *
  * Reads requests and answers each with the same few zero bytes, and does nothing else: what the load programs reach with
- * it is what they and the machine allow, and no server can be measured beyond it. Serves until it is killed.
+ * it is what they and the machine allow, and no server can be measured beyond it. With FILE it writes there what it read,
+ * unchecked: the least that any broker has to do. Serves until it is killed.
  */
 #include "connection.h"
+#include <fcntl.h>
 #include <sys/epoll.h>
 
 enum { ANSWER_BYTES = 60 };
@@ -17,6 +19,7 @@ struct connection {
 };
 
 static unsigned char answer[4 + ANSWER_BYTES] = {0, 0, 0, ANSWER_BYTES}, buffer[1 << 20];
+static int file = -1;
 
 static int listen_on(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -35,6 +38,7 @@ static void take_in(int epoll, struct connection *connection) {
         free(connection);
         return;
     }
+    if (file >= 0 && write(file, buffer, (size_t)count) != count) fail("write");
     for (size_t position = 0; position < (size_t)count;) {
         if (connection->size_received < 4) {
             connection->size[connection->size_received++] = buffer[position++];
@@ -53,7 +57,8 @@ static void take_in(int epoll, struct connection *connection) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 2) return fprintf(stderr, "sink PORT\n"), 2;
+    if (count < 2 || count > 3) return fprintf(stderr, "sink PORT [FILE]\n"), 2;
+    if (count == 3 && (file = open(arguments[2], O_CREAT | O_WRONLY | O_TRUNC, 0600)) < 0) fail(arguments[2]);
     int listener = listen_on(atoi(arguments[1])), epoll = epoll_create1(0), one = 1;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL}, ready[64];
     epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);

@@ -38,6 +38,17 @@ def write(
         client.close(timeout=10)
 
 
+def member(bootstrap: str, group: str, topic: str, **settings: object) -> KafkaConsumer:
+    """A member of a group that knows the topic's partitions before it joins.
+
+    A leader that does not know them yet assigns nothing to anybody, and may never look again.
+    """
+    client = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, **settings)
+    assert client.partitions_for_topic(topic)
+    client.subscribe([topic])
+    return client
+
+
 def read(bootstrap: str, topic: str, count: int, **settings: object) -> list[Record]:
     """The first `count` records of partition 0."""
     client = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=30_000, **settings)

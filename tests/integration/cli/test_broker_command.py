@@ -61,6 +61,26 @@ def test_a_port_that_is_taken_is_named_with_a_way_out(tmp_path: Path) -> None:
             assert not (tmp_path / "ottla-data").exists()
 
 
+def test_a_taken_port_for_metrics_is_named_by_its_option(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with running(MAIN, "broker", "--listen", "127.0.0.1:0", "--http", str(port), directory=tmp_path) as node:
+            assert node.wait() == 1
+            assert f"ottla: port {port} is in use by another process" in node.lines[0]
+            assert "ottla broker --http 127.0.0.1:" in node.lines[0]
+            assert not (tmp_path / "ottla-data").exists()
+
+
+def test_an_address_of_another_machine_is_no_taken_port(tmp_path: Path) -> None:
+    # 192.0.2.0/24 belongs to no machine (RFC 5737).
+    with running(MAIN, "broker", "--listen", "192.0.2.1:9092", "--http", "off", directory=tmp_path) as node:
+        assert node.wait() == 1
+        assert node.lines == ["ottla: --listen 192.0.2.1:9092: cannot listen there: Cannot assign requested address"]
+        assert not (tmp_path / "ottla-data").exists()
+
+
 def test_a_second_one_on_the_same_data_is_refused(tmp_path: Path) -> None:
     with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", directory=tmp_path) as first:
         first.wait_for("Ready")

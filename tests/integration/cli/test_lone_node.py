@@ -76,6 +76,12 @@ def test_an_address_that_is_none_is_refused() -> None:
         _config(listen="localhost")
 
 
+def test_data_in_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    with pytest.raises(ConfigLoadError, match="data is no directory"):
+        _config(data=str(tmp_path / "data"))
+
+
 def test_an_empty_directory_is_formatted_once(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     assert format_if_empty(_config(data=data))

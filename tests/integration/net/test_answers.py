@@ -158,6 +158,8 @@ def test_a_request_is_answered_once() -> None:
         assert exchange.is_done
         with pytest.raises(RuntimeError):
             served.call(lambda: exchange.answer([framed(b"2")]))
+        with pytest.raises(RuntimeError):
+            served.call(lambda: Exchange(exchange.connection).answer([framed(b"nobody asked for")]))
         served.call(exchange.proceed)
         assert receive_frame(client) == b"1"
 

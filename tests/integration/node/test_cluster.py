@@ -10,19 +10,27 @@ from ottla.broker import node_quorum
 from ottla.broker.config import ServerConfig
 from ottla.broker.node import Node
 from ottla.metadata.store.format import QuorumKind, Standalone
+from ottla.protocol.errors import NetworkError
 from ottla.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listener
-from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.describe_cluster import DescribeClusterRequest
 from ottla.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
     RequestPartitionData,
     RequestTopicData,
 )
+from ottla.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from ottla.protocol.records.reader import read_tuples
+from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.raft.endpoint import Address, Endpoints
+from ottla.replication.near_replica import RACK_AWARE
 from tests.integration.node.nodes import (
     CLUSTER_ID,
     CONTROLLER,
+    PATIENCE_S,
     PLAINTEXT,
     ask,
     format_for,
@@ -39,13 +47,14 @@ def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_quorum, "RAFT_SHUTDOWN_TIMEOUT_MS", 200)
 
 
+BATCH = bytes(write_batch([(0, 1_700_000_000_000, None, b"v", ())], BatchOptions()))
 METADATA = RequestTopicData(topic_name="__cluster_metadata", partitions=[RequestPartitionData(partition_index=0)])
 
 
 class Cluster:
     """Nodes of one cluster, each with a directory and a controller port of its own."""
 
-    def __init__(self, directory: Path, roles: dict[int, str]) -> None:
+    def __init__(self, directory: Path, roles: dict[int, str], **settings: str) -> None:
         ports = dict(zip(roles, free_ports(len(roles)), strict=True))
         voters = ",".join(
             f"{node_id}@127.0.0.1:{ports[node_id]}" for node_id in roles if "controller" in roles[node_id]
@@ -62,6 +71,8 @@ class Cluster:
                 controller_quorum_voters=voters,
                 broker_heartbeat_interval_ms="200",
                 broker_session_timeout_ms="2000",
+                broker_rack=f"rack-{node_id}",
+                **settings,
             )
             self.configs[node_id] = ServerConfig(given)
             format_for(self.configs[node_id])
@@ -151,6 +162,44 @@ def test_three_nodes_elect_register_replicate_and_survive_a_stop(tmp_path: Path)
     asyncio.run(scenario())
 
 
+def test_a_consumer_reads_from_the_replica_in_its_rack(tmp_path: Path) -> None:
+    roles = {1: "broker,controller", 2: "broker"}
+
+    async def scenario() -> None:
+        async with Cluster(tmp_path, roles, replica_selector_class=RACK_AWARE) as cluster:
+            placed = CreatableReplicaAssignment(partition_index=0, broker_ids=[1, 2])
+            topic = CreatableTopic(name="orders", num_partitions=-1, replication_factor=-1, assignments=[placed])
+            await until_asked(cluster, 1, CreateTopicsRequest(topics=[topic], timeout_ms=20_000))
+            await until_led(cluster, 1, "orders", {1})
+            assert await produced(cluster, 1) == 0
+            assert (await fetched(cluster, 1, "rack-1")).preferred_read_replica == -1
+            async with asyncio.timeout(30):
+                while (told := await fetched(cluster, 1, "rack-2")).preferred_read_replica != 2:
+                    await asyncio.sleep(0.05)
+                assert not told.records
+                # The follower learns how far everybody is with its next fetch.
+                while not (near := await fetched(cluster, 2, "rack-2")).records:
+                    await asyncio.sleep(0.05)
+            assert [record[3] for record in read_tuples(bytes(near.records))] == [b"v"]
+
+    asyncio.run(scenario())
+
+
+async def until_asked(cluster: Cluster, node_id: int, request: CreateTopicsRequest) -> None:
+    """Both brokers have to be registered before replicas can be placed on them."""
+    async with asyncio.timeout(30):
+        while (await ask(cluster.address(node_id), request)).topics[0].error_code:
+            await asyncio.sleep(0.05)
+
+
+async def fetched(cluster: Cluster, node_id: int, rack: str) -> Any:
+    """What a consumer in a rack gets of the first partition."""
+    wanted = [FetchTopic(topic="orders", partitions=[FetchPartition(partition_max_bytes=1 << 20)])]
+    request = FetchRequest(max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, topics=wanted, rack_id=rack)
+    answer = await ask(cluster.address(node_id), request, version=12)
+    return answer.responses[0].partitions[0]
+
+
 def test_clients_of_controllers_are_told_of_controllers(tmp_path: Path) -> None:
     roles = {1: "controller", 2: "controller", 3: "controller"}
 
@@ -167,6 +216,27 @@ def test_clients_of_controllers_are_told_of_controllers(tmp_path: Path) -> None:
             assert found == {(node_id, cluster.address(node_id, CONTROLLER)[1]) for node_id in roles}
             wrong = await ask(cluster.address(2, CONTROLLER), DescribeClusterRequest(endpoint_type=1))
             assert wrong.error_code == 114
+
+    asyncio.run(scenario())
+
+
+def test_a_controller_that_waits_for_its_quorum_knows_of_no_other(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, dict.fromkeys((1, 2, 3), "controller"))
+
+    async def scenario() -> None:
+        [listener] = cluster.configs[1].controller_listeners
+        node = Node(cluster.configs[1])
+        starting = asyncio.create_task(node.start())
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                try:
+                    answer = await ask((listener.host, listener.port), DescribeClusterRequest(endpoint_type=2))
+                    break
+                except NetworkError:
+                    await asyncio.sleep(0.02)
+        assert (answer.error_code, answer.controller_id, answer.brokers) == (0, -1, [])
+        starting.cancel()
+        await node.stop()
 
     asyncio.run(scenario())
 
@@ -209,5 +279,96 @@ def test_a_controller_joins_a_dynamic_quorum(tmp_path: Path) -> None:
                     await asyncio.sleep(0.05)
             described = await quorum(address)
             assert sorted(voter.replica_id for voter in described.current_voters) == [1, 2]
+
+    asyncio.run(scenario())
+
+
+async def until_in_sync(address: tuple[str, int], name: str, isr: set[int], *, offline: set[int]) -> Any:
+    """Waits until of a topic's only partition these replicas are in sync, and those offline; the partition."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            [partition] = (await described(address, name)).partitions
+            if (set(partition.isr_nodes), set(partition.offline_replicas)) == (isr, offline):
+                return partition
+            await asyncio.sleep(0.05)
+
+
+async def create_on(cluster: Cluster, *brokers: int) -> None:
+    """A topic of one partition with a record, all replicas of which are in sync; the first leads."""
+    placed = CreatableReplicaAssignment(partition_index=0, broker_ids=list(brokers))
+    topic = CreatableTopic(name="orders", num_partitions=-1, replication_factor=-1, assignments=[placed])
+    await until_asked(cluster, brokers[0], CreateTopicsRequest(topics=[topic], timeout_ms=20_000))
+    await until_in_sync(cluster.address(brokers[0]), "orders", set(brokers), offline=set())
+    await until_led(cluster, brokers[0], "orders", {brokers[0]})
+    assert await produced(cluster, brokers[0]) == 0
+
+
+async def produced(cluster: Cluster, node_id: int) -> int:
+    """What a broker says to a record that all replicas in sync are to have."""
+    data = TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)])
+    request = ProduceRequest(acks=-1, timeout_ms=20_000, topic_data=[data])
+    answer = await ask(cluster.address(node_id), request, version=12)
+    code: int = answer.responses[0].partition_responses[0].error_code
+    return code
+
+
+def damage(directory: Path) -> None:
+    """A replica loses what it had confirmed: no start may take the log for a shorter one."""
+    with (directory / "orders-0" / f"{0:020d}.log").open("wb"):
+        pass
+
+
+async def damage_the_last_leader(cluster: Cluster, directory: Path) -> None:
+    """All brokers stop, the third as the last; it leads when they are back, and cannot open its log."""
+    await create_on(cluster, 3, 2, 1)
+    for node_id in (1, 2, 3):
+        await cluster.stop(node_id)
+    damage(directory / "3")
+    for node_id in (3, 1, 2):
+        await cluster.start(node_id)
+
+
+FOUR_NODES = {9: "controller", 1: "broker", 2: "broker", 3: "broker"}
+
+
+def test_the_cluster_knows_of_a_replica_whose_log_is_damaged(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Cluster(tmp_path, FOUR_NODES) as cluster:
+            await create_on(cluster, 3, 2, 1)
+            await cluster.stop(3)
+            damage(tmp_path / "3")
+            await cluster.start(3)
+            partition = await until_in_sync(cluster.address(3), "orders", {1, 2}, offline={3})
+            assert partition.leader_id in (1, 2)
+
+    asyncio.run(scenario())
+
+
+def test_a_leader_whose_log_is_damaged_hands_over_to_a_replica_that_has_everything(tmp_path: Path) -> None:
+    """Nothing was acknowledged without the second last, as `min.insync.replicas` is 2."""
+
+    async def scenario() -> None:
+        async with Cluster(tmp_path, FOUR_NODES, min_insync_replicas="2") as cluster:
+            await damage_the_last_leader(cluster, tmp_path)
+            partition = await until_in_sync(cluster.address(3), "orders", {1, 2}, offline={3})
+            assert partition.leader_id == 2
+            assert (await fetched(cluster, 2, "rack-2")).high_watermark == 1
+            assert await produced(cluster, 2) == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_damaged_leader_without_a_replica_in_sync_is_replaced_when_an_operator_says_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Cluster(tmp_path, FOUR_NODES, min_insync_replicas="1") as cluster:
+            await damage_the_last_leader(cluster, tmp_path)
+            partition = await until_in_sync(cluster.address(3), "orders", set(), offline={3})
+            assert partition.leader_id == -1
+            election = TopicPartitions(topic="orders", partitions=[0])
+            request = ElectLeadersRequest(election_type=1, topic_partitions=[election], timeout_ms=20_000)
+            answer = await ask(cluster.address(1), request)
+            assert answer.replica_election_results[0].partition_result[0].error_code == 0
+            partition = await until_in_sync(cluster.address(3), "orders", {1, 2}, offline={3})
+            assert partition.leader_id in (1, 2)
 
     asyncio.run(scenario())

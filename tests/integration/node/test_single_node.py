@@ -15,7 +15,6 @@ import pytest
 from ottla.broker.config import ServerConfig
 from ottla.broker.node import Node
 from ottla.broker.start_error import StartError
-from ottla.metadata.store.metadata_log import MetadataLog
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.storage.errors import StorageError
@@ -121,6 +120,7 @@ def test_not_formatted(tmp_path: Path) -> None:
     message = start_error(ServerConfig(properties(tmp_path)))
     assert str(tmp_path) in message
     assert "kafka-storage.sh format" in message
+    assert ("--standalone" in message) == (not ServerConfig(properties(tmp_path)).quorum_voters)
 
 
 def test_the_node_id_of_another(tmp_path: Path) -> None:
@@ -217,6 +217,31 @@ def test_a_broker_that_finds_no_controller_says_whom_it_asked(tmp_path: Path) ->
     assert "127.0.0.1:1" in message
 
 
+def test_a_broker_of_another_cluster_hears_why_it_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with running(formatted(tmp_path / "one")) as node:
+            host, port = node.listener_address("CONTROLLER")
+            stranger = ServerConfig(
+                properties(
+                    tmp_path / "two",
+                    node_id=2,
+                    roles="broker",
+                    controller_quorum_voters=f"1@{host}:{port}",
+                    initial_broker_registration_timeout_ms="1000",
+                )
+            )
+            meta = tmp_path / "two" / "meta.properties"
+            format_for(stranger)
+            meta.write_text(meta.read_text().replace(CLUSTER_ID, "anotherClusterAAAAAAAA"))
+            with pytest.raises(StartError, match="no controller could be followed"):
+                await Node(stranger).start()
+        refusals = [each.getMessage() for each in caplog.records if "refuses this node" in each.getMessage()]
+        assert len(refusals) == 1
+        assert f"{host}:{port} refuses this node: The clusterId in the request does not match" in refusals[0]
+
+    run(scenario)
+
+
 def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     config = formatted(
         tmp_path, roles="broker", controller_quorum_voters="9@127.0.0.1:1", server_max_startup_time_ms="200"
@@ -248,14 +273,16 @@ def test_http(tmp_path: Path) -> None:
 def test_a_node_that_loses_its_metadata_disk_says_so_and_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(log: MetadataLog) -> None:
+    def fail() -> None:
         raise StorageError("Input/output error", str(tmp_path))
 
     async def scenario() -> None:
         async with running(formatted(tmp_path)) as node:
             assert node.is_healthy
             assert node.is_ready
-            monkeypatch.setattr(MetadataLog, "flush", fail)
+            assert node._storage is not None
+            # Of this node alone: another may run in this process, for other tests.
+            monkeypatch.setattr(node._storage.store.log, "flush", fail)
             async with asyncio.timeout(20):
                 assert "Input/output error" in str(await node.wait_failed())
             assert not node.is_healthy

@@ -133,6 +133,12 @@ def _leaders(talk: Talk) -> None:
     talk.ask("some", ListPartitionReassignmentsRequest(topics=some), 0)
     none = [ListPartitionReassignmentsTopics(name="none", partition_indexes=[0])]
     talk.ask("of an unknown topic", ListPartitionReassignmentsRequest(topics=none), 0)
+    talk.ask("with no time", ListPartitionReassignmentsRequest(topics=some, timeout_ms=0), 0)
+    talk.ask("with less than no time", ListPartitionReassignmentsRequest(topics=some, timeout_ms=-1), 0)
+    talk.ask("with no time", reassign(0, [1], timeout_ms=0), 1)
+    in_no_time = [TopicPartitions(topic="cluster", partitions=[0])]
+    for version in range(3):
+        talk.ask("with no time", ElectLeadersRequest(topic_partitions=in_no_time, timeout_ms=0), version)
 
 
 def _quotas(talk: Talk) -> None:

@@ -1,6 +1,6 @@
 """A connection without a network: what is answered on it is kept for looking at."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ottla.broker.client_session import ClientSession
 from ottla.protocol.api_key import ApiKey
@@ -51,6 +51,10 @@ class RecordedExchange:
 
     def proceed(self) -> None:
         self.may_proceed = True
+
+    def after_others(self, callback: Callable[[], None]) -> None:
+        """There are no others."""
+        callback()
 
     def close(self, reason: str) -> None:
         self.connection.closed_with = reason

@@ -313,6 +313,48 @@ def test_an_envelope_holds_the_request_and_its_answer() -> None:
     run(scenario)
 
 
+def test_a_client_is_told_of_a_change_once_it_can_be_seen_here() -> None:
+    async def scenario(rig: Rig) -> None:
+        level: list[Callable[[], None]] = []
+        rig.channel.when_level = level.append
+        await rig.elect(remote())
+        client = Client()
+        rig.channel.forward(client, CREATION)
+        rig.peers[0].answer(EnvelopeResponse(response_data=encode_response(CREATED, 7, correlation_id=4711)[4:]))
+        assert client.answers == []
+        level[0]()
+        assert client.answers == [CREATED]
+
+    run(scenario)
+
+
+def test_a_broker_that_lags_behind_passes_an_answer_on_all_the_same() -> None:
+    async def scenario(rig: Rig) -> None:
+        level: list[Callable[[], None]] = []
+        rig.channel.when_level = level.append
+        await rig.elect(remote())
+        client = Client()
+        rig.channel.forward(client, CREATION)
+        rig.peers[0].answer(EnvelopeResponse(response_data=encode_response(CREATED, 7, correlation_id=4711)[4:]))
+        while not client.answers:
+            await asyncio.sleep(0.01)
+        level[0]()
+        assert client.answers == [CREATED]
+
+    run(scenario)
+
+
+def test_what_the_broker_itself_asked_for_does_not_wait_for_its_image() -> None:
+    async def scenario(rig: Rig) -> None:
+        rig.channel.when_level = lambda call: None
+        await rig.elect(remote())
+        rig.send()
+        rig.peers[0].answer(BrokerHeartbeatResponse(is_fenced=False))
+        assert rig.heard == [BrokerHeartbeatResponse(is_fenced=False)]
+
+    run(scenario)
+
+
 def refused(error: ErrorCode) -> Client:
     """A client whose envelope came back with an error."""
     client = Client()

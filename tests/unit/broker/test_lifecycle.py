@@ -148,6 +148,26 @@ def test_until_it_is_unfenced_it_asks_often_then_every_interval(life: Life) -> N
     assert len(life.channel.sent) == 1
 
 
+def test_it_is_heard_again_whatever_breaks(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object, **_more: object) -> None:
+        raise RuntimeError("broken")
+
+    life.run()
+    life.loop.advance(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(life.channel, "send", broken)
+        with pytest.raises(RuntimeError, match="broken"):
+            life.loop.advance(2.1)
+    assert life.channel.sent == []
+    life.loop.advance(0.2)
+    with monkeypatch.context() as patch:
+        patch.setattr(life.lifecycle, "_check_running", broken)
+        with pytest.raises(RuntimeError, match="broken"):
+            life.channel.answer(BrokerHeartbeatResponse(is_fenced=False))
+    life.loop.advance(0.2)
+    assert isinstance(life.channel.answer(BrokerHeartbeatResponse(is_fenced=False)), BrokerHeartbeatRequest)
+
+
 def test_a_refused_registration_is_tried_again_ever_more_patiently(life: Life) -> None:
     life.start()
     waits = []

@@ -1,9 +1,11 @@
 """Which partitions the group coordinator is asked of, and how the answers come together."""
 
+from typing import Any
+
 import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.offset_topic import AnswerTypes, merged, sift
+from ottla.broker.offset_topic import AnswerTypes, SiftedTopics, merged, sift
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import offset_commit, offset_delete, txn_offset_commit
 from ottla.protocol.messages.offset_commit import OffsetCommitResponsePartition, OffsetCommitResponseTopic
@@ -25,18 +27,28 @@ def _topic(name: str, *indexes: int, topic_id: Uuid = ZERO_UUID) -> offset_commi
     return offset_commit.OffsetCommitRequestTopic(name=name, topic_id=topic_id, partitions=partitions)
 
 
+def sifted(*asked: Any) -> SiftedTopics[Any]:
+    """What comes of all steps."""
+    steps = sift(*asked)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value  # type: ignore[no-any-return]
+
+
 def test_a_commit_by_name_or_by_id_has_both_afterwards(broker: SmallBroker) -> None:
     known = broker.metadata.topic_id("a")
     for asked in (_topic("a", 0, 1), _topic("", 0, 1, topic_id=known)):
         topics = [asked]
-        existing, refused = sift(broker.metadata, topics, COMMIT)
+        existing, refused = sifted(broker.metadata, topics, COMMIT)
         assert existing is topics
         assert (asked.name, asked.topic_id, refused) == ("a", known, [])
 
 
 def test_partitions_that_do_not_exist_are_refused_one_by_one(broker: SmallBroker) -> None:
     asked = [_topic("a", 0, 7, -1), _topic("nowhere", 0), _topic("", 3, topic_id=NOBODY)]
-    existing, refused = sift(broker.metadata, asked, COMMIT)
+    existing, refused = sifted(broker.metadata, asked, COMMIT)
     assert [(topic.name, [found.partition_index for found in topic.partitions]) for topic in existing] == [("a", [0])]
     assert existing[0].topic_id == broker.metadata.topic_id("a")
     codes = [[(found.partition_index, found.error_code) for found in topic.partitions] for topic in refused]
@@ -66,7 +78,7 @@ def test_calls_that_know_no_ids(
     broker: SmallBroker, request_topic: type, request_partition: type, answers: AnswerTypes
 ) -> None:
     partitions = [request_partition(partition_index=index) for index in (1, 2)]
-    existing, refused = sift(broker.metadata, [request_topic(name="a", partitions=partitions)], answers)
+    existing, refused = sifted(broker.metadata, [request_topic(name="a", partitions=partitions)], answers)
     assert [found.partition_index for found in existing[0].partitions] == [1]
     assert [found.partition_index for found in refused[0].partitions] == [2]
 

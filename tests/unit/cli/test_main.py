@@ -27,6 +27,26 @@ def test_an_unknown_command_is_answered_with_the_nearest(capsys: pytest.CaptureF
     assert "there is no command brokr, did you mean broker?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("topics list --jsn", "there is no option --jsn, did you mean --json?"),
+        ("topics list --jsn=1", "there is no option --jsn, did you mean --json?"),
+        ("topics list --zzzzz", "there is no option --zzzzz; --help lists them"),
+        ("topics lst", "there is no lst, did you mean list?"),
+        ("topics zzzzz", "there is no zzzzz; there are list, describe, create, delete, alter"),
+        ("perf produce t --acks al", "argument --acks: there is no al, did you mean all?"),
+    ],
+)
+def test_what_is_mistyped_is_answered_with_the_nearest(
+    wrong: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(wrong.split())
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f"{said}\n")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -44,8 +64,9 @@ def test_help_waits_for_no_heavy_import(arguments: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(eval(done.stdout.splitlines()[-1])) <= {
-        "ottla", "ottla.base", "ottla.base.errors", "ottla.cli", "ottla.cli.main", "ottla.cli.commands",
-        "ottla.cli.commands.broker", "ottla.cli.commands.config", "ottla.cli.listen_default",
+        "ottla", "ottla.base", "ottla.base.errors", "ottla.base.version", "ottla.cli", "ottla.cli.main",
+        "ottla.cli.command_parser", "ottla.cli.ending", "ottla.cli.listen_default", "ottla.cli.commands",
+        "ottla.cli.commands.broker", "ottla.cli.commands.config",
     }  # fmt: skip
 
 

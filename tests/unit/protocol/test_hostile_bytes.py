@@ -7,11 +7,12 @@ import pytest
 from ottla.base.ids import Uuid
 from ottla.protocol.codec import engine
 from ottla.protocol.codec.reader import Reader
-from ottla.protocol.codec.tolerant import TolerantReader
+from ottla.protocol.codec.tolerant import ELEMENTS_MAX, TolerantReader
 from ottla.protocol.definition import Message
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsResponse
 from ottla.protocol.messages.fetch import FetchRequest
+from ottla.protocol.messages.find_coordinator import FindCoordinatorRequest
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.offset_fetch import OffsetFetchRequest
@@ -169,3 +170,14 @@ def test_views_of_wider_items_are_read_as_bytes() -> None:
     padded = encoded + bytes(-len(encoded) % 4)
     request, _ = ProduceRequest.decode_from(memoryview(padded).cast("I"), 0, 9)
     assert request.topic_data[0].partition_data[0].records == bytes(range(40))
+
+
+def test_a_request_of_too_many_elements_is_refused_before_they_are_read() -> None:
+    names = [""] * (ELEMENTS_MAX + 1)
+    encoded = FindCoordinatorRequest(key_type=0, coordinator_keys=names).encode(4)
+    plan = FindCoordinatorRequest.plan(4)
+    with pytest.raises(DecodeError, match=r"FindCoordinatorRequest\.coordinator_keys"):
+        engine.decode_tolerantly(plan, encoded, 0)
+    with pytest.raises(DecodeError, match=f"more than {ELEMENTS_MAX} elements"):
+        TolerantReader(encoded, 0).read(plan)
+    assert len(engine.decode(plan, encoded, 0)[0].coordinator_keys) == len(names)

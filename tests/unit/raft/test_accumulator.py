@@ -30,6 +30,18 @@ def test_records_collect_into_one_batch_for_the_linger_time() -> None:
     assert (pending.drain_deadline_ms, pending.pending_bytes) == (NEVER_MS, 0)
 
 
+def test_all_records_of_a_batch_have_the_time_of_its_first() -> None:
+    """Apache Kafka's nodes end themselves over a metadata batch whose records differ in time."""
+    pending = accumulator(append_linger_ms=25)
+    pending.append(4, [b"a"], NOW_MS)
+    pending.append(4, [b"b"], NOW_MS + 10)
+    [first] = pending.drain()
+    pending.append(4, [b"c"], NOW_MS + 20)
+    [second] = pending.drain()
+    times = [[record[1] for batch in batches(data) for record in decode_batch(batch)] for data in (first, second)]
+    assert times == [[NOW_MS, NOW_MS], [NOW_MS + 20]]
+
+
 def test_records_appended_together_never_span_two_batches() -> None:
     pending = accumulator(batch_max_bytes=300)
     pending.append(4, [b"x" * 100], NOW_MS)

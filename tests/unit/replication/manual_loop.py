@@ -4,6 +4,7 @@ import heapq
 import itertools
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 EPOCH_MS = 1_700_000_000_000
 
@@ -28,6 +29,8 @@ class ManualLoop:
         self._timers: list[tuple[float, int, ManualTimer]] = []
         self._numbers = itertools.count()
         self.turns = 0
+        self.is_in_worker = False
+        """Whether what runs now would run on a worker's thread."""
         self.cost_ms = 0
         """What it takes to look at the clock, for tests of work that watches its time."""
 
@@ -56,6 +59,19 @@ class ManualLoop:
     def timers(self) -> int:
         """How many timers are set."""
         return sum(not timer.is_cancelled for _, _, timer in self._timers)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether only time can bring something to do."""
+        return not self._ready
+
+    def pass_time(self, ms: float) -> None:
+        """Calls the timers that become due, and not what they have done soon."""
+        self._time += ms / 1000
+        while self._timers and self._timers[0][0] <= self._time:
+            timer = heapq.heappop(self._timers)[2]
+            if not timer.is_cancelled:
+                timer.callback()
 
     def run(self) -> None:
         """Runs until there is nothing left to do at this time."""
@@ -89,7 +105,14 @@ class LoopWorker:
         self.is_closed = False
 
     def submit(self, job: Callable[[], None]) -> None:
-        self._loop.call_soon(job)
+        self._loop.call_soon(partial(self._work, job))
+
+    def _work(self, job: Callable[[], None]) -> None:
+        self._loop.is_in_worker = True
+        try:
+            job()
+        finally:
+            self._loop.is_in_worker = False
 
     def close(self) -> None:
         self.is_closed = True

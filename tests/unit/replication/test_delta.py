@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.metadata.directory_id import UNASSIGNED
+from ottla.metadata.directory_id import LOST, UNASSIGNED
 from ottla.protocol.errors import (
     ErrorCode,
     KafkaStorageError,
@@ -14,6 +14,7 @@ from ottla.protocol.errors import (
 )
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from ottla.replication.leader_endpoint import ReplicaFetch
+from ottla.storage.disk.atomic import write_atomically
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.topic_partition import TopicPartition
 from tests.unit.replication.broker_under_test import (
@@ -367,3 +368,22 @@ def test_who_waits_for_a_deleted_topic_hears_so_although_it_is_not_its_turn_yet(
     assert broker.fetch(want(), max_wait_ms=60_000)[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     loop.run()
     assert waiting[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize(("replicas", "is_told"), [([1], False), ([1, 2], True)])
+def test_the_controller_hears_of_a_damaged_log_that_another_replica_can_stand_in_for(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata, replicas: list[int], is_told: bool
+) -> None:
+    metadata.create("orders", replicas)
+    loop.run()
+    broker.produce(count=5)
+    broker.logs.shutdown()
+    write_atomically(broker.disk, f"{broker.partition().log.directory}/partition.metadata", b"noise")
+    again = BrokerUnderTest(loop, disk=broker.disk)
+    again_metadata = Metadata(again)
+    again_metadata.register(2)
+    again_metadata.create("orders", replicas)
+    loop.run()
+    assert again.produce()[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert again.events.lost == []
+    assert again.events.assigned == ([(topic_id("orders"), 0, LOST)] if is_told else [])

@@ -5,6 +5,7 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
 from ottla.replication.fetch import READ_COMMITTED, ClientMetadata, FetchParams, FetchResult
 from ottla.replication.produce import AppendEntry
+from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
@@ -309,7 +310,8 @@ def test_far_from_the_end_only_the_aborted_transactions_of_the_records_are_liste
     [result] = broker.fetch(want(), max_bytes=first + 100, isolation_level=READ_COMMITTED)
     assert result.last_stable_offset == 80_010
     assert result.aborted_transactions is not None
-    assert [aborted.producer_id for aborted in result.aborted_transactions] == [0]
+    # The offset index says where the records end, to within one of its entries.
+    assert [aborted.producer_id for aborted in result.aborted_transactions] == [0, 1]
 
 
 # Divergence
@@ -348,3 +350,16 @@ def test_a_disk_that_cannot_be_read_is_a_storage_error_and_the_directory_is_lost
     assert broker.fetch(want(), max_wait_ms=500)[0] == FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
     assert broker.events.lost == ["/data"]
     assert broker.fetch(want("orders", 1))[0] == FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+def test_noise_in_a_file_is_told_once_and_takes_nothing_else_offline(
+    broker: BrokerUnderTest, metadata: Metadata, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker.produce(count=3)
+    broker.produce("orders", 1)
+    segment = broker.partition().log.segments.active
+    broker.disk.open(segment.path(), Access.WRITE).write(0, [b"noise" * 20])
+    for _ in range(2):
+        assert broker.fetch(want(), max_wait_ms=500)[0] == FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
+    assert caplog.text.count(f"{segment.path()}: no batch at position 0") == 1
+    assert (broker.events.lost, offsets(broker.fetch(want("orders", 1))[0])) == ([], [0])

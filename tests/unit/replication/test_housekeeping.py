@@ -225,7 +225,7 @@ def test_a_stop_in_the_middle_of_everything_is_a_clean_one() -> None:
         broker.produce(count=1000, size=1000)
         home = logs.directories.home_of(ORDERS)
         assert home is not None
-        replicas.alter_log_dirs({ORDERS: "/b" if home.path == "/a" else "/a"})
+        replicas.alter_log_dir(ORDERS, "/b" if home.path == "/a" else "/a", lambda code: None)
         metadata.create("many", *[[1]] * 500)
         await asyncio.sleep(0)
 

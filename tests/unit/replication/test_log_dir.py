@@ -46,6 +46,15 @@ def metadata(loop: ManualLoop, broker: BrokerUnderTest) -> Metadata:
     return metadata
 
 
+def alter(broker: BrokerUnderTest, name: TopicPartition, path: str) -> list[int]:
+    """Asks for a move; the error code, once there is one."""
+    codes: list[int] = []
+    broker.replicas.alter_log_dir(name, path, codes.append)
+    while not codes:
+        broker.loop.turn()
+    return codes
+
+
 def path_of(broker: BrokerUnderTest) -> str:
     log = broker.logs.get(ORDERS)
     assert log is not None
@@ -93,7 +102,7 @@ def test_a_failed_directory_says_so_and_nothing_else(broker: BrokerUnderTest, me
 
 
 def test_a_replica_moves_with_all_its_records(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
-    assert broker.replicas.alter_log_dirs({ORDERS: "/b"}) == {ORDERS: 0}
+    assert alter(broker, ORDERS, "/b") == [0]
     futures = [replica for replica in broker.replicas.describe_log_dirs(None)[1].replicas if replica.is_future]
     assert [(replica.partition, replica.offset_lag) for replica in futures] == [(ORDERS, 200)]
     loop.run()
@@ -106,7 +115,7 @@ def test_a_replica_moves_with_all_its_records(loop: ManualLoop, broker: BrokerUn
 
 
 def test_producing_goes_on_while_a_replica_moves(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     written = 200
     while not path_of(broker).startswith("/b"):
         assert broker.produce()[0].base_offset == written
@@ -125,7 +134,7 @@ def test_what_was_on_the_disk_is_there_after_a_move_and_a_power_cut(
     log = broker.logs.get(ORDERS)
     assert log is not None
     log.flush(loop.now_ms())
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     if turns is not None:
         for _ in range(turns):
             loop.turn()
@@ -144,7 +153,7 @@ def test_the_log_start_and_epochs_move_along(loop: ManualLoop, broker: BrokerUnd
     metadata.change("orders", leader=1)
     loop.run()
     broker.partition().delete_records_before(57)
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     loop.run()
     assert (path_of(broker), broker.partition().log.log_start_offset) == ("/b/orders-0", 57)
     assert broker.partition().log.epochs.latest_epoch == 1
@@ -152,7 +161,7 @@ def test_the_log_start_and_epochs_move_along(loop: ManualLoop, broker: BrokerUnd
 
 
 def test_retention_may_take_what_is_being_copied(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     broker.partition().delete_records_before(150)
     loop.run()
     assert (path_of(broker), broker.partition().log.log_start_offset) == ("/b/orders-0", 150)
@@ -160,7 +169,7 @@ def test_retention_may_take_what_is_being_copied(loop: ManualLoop, broker: Broke
 
 
 def test_to_where_it_is_nothing_moves(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
-    assert broker.replicas.alter_log_dirs({ORDERS: "/a"}) == {ORDERS: 0}
+    assert alter(broker, ORDERS, "/a") == [0]
     assert broker.partition().future_log is None
 
 
@@ -169,13 +178,13 @@ def test_a_second_thought_gives_the_first_copy_up(
 ) -> None:
     broker.replicas.update_settings(ReplicationSettings())
     broker.replicas.start()
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
-    assert broker.replicas.alter_log_dirs({ORDERS: "/c"}) == {ORDERS: 0}
+    alter(broker, ORDERS, "/b")
+    assert alter(broker, ORDERS, "/c") == [0]
     loop.advance(5000)
     assert path_of(broker) == "/c/orders-0"
     assert [name for name in broker.disk.list("/b") if name.startswith("orders")] == []
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
-    broker.replicas.alter_log_dirs({ORDERS: "/c"})
+    alter(broker, ORDERS, "/b")
+    alter(broker, ORDERS, "/c")
     loop.advance(5000)
     assert path_of(broker) == "/c/orders-0"
     assert read_all(broker) == list(range(200))
@@ -195,7 +204,7 @@ def test_what_cannot_be_moved_is_refused(
 ) -> None:
     metadata.create("elsewhere", [2])
     loop.run()
-    assert broker.replicas.alter_log_dirs({name: path}) == {name: code}
+    assert alter(broker, name, path) == [code]
 
 
 def test_a_replica_that_comes_later_is_made_where_it_was_said_to(
@@ -203,7 +212,7 @@ def test_a_replica_that_comes_later_is_made_where_it_was_said_to(
 ) -> None:
     metadata.create("coming", [2])
     loop.run()
-    broker.replicas.alter_log_dirs({TopicPartition("coming", 0): "/b"})
+    alter(broker, TopicPartition("coming", 0), "/b")
     metadata.change("coming", replicas=[2, 1], directories=[directory_id(2), directory_id(1)])
     loop.run()
     assert "coming-0" in broker.disk.list("/b")
@@ -211,7 +220,7 @@ def test_a_replica_that_comes_later_is_made_where_it_was_said_to(
 
 def test_a_deleted_topic_is_moved_no_further(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
     broker.replicas.start()
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     metadata.delete("orders")
     loop.advance(70_000)
     for directory in ("/a", "/b"):
@@ -221,7 +230,7 @@ def test_a_deleted_topic_is_moved_no_further(loop: ManualLoop, broker: BrokerUnd
 def test_a_target_that_fails_leaves_the_replica_where_it_is(
     loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
 ) -> None:
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     [future] = [name for name in broker.disk.list("/b") if name.endswith("-future")]
     broker.disk.fail(Fault("write", path_ending=f"{future}/00000000000000000000.log"))
     loop.run()
@@ -230,7 +239,7 @@ def test_a_target_that_fails_leaves_the_replica_where_it_is(
 
 
 def test_after_a_restart_a_move_goes_on(broker: BrokerUnderTest, metadata: Metadata) -> None:
-    broker.replicas.alter_log_dirs({ORDERS: "/b"})
+    alter(broker, ORDERS, "/b")
     broker.logs.shutdown()
     loop = ManualLoop()
     again = BrokerUnderTest(loop, directories=("/a", "/b", "/c"), disk=broker.disk)

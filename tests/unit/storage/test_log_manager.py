@@ -1,6 +1,7 @@
 import errno
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -326,13 +327,14 @@ def test_a_log_moves_to_another_directory(disk: SimulatedDisk, clock: ManualCloc
     source = manager.get(A0)
     assert source is not None
     target = "/two" if source.directory.startswith("/one") else "/one"
-    copy = manager.create_future(A0, target)
+    copy = manager.open_future(A0, target)
+    manager.add_future(A0, copy)
     assert copy.directory == f"{target}/a-0.55-future"
     assert manager.get_future(A0) is copy
     data = source.read(0, 10_000, 3).records
     assert data is not None
     copy.append_as_follower(data.read(), 0, NOW_MS)
-    manager.replace_with_future(A0)
+    manager.begin_replacement(A0)()
     moved = manager.get(A0)
     assert moved is copy
     assert (moved.directory, offsets(moved), moved.high_watermark) == (f"{target}/a-0", [0, 1, 2], 3)
@@ -349,7 +351,7 @@ def test_a_move_under_way_is_found_again_after_a_restart(disk: SimulatedDisk, cl
     fill(manager, A0)
     source = manager.get(A0)
     assert source is not None
-    manager.create_future(A0, "/two" if source.directory.startswith("/one") else "/one")
+    manager.open_future(A0, "/two" if source.directory.startswith("/one") else "/one")
     manager.shutdown()
     again = load(disk, clock, "/one", "/two")
     assert again.get(A0) is not None
@@ -490,17 +492,18 @@ def test_noise_in_a_partitions_own_files_takes_only_that_partition_offline(
     disk: SimulatedDisk, clock: ManualClock
 ) -> None:
     stopped(disk, clock, A0, A1, B0)
-    disk.open("/data/a-0/partition.metadata", Access.WRITE).write(0, [b"noise"])
     disk.open("/data/a-1/leader-epoch-checkpoint", Access.WRITE).write(0, [b"noise"])
+    disk.open("/data/a-0/partition.metadata", Access.WRITE).write(0, [b"noise"])
     manager = load(disk, clock)
-    assert manager.directories.offline_partitions() == {A0, A1}
+    assert manager.directories.offline_partitions() == {A0}
+    assert manager.get(A1) is not None
     assert manager.get(B0) is not None
 
 
 def test_a_damaged_copy_is_dropped_and_the_log_stays(disk: SimulatedDisk, clock: ManualClock) -> None:
     manager = load(disk, clock, "/data", "/more")
     fill(manager, A0)
-    manager.create_future(A0, "/more")
+    manager.add_future(A0, manager.open_future(A0, "/more"))
     manager.shutdown()
     (copy,) = [name for name in names(disk, "/more") if name.endswith("-future")]
     disk.open(f"/more/{copy}/partition.metadata", Access.WRITE).write(0, [b"noise"])
@@ -522,3 +525,62 @@ def test_a_log_knows_its_topic_id_and_gets_one_if_it_had_none(disk: SimulatedDis
     again = load(disk, clock).get(A0)
     assert again is not None
     assert again.topic_id == TOPIC_ID
+
+
+class WatchedDisk(SimulatedDisk):
+    """Notes what the thread that serves clients waits for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_serving = False
+        self.waits: list[str] = []
+
+    def run_on_writer(self, change: Callable[[], None]) -> None:
+        self.is_serving = True
+        change()
+        self.is_serving = False
+
+    def step(self, operation: str, path: str) -> bool:
+        if self.is_serving and operation.startswith("flush"):
+            self.waits.append(path)
+        return super().step(operation, path)
+
+
+def test_who_serves_clients_waits_for_no_disk_while_old_segments_go(clock: ManualClock) -> None:
+    disk = WatchedDisk()
+    manager = load(disk, clock, run_on_writer=disk.run_on_writer)
+    fill(manager, A0)
+    log = manager.get(A0)
+    assert log is not None
+    for epoch in (5, 6):
+        log.assign_epoch_start(epoch)
+        log.roll(NOW_MS)
+        append(log, data_batch())
+    log.update_high_watermark(log.log_end_offset)
+    manager.update_topic_config("a", {"retention.bytes": 0})
+    assert manager.maintenance.cleanup(NOW_MS) > 0
+    assert log.log_start_offset > 0
+    assert disk.waits == []
+    # Nobody waits either while a flush is under way: the work is left for the next round.
+    for _ in range(3):
+        append(log, data_batch())
+    log.update_high_watermark(log.log_end_offset)
+    blocked = threading.Event()
+    flush_runs = threading.Event()
+
+    def flush(directory: str) -> None:
+        flush_runs.set()
+        assert blocked.wait(30)
+
+    disk.flush_directory = flush  # type: ignore[method-assign]
+    flushing = threading.Thread(target=log.flush_names)
+    flushing.start()
+    assert flush_runs.wait(30)
+    cleaning = threading.Thread(target=manager.maintenance.cleanup, args=(NOW_MS,))
+    cleaning.start()
+    append(log, data_batch())
+    assert (log.is_flushing, disk.is_serving) == (True, False)
+    blocked.set()
+    flushing.join()
+    cleaning.join()
+    assert disk.waits == []

@@ -52,7 +52,8 @@ def test_the_file_of_zookeepers_times_reads(disk: SimulatedDisk) -> None:
     ("text", "error", "reason"),
     [
         ("version=2\nnode.id=1", ForeignDirectoryError, "version '2' is not one that this release knows"),
-        ("node.id=1", ForeignDirectoryError, "version None is not one"),
+        ("node.id=1", ForeignDirectoryError, "there is no version in it"),
+        ("", ForeignDirectoryError, "there is no version in it: it is damaged"),
         ("version=1\nnode.id=x", CorruptFileError, "node.id is 'x', no number"),
         ("version=1\ndirectory.id=short", CorruptFileError, "directory.id"),
         ("version=1\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAQ", ForeignDirectoryError, "is reserved"),

@@ -10,9 +10,11 @@ from ottla.base.system_clock import SystemClock
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_schema import BrokerConfigSchema
 from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.listener_set import SERVER_LIMIT_KEYS, listener_limits
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Provenance
+from ottla.net.limits import UNLIMITED
 from ottla.protocol.errors import InvalidRequestError
 from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.topic import RemoveTopicRecord, TopicRecord
@@ -88,6 +90,17 @@ def test_subscribers_hear_of_their_names_alone() -> None:
     cluster.set(CLUSTER_DEFAULT, max_connections="5")
     cluster.set(BROKER, max_connections="5")
     assert [config.integer("max.connections") for config in heard] == [5]
+
+
+def test_what_one_listener_has_of_its_own_is_a_change_too() -> None:
+    dynamic, heard = DynamicConfig(config_of()), list[ServerConfig]()
+    dynamic.subscribe(SERVER_LIMIT_KEYS, heard.append)
+    cluster = Cluster(dynamic)
+    cluster.set(BROKER, **{"listener.name.plaintext.max.connections": "5"})
+    cluster.set(BROKER, **{"listener.name.plaintext.max.connection.creation.rate": "7"})
+    limits = [listener_limits(config, "PLAINTEXT") for config in heard]
+    assert (limits[0].connections_max, limits[0].connection_rate_max) == (5, UNLIMITED)
+    assert limits[-1].connection_rate_max == 7
 
 
 def test_the_schema_follows() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ottla.base.ids import Uuid
+from ottla.base.metric_text import render
 from ottla.broker.authorized_operation import GROUP_OPERATIONS
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
@@ -191,6 +192,18 @@ def test_the_life_of_a_group(coordinator: CoordinatorBroker) -> None:
     assert coordinator.ask(ListGroupsRequest(), 4, ListGroupsResponse).groups == []
 
 
+def test_rebalances_are_counted_by_reason(coordinator: CoordinatorBroker) -> None:
+    def counted() -> dict[str, str]:
+        lines = render(coordinator.broker.metrics).split("\n")
+        found = (line.partition('rebalances_total{reason="')[2] for line in lines)
+        return dict(line.split('"} ') for line in found if line)
+
+    assert set(counted().values()) == {"0"}
+    member(coordinator)
+    coordinator.broker.loop.advance(11_000)
+    assert {reason for reason, count in counted().items() if count == "1"} == {"member_joined", "session_timed_out"}
+
+
 def test_a_silent_member_is_removed(coordinator: CoordinatorBroker) -> None:
     member_id = member(coordinator)
     coordinator.broker.loop.advance(9_000)
@@ -272,3 +285,44 @@ def test_early_versions_of_offset_fetch(coordinator: CoordinatorBroker, version:
         (0, 5),
         (4, -1),
     ]
+
+
+@pytest.mark.parametrize("version", [7, 9, 10])
+def test_offsets_of_very_many_topics_stand_together(coordinator: CoordinatorBroker, version: int) -> None:
+    topic_id = coordinator.broker.create("orders")
+    commit(coordinator, "orders", 0)
+    if version < 8:
+        names = [OffsetFetchRequestTopic(name=name, partition_indexes=[0]) for name in _many("orders")]
+        topics = coordinator.ask(OffsetFetchRequest(group_id="g", topics=names), version, OffsetFetchResponse).topics
+        found = [(topic.name, topic.partitions[0].committed_offset) for topic in topics]
+        assert found == [(name, 5 if name == "orders" else -1) for name in _many("orders")]
+        return
+    asked = [OffsetFetchRequestTopics(name=name, topic_id=STRANGER, partition_indexes=[0]) for name in _many("orders")]
+    asked[-1].topic_id = topic_id
+    few = OffsetFetchRequestGroup(group_id="other", topics=asked[-1:])
+    request = OffsetFetchRequest(groups=[few, OffsetFetchRequestGroup(group_id="g", topics=asked), few])
+    first, group, last = coordinator.ask(request, version, OffsetFetchResponse).groups
+    assert [(one.group_id, len(one.topics)) for one in (first, group, last)] == [
+        ("other", 1),
+        ("g", len(asked)),
+        ("other", 1),
+    ]
+    assert [topic.partitions[0].committed_offset for topic in group.topics].count(5) == 1
+
+
+def test_very_many_groups_are_answered_in_their_order(coordinator: CoordinatorBroker) -> None:
+    coordinator.broker.create("orders")
+    commit(coordinator, "orders", 0)
+    names = _many("g")
+    described = coordinator.ask(DescribeGroupsRequest(groups=names), 6, DescribeGroupsResponse).groups
+    assert [group.group_id for group in described] == names
+    everything = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=name, topics=None) for name in names])
+    fetched = coordinator.ask(everything, 9, OffsetFetchResponse).groups
+    assert [(group.group_id, len(group.topics)) for group in fetched] == [(name, int(name == "g")) for name in names]
+    deleted = coordinator.ask(DeleteGroupsRequest(groups_names=[*names, "g"]), 2, DeleteGroupsResponse).results
+    assert sorted(result.group_id for result in deleted) == sorted(names)
+    assert [result.group_id for result in deleted if not result.error_code] == ["g"]
+
+
+def _many(last: str) -> list[str]:
+    return [*(f"n{number}" for number in range(2_500)), last]

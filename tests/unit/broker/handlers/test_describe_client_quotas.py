@@ -61,6 +61,28 @@ def test_values(broker: SmallBroker) -> None:
     assert [(value.key, value.value) for value in entry.values] == [("connection_creation_rate", 5.0)]
 
 
+def test_the_order_is_that_of_kafkas_hash_maps() -> None:
+    broker = SmallBroker()
+    keys = ["producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate"]
+    for count in (1, 2, 3, 4):
+        for entity in ((("user", f"u{count}"), ("client-id", f"c{count}")), (("user", f"u{count}"),)):
+            parts = [altering.EntityData(entity_type=type_, entity_name=name) for type_, name in entity]
+            ops = [altering.OpData(key=key, value=1.0) for key in keys[:count]]
+            request = altering.AlterClientQuotasRequest(entries=[altering.RequestEntryData(entity=parts, ops=ops)])
+            (entry,) = broker.ask(request, 1).entries
+            assert [part.entity_type for part in entry.entity] == sorted(type_ for type_, _ in entity)
+    seen = {
+        tuple(part.entity_name for part in entry.entity): [value.key for value in entry.values]
+        for entry in ask(broker).entries
+    }
+    # As Apache Kafka 4.3.1 was seen to answer.
+    walked = [("u1",), ("c1", "u1"), ("u3",), ("u2",), ("u4",), ("c4", "u4"), ("c3", "u3"), ("c2", "u2")]
+    assert list(seen) == walked
+    assert seen["u2",] == ["consumer_byte_rate", "producer_byte_rate"]
+    assert seen["u3",] == ["consumer_byte_rate", "request_percentage", "producer_byte_rate"]
+    assert seen["u4",] == [keys[0], keys[1], keys[3], keys[2]]
+
+
 @pytest.mark.parametrize(
     ("components", "code", "message"),
     [

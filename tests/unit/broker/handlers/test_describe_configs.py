@@ -1,5 +1,7 @@
 """DescribeConfigs: each resource has its own answer, and one of an unknown type fails all."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,10 @@ import pytest
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.unit.broker.small_broker import SmallBroker
+
+APACHE_BROKER_CONFIGS = Path(__file__).parents[3] / "vectors" / "broker_configs.jsonl"
+OURS = {"advertised.listeners.follow.dialled", "http.listen", "log.flush.on.ack"}
+DEFAULT_CONFIG = 5
 
 
 def describe(broker: SmallBroker, *resources: tuple[int, str], version: int = 4, **options: Any) -> list[Any]:
@@ -67,3 +73,23 @@ def test_an_unknown_type_fails_all(broker: SmallBroker) -> None:
     results = describe(broker, (ResourceType.TOPIC, "t"), (77, "x"))
     assert [(result.error_code, result.resource_name) for result in results] == [(42, "t"), (42, "x")]
     assert results[0].error_message == "Unexpected resource type 77 for resource x"
+
+
+def test_every_config_of_a_broker_is_as_apache_kafka_describes_it(broker: SmallBroker) -> None:
+    """Name, type, whether it may change while the broker runs, whether it is a secret, and its default."""
+    (result,) = describe(broker, (ResourceType.BROKER, "1"), include_synonyms=True, include_documentation=True)
+    found = {
+        entry.name: {
+            "name": entry.name,
+            "type": entry.config_type,
+            "read_only": entry.read_only,
+            "sensitive": entry.is_sensitive,
+            "defaults": [[each.name, each.value] for each in entry.synonyms if each.source == DEFAULT_CONFIG],
+        }
+        for entry in result.configs
+    }
+    expected = [json.loads(line) for line in APACHE_BROKER_CONFIGS.read_text().splitlines()]
+    assert len(expected) == 340
+    assert [found.get(config["name"]) for config in expected] == expected
+    assert found.keys() - {config["name"] for config in expected} == OURS
+    assert all(entry.documentation for entry in result.configs)

@@ -1,6 +1,6 @@
 """DescribeLogDirs and AlterReplicaLogDirs in terms of the replica manager."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import pytest
@@ -26,7 +26,7 @@ REPLICAS = [
 class TwoDirectories:
     """One directory with replicas and one that is offline; moves go to the first only."""
 
-    moves: Mapping[TopicPartition, str] = field(default_factory=dict)
+    moves: dict[TopicPartition, str] = field(default_factory=dict)
 
     def describe_log_dirs(self, partitions: Collection[TopicPartition] | None) -> list[LogDirDescription]:
         shown = [replica for replica in REPLICAS if partitions is None or replica.partition in partitions]
@@ -35,9 +35,9 @@ class TwoDirectories:
             LogDirDescription(56, "/two", [], -1, -1, is_cordoned=False),
         ]
 
-    def alter_log_dirs(self, moves: Mapping[TopicPartition, str]) -> dict[TopicPartition, int]:
-        self.moves = moves
-        return {partition: 0 if path == "/one" else 57 for partition, path in moves.items()}
+    def alter_log_dir(self, name: TopicPartition, path: str, done: Callable[[int], None]) -> None:
+        self.moves[name] = path
+        done(0 if path == "/one" else 57)
 
 
 @pytest.fixture

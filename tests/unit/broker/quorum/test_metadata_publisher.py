@@ -9,7 +9,7 @@ from ottla.metadata.controller.context import Caller
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.storage.disk.simulated import Fault, SimulatedDisk
-from tests.unit.broker.quorum.rig import DIRECTORY, Replica, config, formatted_disk, quota, until
+from tests.unit.broker.quorum.rig import DIRECTORY, PATIENCE_S, Replica, config, formatted_disk, quota, until
 
 USERS = 4 * RECORDS_PER_TURN
 
@@ -51,7 +51,11 @@ async def fill(disk: SimulatedDisk, done: Callable[[Replica], bool] = _anyhow, *
         replica.driver.submit(quota(*(f"user{number + place}" for place in range(10))), Caller(api_version=1))
         await asyncio.sleep(0)
     await replica.ask(quota("last"))
-    await until(lambda: done(replica))
+    async with asyncio.timeout(PATIENCE_S):
+        while not done(replica):
+            # A snapshot that became due while another was written begins with the next records.
+            await replica.ask(quota("last"))
+            await asyncio.sleep(0.001)
     await replica.member.stop(1000)
     return replica
 
@@ -151,6 +155,26 @@ def test_catching_up_is_told_once_all_that_is_committed_is_in_the_image() -> Non
         replica = Replica(disk, config())
         assert await replica.member.catch_up(20.0)
         assert len(replica.member.metadata.image.client_quotas) == USERS + 1
+        await replica.member.stop(1000)
+
+    run(scenario)
+
+
+def test_an_image_is_level_with_the_log_once_it_holds_what_was_written_before() -> None:
+    async def scenario(disk: SimulatedDisk) -> None:
+        replica = Replica(disk, config())
+        await until(lambda: replica.driver.is_active)
+        metadata = replica.member.metadata
+        seen: list[int] = []
+        # What a new controller writes by itself may still be on its way.
+        metadata.when_level(lambda: seen.append(len(metadata.image.client_quotas)))
+        await until(lambda: len(seen) == 1)
+        assert seen == [0]
+        replica.driver.submit(quota("ann"), Caller(api_version=1))
+        metadata.when_level(lambda: seen.append(len(metadata.image.client_quotas)))
+        assert seen == [0]
+        await until(lambda: len(seen) == 2)
+        assert seen == [0, 1]
         await replica.member.stop(1000)
 
     run(scenario)

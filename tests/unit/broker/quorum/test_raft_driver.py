@@ -103,7 +103,7 @@ def test_nothing_that_goes_wrong_in_a_flush_goes_unheard(monkeypatch: pytest.Mon
     async def scenario(disk: SimulatedDisk) -> None:
         replica = Replica(disk, config())
         await until(lambda: replica.driver.is_active)
-        monkeypatch.setattr(type(replica.member.store.log), "flush", lambda log: 1 // 0)
+        monkeypatch.setattr(replica.member.store.log, "flush", lambda: 1 // 0)
         asking = asyncio.ensure_future(replica.ask(quota("ann")))
         await until(lambda: bool(replica.failures))
         asking.cancel()

@@ -10,6 +10,7 @@ from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
 from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
+from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.group_kind import GroupType
@@ -48,6 +49,7 @@ class ConsumerRig(Rig):
             metadata=self.cluster,
             rebalance_log=self.rebalances,
             image_version=lambda: self.cluster.version,
+            hashes=TopicHashes(self.cluster),
         )
         self.consumers = ConsumerGroups(surroundings, timers, classic)
         kinds = GroupKinds(

@@ -97,6 +97,18 @@ def test_when_the_last_consumer_leaves_the_group_turns_classic_and_rebalances() 
     assert old.heartbeat() == 0
 
 
+def test_a_group_that_turned_classic_rebalances_under_its_next_coordinator_too() -> None:
+    rig = ConsumerRig({"t": 2})
+    old, new = mixed_group(rig)
+    new.leave()
+    group = rig.shards.get(0).state.groups[GROUP]
+    # The coordinator dies before the members hear that they are to join, and with it the rebalance.
+    rig.restart()
+    rig.advance(0)
+    assert old.heartbeat(generation_id=group.generation) == ErrorCode.REBALANCE_IN_PROGRESS
+    assert old.join().only.leader == old.member_id
+
+
 def test_a_silent_consumer_turns_the_group_classic_too() -> None:
     rig = ConsumerRig({"t": 2})
     old, _ = mixed_group(rig)
@@ -239,6 +251,10 @@ def test_a_static_consumer_that_comes_back_classic_turns_the_last_one() -> None:
     assert (member.instance_id, member.member_id) == ("one", back.member_id)
     stored = read_assignment(member.assignment)
     assert [(topic.topic, topic.partitions) for topic in stored.assigned_partitions] == [("t", [0, 1])]
+    # Without a generation of its own the group would have no leader who looks at its topics.
+    rig.advance(0)
+    assert back.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
+    assert back.join().only.leader == back.member_id
 
 
 def test_a_classic_static_member_may_come_back_as_a_consumer() -> None:
@@ -254,3 +270,14 @@ def test_a_classic_static_member_may_come_back_as_a_consumer() -> None:
     assert new.partitions("t") == [0, 1]
     assert list(rig.group.members) == ["new"]
     assert old.heartbeat() == ErrorCode.FENCED_INSTANCE_ID
+
+
+def test_a_static_member_that_comes_back_as_a_consumer_in_the_first_rebalance_gets_its_share() -> None:
+    rig = ConsumerRig({"t": 2})
+    old = ClassicConsumer(rig, ["t"], instance_id="one")
+    old.join()
+    # Generation 0 is as good as none: with it as their epoch members would join for ever.
+    new = Consumer(rig, "new", ["t"], instance_id="one")
+    assert new.join().error_code == 0
+    assert new.partitions("t") == [0, 1]
+    assert new.beat().error_code == 0

@@ -1,5 +1,7 @@
 """Subscriptions by regular expression, resolved by the coordinator."""
 
+import random
+
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.group_log.consumer import ConsumerGroupRegularExpressionKey
 from tests.unit.coordinator.consumer.rig import Consumer, ConsumerRig
@@ -106,3 +108,40 @@ def test_a_restart_keeps_what_was_matched() -> None:
     rig.restart()
     assert rig.group == before
     assert member.beat().member_epoch == 2
+
+
+COSTLY = "(.*a.{800}|.*b.{800})+"
+LONG = {"".join(random.Random(number).choices("ab", k=240)): 1 for number in range(100)}
+
+
+def test_an_expression_that_would_take_for_ever_is_refused() -> None:
+    rig = ConsumerRig(LONG)
+    answer = Consumer(rig, "a", None, subscribed_topic_regex=COSTLY).join()
+    assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert answer.error_message is not None
+    assert "too long" in answer.error_message
+    assert not rig.records()
+
+
+def test_a_choice_of_many_names_is_not() -> None:
+    rig = ConsumerRig({f"topic-{number}": 1 for number in range(300)})
+    member = Consumer(
+        rig, "a", None, subscribed_topic_regex="|".join(f"topic-{number}" for number in range(0, 4_000, 2))
+    )
+    assert member.join().error_code == 0
+    settle(rig, member)
+    assert len(member.owned) == 150
+
+
+def test_one_that_comes_to_take_for_ever_keeps_what_it_matched() -> None:
+    rig = ConsumerRig({"a" * 801: 1})
+    member = Consumer(rig, "a", None, subscribed_topic_regex=COSTLY)
+    member.join()
+    settle(rig, member)
+    assert len(member.owned) == 1
+    for name in LONG:
+        rig.cluster.create(name, 1)
+    rig.topics_changed(*LONG)
+    rig.advance(10_000)
+    settle(rig, member)
+    assert len(member.owned) == 1

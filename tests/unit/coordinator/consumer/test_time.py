@@ -1,8 +1,10 @@
 """What time does to consumer groups."""
 
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.protocol.errors import ErrorCode
-from tests.unit.coordinator.consumer.rig import Consumer, ConsumerRig
+from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
+from ottla.protocol.errors import ErrorCode, NotEnoughReplicasError
+from tests.unit.coordinator.consumer.classic import ClassicConsumer
+from tests.unit.coordinator.consumer.rig import GROUP, Consumer, ConsumerRig
 
 
 def test_a_silent_member_is_fenced() -> None:
@@ -70,3 +72,31 @@ def test_members_go_on_after_a_restart() -> None:
     rig.restart()
     assert rig.group == before
     assert member.beat().member_epoch == 2
+
+
+def test_a_member_whose_leave_could_not_be_written_does_not_stay_for_ever() -> None:
+    rig = ConsumerRig({"t": 2})
+    gone = Consumer(rig, "gone", ["t"])
+    gone.join()
+    rig.logs[0].fail_with = NotEnoughReplicasError()
+    assert gone.leave().error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    rig.logs[0].fail_with = None
+    assert list(rig.group.members) == [gone.member_id]
+    rig.advance(TIMER_RETRY_MS)
+    assert not rig.group.members
+
+
+def test_members_that_stay_have_sessions_when_a_downgrade_could_not_be_written() -> None:
+    rig = ConsumerRig({"t": 2})
+    old = ClassicConsumer(rig, ["t"])
+    new = Consumer(rig, "new", ["t"])
+    new.join()
+    old.join()
+    old.sync()
+    rig.logs[0].fail_with = NotEnoughReplicasError()
+    assert new.leave().error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    rig.logs[0].fail_with = None
+    assert len(rig.group.members) == 2
+    rig.advance(60_000)
+    # One was silent, and with it gone the other's group turned classic; then that one was silent, too.
+    assert rig.classic.is_empty(rig.shards.get(0).state, GROUP)

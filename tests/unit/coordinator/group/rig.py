@@ -10,6 +10,7 @@ from typing import Any
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import ClassicGroupConfig, GroupConfig
+from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
 from ottla.coordinator.group.group_machine import GroupMachine
@@ -56,12 +57,14 @@ class Rig:
         self.elect()
 
     def _open(self, partition: int, leader_epoch: int) -> Shard[GroupsState]:
+        metadata = ImageView(lambda: EMPTY_IMAGE)
         surroundings = GroupSurroundings(
             config=self.config,
             chance=self._chance,
-            metadata=ImageView(lambda: EMPTY_IMAGE),
+            metadata=metadata,
             rebalance_log=self.rebalances,
             image_version=lambda: EMPTY_IMAGE.provenance.offset,
+            hashes=TopicHashes(metadata),
         )
         return new_group_shard(partition, self.logs[partition], surroundings)
 

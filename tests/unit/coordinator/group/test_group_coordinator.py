@@ -33,6 +33,7 @@ from tests.unit.coordinator.group.member import (
     join_request,
     protocols,
     settle_group,
+    subscription,
 )
 from tests.unit.coordinator.group.rig import Rig
 from tests.unit.coordinator.runtime.fake import Answers
@@ -208,6 +209,15 @@ def test_a_rebalance_logs_one_line_that_says_why(caplog: pytest.LogCaptureFixtur
         f"member {two.id} joined; client reason: scaled up"
     )
     assert rig.rebalances.counts == {RebalanceReason.MEMBER_JOINED: 2}
+
+
+def test_a_changed_subscription_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    rig = Rig()
+    one = Member(rig)
+    settle_group(rig, one)
+    with caplog.at_level(logging.INFO, logger="ottla.coordinator"):
+        one.join(protocols=protocols("range", metadata=subscription("u")))
+    assert f"metadata_changed: member {one.id} changed, now with u, without t; client reason" in caplog.messages[-1]
 
 
 def test_rebalances_are_counted_by_reason() -> None:

@@ -49,10 +49,43 @@ def test_the_outcome_can_not_change(version: int) -> None:
     world = World()
     producer = _open(world)
     world.end(producer, version=version)
-    assert world.end(producer, committed=False, version=version).error_code == 48
+    assert world.end(producer, committed=False, version=version).error_code == 51
     world.write_markers()
     assert world.end(producer, committed=False, version=version).error_code == 48
     assert world.state == "CompleteCommit"
+
+
+def test_v2_an_abort_of_nothing_waits_for_the_markers_of_the_commit_before_it() -> None:
+    world = World()
+    pid, epoch = _open(world)
+    world.end((pid, epoch))
+    assert world.end((pid, epoch + 1), committed=False).error_code == 51
+    world.write_markers()
+    response = world.end((pid, epoch + 1), committed=False)
+    assert (response.error_code, response.producer_epoch) == (0, epoch + 2)
+
+
+@pytest.mark.parametrize(("raise_by", "foreign"), [(0, 0), (1, 0), (2, 0), (1, 1_000)])
+def test_while_markers_are_written_everybody_is_to_come_again(raise_by: int, foreign: int) -> None:
+    world = World()
+    pid, epoch = _open(world)
+    world.end((pid, epoch))
+    producer = (pid + foreign, epoch + raise_by)
+    assert world.end(producer, committed=False).error_code == 51
+    assert world.end(producer).error_code == 51
+    assert [world.add(producer, A1, version=version) for version in (3, 5)] == [51, 51]
+    assert world.add_offsets(producer, version=4) == 51
+    assert world.state == "PrepareCommit"
+
+
+@pytest.mark.parametrize(("raise_by", "foreign", "code"), [(0, 0, 90), (1, 0, 51), (2, 0, 90), (1, 1_000, 49)])
+def test_v1_only_who_owns_it_is_to_come_again(raise_by: int, foreign: int, code: int) -> None:
+    world = World()
+    pid, epoch = _open(world)
+    world.end((pid, epoch))
+    for committed in (True, False):
+        producer = (pid + foreign, epoch + raise_by)
+        assert world.end(producer, committed=committed, version=4).error_code == code
 
 
 def test_v2_after_a_commit_the_newest_epoch_means_the_next_transaction() -> None:
@@ -128,7 +161,7 @@ def test_v2_exhausted_epochs_give_a_new_id_with_the_answer() -> None:
     assert (response.error_code, response.producer_id, response.producer_epoch) == (0, 1_002, 0)
     marker = world.brokers.sent[-1][1].marker
     assert (marker.producer_id, marker.producer_epoch) == (pid, 32_767)
-    assert world.add((1_002, 0), A0) == 49
+    assert world.add((1_002, 0), A0) == 51
     world.write_markers()
     assert (world.describe().producer_id, world.describe().producer_epoch) == (1_002, 0)
     # The answer was lost: a retry with the old id gets it again.

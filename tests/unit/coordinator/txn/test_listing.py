@@ -70,6 +70,15 @@ def test_patterns_that_it_takes(world: World, pattern: str) -> None:
     assert world.coordinator.list_transactions(request, world.now).error_code == 0
 
 
+def test_no_pattern_holds_the_broker_up(world: World) -> None:
+    """Both keep a matcher that tries all ways busy for years; one ends at once, the other is given up."""
+    world.init(transactional_id="a" * 5_000)
+    world.init(transactional_id="ab" * 5_000)
+    assert _ids(world, transactional_id_pattern="(a+)+x") == []
+    request = ListTransactionsRequest(transactional_id_pattern="(.*a.{800})+")
+    assert world.coordinator.list_transactions(request, world.now).error_code == 128
+
+
 def test_while_a_shard_loads_there_is_no_list() -> None:
     world = World()
 

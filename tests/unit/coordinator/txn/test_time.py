@@ -135,3 +135,15 @@ def test_time_goes_back_and_nothing_happens() -> None:
     world.settle()
     assert world.state == "Ongoing"
     assert world.coordinator.shards.get(0).state[ID].start_ms == 1_000
+
+
+def test_an_end_waits_for_slow_replicas_as_long_as_a_request_may() -> None:
+    world = World(config=TxnConfig(write_timeout_ms=30_000))
+    producer = world.producer()
+    world.add(producer, A0)
+    world.commits = False
+    waiting, given_up = world.start_end(producer), 15
+    world.pass_ms(29_999)
+    assert not waiting.given
+    world.pass_ms(2)
+    assert waiting.only.error_code == given_up

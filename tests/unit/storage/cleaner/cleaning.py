@@ -1,6 +1,7 @@
 """What the tests of the cleaner need: a broker's logs on a disk in memory, and rounds of cleaning in this process."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.writer import BatchOptions, write_batch
@@ -44,21 +45,29 @@ class WorkerHere:
 
     def __init__(self, disk: Disk, order: WorkOrder, pulse: Callable[[int], None] = lambda count: None) -> None:
         self._compaction = Compaction(disk, order, b"0123456789abcdef", pulse)
+        self._is_stopped = False
 
     def reports(self) -> Iterator[Report]:
+        reports = iter(self._compaction.run())
         try:
-            yield from self._compaction.run()
+            while not self._is_stopped:
+                report = next(reports, None)
+                if report is None:
+                    return
+                yield report
         except CorruptFileError as error:
             yield Failed(error.reason, error.path, is_corrupt=True)
 
     def stop(self) -> None:
-        pass
+        self._is_stopped = True
 
     def close(self) -> None:
         pass
 
 
-def manager_on(disk: Disk, clock: ManualClock, topics: dict[str, dict[str, object]] | None = None) -> LogManager:
+def manager_on(
+    disk: Disk, clock: ManualClock, topics: dict[str, dict[str, object]] | None = None, **options: Any
+) -> LogManager:
     """The logs in `/data`, loaded."""
     names = iter(range(1_000_000))
     manager = LogManager(
@@ -69,6 +78,7 @@ def manager_on(disk: Disk, clock: ManualClock, topics: dict[str, dict[str, objec
             lock_directory=None,
             recovery_threads=1,
             unique_id=lambda: f"{next(names):032x}",
+            **options,
         )
     )
     manager.load({"orders": COMPACT} if topics is None else topics)

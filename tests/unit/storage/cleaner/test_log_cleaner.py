@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -322,6 +323,87 @@ def test_a_round_that_is_overtaken_by_a_truncation_changes_nothing_more() -> Non
     assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
     assert not [name for name in disk.list(log.directory) if name.endswith(".cleaned")]
     assert [offset for offset, _, _ in pairs(log)] == [0, 1, 2, 3, 4]
+
+
+class Serving:
+    """The thread that serves clients: notes what it waits for, and may do something else after a change."""
+
+    def __init__(self, disk: "WatchedDisk") -> None:
+        self.disk = disk
+        self.changes = 0
+        self.between: Callable[[int], None] = lambda change: None
+
+    def run_on_writer(self, change: Callable[[], None]) -> None:
+        self.disk.is_serving = True
+        change()
+        self.disk.is_serving = False
+        self.changes += 1
+        self.between(self.changes)
+
+
+class WatchedDisk(SimulatedDisk):
+    """Notes what is flushed while clients are served."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_serving = False
+        self.waits: list[str] = []
+
+    def step(self, operation: str, path: str) -> bool:
+        if self.is_serving and operation.startswith("flush"):
+            self.waits.append(path)
+        return super().step(operation, path)
+
+
+def dirty_log(disk: WatchedDisk) -> tuple[LogManager, Log, Serving]:
+    serving = Serving(disk)
+    manager = manager_on(disk, ManualClock(), run_on_writer=serving.run_on_writer)
+    log = manager.get_or_create(ORDERS, None)
+    for number in range(12):
+        put(log, (f"k{number % 5}", f"v{number}" * 10))
+    log.roll(T0)
+    log.flush(T0)
+    return manager, log, serving
+
+
+def test_who_serves_clients_waits_for_no_disk_while_a_log_is_cleaned() -> None:
+    disk = WatchedDisk()
+    manager, log, _ = dirty_log(disk)
+    assert cleaner_of(manager, disk).clean_filthiest(T0) is not None
+    assert [key for _, key, _ in pairs(log)] == [f"k{number % 5}" for number in range(7, 12)]
+    assert manager.directories.all()[0].cleaner_offsets.read() == {ORDERS: 12}
+    assert disk.waits == []
+
+
+@pytest.mark.parametrize("overtaken_after", range(1, 8))
+@pytest.mark.parametrize("cut_to", [1, 6, 20])
+@pytest.mark.parametrize("crashes_at_once", [True, False])
+def test_what_was_cut_off_between_two_steps_of_a_swap_stays_away(
+    overtaken_after: int, cut_to: int, crashes_at_once: bool
+) -> None:
+    """[0 … 11] is being cleaned, and cut to 6 at any moment: after a crash nothing beyond 6 is there again."""
+    for seed in range(3):
+        disk = WatchedDisk()
+        manager, log, serving = dirty_log(disk)
+
+        def overtake(change: int, manager: LogManager = manager) -> None:
+            if change == overtaken_after:
+                manager.truncate_to({ORDERS: cut_to})
+                if crashes_at_once:
+                    raise PowerCut
+
+        serving.between = overtake
+        with suppress(PowerCut):
+            cleaner_of(manager, disk).clean_filthiest(T0)
+        kept, values, end = pairs(log), last_values(log), log.log_end_offset
+        disk.crash(Random(seed))
+        again = manager_on(disk, ManualClock()).get(ORDERS)
+        assert again is not None
+        # Where nothing is left of a segment its base offset is all that says where the log ends.
+        assert again.log_end_offset == end if kept else again.log_end_offset <= end
+        assert last_values(again) == values
+        if cut_to < 12:
+            assert pairs(again) == kept
 
 
 # Old messages

@@ -44,7 +44,7 @@ def test_truncation_from_either_end(disk: SimulatedDisk, cache: LeaderEpochCache
     cache.truncate_from_end(80)
     assert cache.entries == ((1, 55),)
     assert LeaderEpochCache(disk, PATH).entries == ((1, 55),)
-    cache.clear()
+    cache.truncate_from_end(0)
     assert (cache.latest_epoch, read_whole(disk, PATH)) == (-1, b"0\n0\n")
 
 

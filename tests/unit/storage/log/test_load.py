@@ -157,12 +157,6 @@ def test_swap_is_completed(disk: SimulatedDisk, log: Log) -> None:
     assert read_whole(disk, f"{DIRECTORY}/{0:020d}.log") == merged
 
 
-def test_noise_among_the_epochs_refuses_to_load(disk: SimulatedDisk, log: Log) -> None:
-    write_atomically(disk, f"{DIRECTORY}/leader-epoch-checkpoint", b"noise")
-    with pytest.raises(CorruptFileError, match="leader-epoch-checkpoint"):
-        open_log(disk)
-
-
 def test_epochs_outside_of_the_log_are_forgotten(disk: SimulatedDisk, log: Log) -> None:
     write_atomically(disk, f"{DIRECTORY}/leader-epoch-checkpoint", b"0\n3\n1 0\n3 4\n5 30\n")
     again = open_log(disk, log_start_offset=10)
@@ -198,11 +192,18 @@ def test_truncation_rewinds_producers_epochs_and_recovery_point(disk: SimulatedD
 
 
 @pytest.mark.parametrize("shutdown", list(Shutdown))
-def test_a_lost_history_of_epochs_is_read_from_the_batches(disk: SimulatedDisk, log: Log, shutdown: Shutdown) -> None:
+@pytest.mark.parametrize("noise", [None, b"", b"noise", b"0\n9\n3 0\n", b"0\n1\n3\n", b"\xff\xfe", b"7\n1\n3 0\n"])
+def test_a_lost_history_of_epochs_is_read_from_the_batches(
+    disk: SimulatedDisk, log: Log, shutdown: Shutdown, noise: bytes | None
+) -> None:
     append(log, data_batch(), 5)
     append(log, data_batch(), 7)
     log.close(NOW_MS)
-    disk.remove(f"{DIRECTORY}/leader-epoch-checkpoint")
+    path = f"{DIRECTORY}/leader-epoch-checkpoint"
+    if noise is None:
+        disk.remove(path)
+    else:
+        write_atomically(disk, path, noise)
     again = open_log(disk, shutdown=shutdown, recovery_point=22)
     assert again.epochs.entries == ((3, 0), (5, 20), (7, 21))
     assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n3\n3 0\n5 20\n7 21\n"
@@ -224,3 +225,32 @@ def test_recovery_holds_no_file_open(tmp_path: Path) -> None:
     again = Log.open(LocalDisk(), f"{tmp_path}/orders-0", SMALL, LoadOptions("orders", 0, NOW_MS, recovery_point=2))
     assert len(os.listdir("/proc/self/fd")) == before
     assert offsets(again) == list(range(6))
+
+
+@pytest.mark.parametrize("shutdown", [Shutdown.CLEAN, Shutdown.DAMAGED])
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_offsets_that_were_flushed_are_not_given_out_again(
+    disk: SimulatedDisk, shutdown: Shutdown, *, is_gone: bool
+) -> None:
+    log = open_log(disk)
+    first = append(log, data_batch(2))
+    append(log, data_batch(3))
+    log.close(NOW_MS)
+    path = log.active_segment.path()
+    if is_gone:
+        disk.remove(path)
+    else:
+        # The cut leaves whole batches, so nothing in the file itself looks wrong.
+        disk.open(path, Access.WRITE).truncate(first.size_bytes)
+    with pytest.raises(CorruptFileError, match=f"ends at offset {0 if is_gone else 2}, though everything below 5 was"):
+        open_log(disk, shutdown=shutdown, recovery_point=5)
+
+
+def test_after_a_crash_a_log_may_end_before_its_recovery_point(
+    disk: SimulatedDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = open_log(disk)
+    append(log, data_batch(2))
+    log.close(NOW_MS)
+    assert open_log(disk, shutdown=Shutdown.UNCLEAN, recovery_point=5).log_end_offset == 2
+    assert "the log ends at offset 2, though everything below 5 was on the disk" in caplog.text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ottla.protocol.errors import OffsetOutOfRangeError
-from ottla.protocol.records.batch import Batch
+from ottla.protocol.records.batch import Batch, batches
 from ottla.protocol.records.control import ControlRecordType
 from ottla.protocol.records.writer import write_batch
 from ottla.storage.disk.local import LocalDisk
@@ -209,3 +209,34 @@ def test_idle_partition_holds_two_descriptors(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) - before <= 2
     log.close(NOW_MS)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_reader_far_behind_learns_of_the_aborts_in_what_it_gets(disk: SimulatedDisk) -> None:
+    log = open_log(disk, LogConfig(index_interval_bytes=400))
+    for producer_id in range(50):
+        append(log, produced(producer_id, 0, 0, transactional=True))
+        append(log, marker(producer_id, 0, ControlRecordType.ABORT), options=FROM_COORDINATOR)
+    end_offset = log.log_end_offset
+    for offset in range(end_offset):
+        found = log.read(offset, 1_000, end_offset)
+        assert found.records is not None
+        last_offset = max(batch.last_offset for batch in batches(found.records.read()))
+        touched = set(log.aborted_transactions(offset, last_offset + 1))
+        told = log.aborted_in(found, offset, end_offset)
+        assert touched <= set(told)
+        assert len(told) < 20, "not all fifty"
+
+
+def test_a_wrong_index_hides_no_abort(disk: SimulatedDisk) -> None:
+    log = open_log(disk, LogConfig(index_interval_bytes=400))
+    for producer_id in range(50):
+        append(log, produced(producer_id, 0, 0, transactional=True))
+        append(log, marker(producer_id, 0, ControlRecordType.ABORT), options=FROM_COORDINATOR)
+    entries = log.active_segment.offset_index.entries
+    for slot in range(entries.count):
+        entries.truncate(slot)
+        entries.append(slot + 1, 400 * (slot + 1))
+    found = log.read(0, 4_000, log.log_end_offset)
+    assert found.records is not None
+    last_offset = max(batch.last_offset for batch in batches(found.records.read()))
+    assert set(log.aborted_transactions(0, last_offset + 1)) <= set(log.aborted_in(found, 0, log.log_end_offset))

@@ -7,6 +7,7 @@ import pytest
 from ottla.protocol.errors import InvalidProducerEpochError, InvalidTxnStateError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.control import ControlRecordType
+from ottla.protocol.records.validation import AppendOrigin
 from ottla.storage.disk.atomic import read_whole
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import SimulatedDisk
@@ -79,6 +80,43 @@ def test_only_the_append_with_the_receipt_opens_a_transaction(state: ProducerSta
     take_in(state, marker(1, 0, COMMIT), 1)
     with pytest.raises(InvalidTxnStateError):
         state.check_verified(batch, later)
+
+
+def test_a_marker_voids_the_receipt_even_if_it_ends_nothing(state: ProducerState) -> None:
+    batch = Batch(produced(1, 0, 0, transactional=True))
+    receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    take_in(state, marker(1, 0, ABORT), 0)
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, receipt)
+
+
+def test_with_epoch_bumps_the_end_of_the_last_transaction_leaves_the_next_ones_receipt(state: ProducerState) -> None:
+    take_in(state, produced(1, 4, 0, transactional=True), 0)
+    batch = Batch(produced(1, 5, 0, transactional=True))
+    receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=True)
+    mark(state, marker(1, 5, COMMIT), 1)
+    state.check_verified(batch, receipt)
+    mark(state, marker(1, 6, ABORT), 2)
+    with pytest.raises(InvalidProducerEpochError):
+        state.check_verified(batch, receipt)
+    later = Batch(produced(1, 6, 0, transactional=True))
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(later, receipt)
+
+
+def test_a_marker_of_before_epoch_bumps_voids_every_receipt(state: ProducerState) -> None:
+    batch = Batch(produced(1, 5, 0, transactional=True))
+    receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=True)
+    take_in(state, marker(1, 5, ABORT), 0)
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, receipt)
+
+
+def mark(state: ProducerState, batch: bytearray, offset: int) -> None:
+    """A marker of transactions v2, as their coordinator writes it."""
+    check = state.check_copy(1, AppendOrigin.COORDINATOR)
+    check.append(Batch(placed(batch, offset)), transaction_version=2)
+    state.update((check,))
 
 
 def test_old_epoch_is_not_verified(state: ProducerState) -> None:

@@ -1,9 +1,9 @@
-"""Regular expressions on topic names: the verdicts are RE2/J 1.8's, which Kafka 4.3 matches with."""
+"""Regular expressions on names: the verdicts are RE2/J 1.8's, which Kafka 4.3 matches with."""
 
 import pytest
 
-from ottla.coordinator.group.consumer.regex_syntax import RegexError
-from ottla.coordinator.group.consumer.topic_regex import TopicRegex
+from ottla.coordinator.regex.linear_regex import LinearRegex
+from ottla.coordinator.regex.syntax import RegexError
 
 NAMES = [
     "a",
@@ -221,7 +221,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("regex", MATCHED)
 def test_matches(regex: str) -> None:
-    compiled = TopicRegex(regex)
+    compiled = LinearRegex(regex)
     wanted = NAMES if MATCHED[regex] == "*" else MATCHED[regex].split()
     assert [name for name in NAMES if compiled.matches(name)] == wanted
 
@@ -229,22 +229,48 @@ def test_matches(regex: str) -> None:
 @pytest.mark.parametrize("regex", REFUSED)
 def test_refuses(regex: str) -> None:
     with pytest.raises(RegexError):
-        TopicRegex(regex)
+        LinearRegex(regex)
 
 
 def test_no_expression_takes_for_ever() -> None:
-    assert not TopicRegex("(a+)+x").matches("a" * 249)
-    assert TopicRegex("(a|aa)*").matches("a" * 249)
+    assert not LinearRegex("(a+)+x").matches("a" * 249)
+    assert LinearRegex("(a|aa)*").matches("a" * 249)
 
 
 @pytest.mark.parametrize("regex", ["(a{1000}){1000}", "(" * 2_000 + ")" * 2_000])
 def test_expressions_have_a_size(regex: str) -> None:
     with pytest.raises(RegexError):
-        TopicRegex(regex)
+        LinearRegex(regex)
 
 
 def test_what_was_met_before_is_not_kept_without_end() -> None:
-    compiled = TopicRegex("(.*a.{8})+")
+    compiled = LinearRegex("(.*a.{8})+")
     for number in range(3_000):
         name = format(number, "b").replace("1", "a").replace("0", "b")
         assert compiled.matches(name) == (len(name) >= 9 and name[-9] == "a")
+
+
+@pytest.mark.parametrize(
+    ("regex", "matched"),
+    [
+        (".", "aéπ漢"),
+        ("[^a]", "éπ漢"),
+        ("é", "é"),
+        (r"\x{3c0}|\xe9", "éπ"),
+        ("[à-ü]", "é"),
+        ("[^à-ü]", "aπ漢"),
+        (r"\W", "éπ漢"),
+        (r"\w|[[:ascii:]]", "a"),
+        ("(?s).", "aéπ漢"),
+    ],
+)
+def test_beyond_ascii(regex: str, matched: str) -> None:
+    assert "".join(name for name in "aéπ漢" if LinearRegex(regex).matches(name)) == matched
+
+
+def test_work_has_a_bound_if_one_is_set() -> None:
+    costly = LinearRegex("(.*a.{800})+", work_max=100_000)
+    with pytest.raises(RegexError, match="too long"):
+        costly.matches("ab" * 5_000)
+    plain = LinearRegex("orders-.*", work_max=1_000)
+    assert all(plain.matches(f"orders-{number}") for number in range(10_000))

@@ -1,0 +1,89 @@
+"""What all tests of our own clients share: one server for all of them, and topics of their own on it.
+
+`OTTLA_TEST_PEER=1` runs every test on Apache Kafka, too, `OTTLA_TEST_PEER=only` on it alone.
+"""
+
+import itertools
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.server import OLD_RECORDS_STAY, kinds, start_server
+from tests.kafka.server import Server
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session", params=kinds())
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which server it is about: `ottla` or `apache`."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def shared_server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that all tests of a run use, each with topics of its own."""
+    settings = {"auto_create_topics_enable": "true", "num_partitions": "2", **OLD_RECORDS_STAY}
+    server = start_server(kind, tmp_path_factory.mktemp(kind), **settings)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(shared_server: Server) -> Iterator[Server]:
+    """The server that all tests share; one that a test brought down fails that test and no other."""
+    yield shared_server
+    if not shared_server.is_running:
+        last_words = shared_server.output()
+        shared_server.kill()
+        shared_server.start()
+        pytest.fail(f"the server ended during the test:\n{last_words}")
+
+
+@pytest.fixture
+def bootstrap(server: Server) -> str:
+    """What clients connect to."""
+    return server.bootstrap
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name that nobody else uses; the topic itself does not exist."""
+    return f"{re.sub('[^A-Za-z0-9]+', '-', request.node.name).strip('-').lower()}-{next(_numbers)}"
+
+
+@pytest.fixture
+def lone_server(kind: str, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers that only this test uses, to be stopped and killed."""
+    started: list[Server] = []
+
+    def start(name: str = "server", **settings: str) -> Server:
+        started.append(start_server(kind, tmp_path / name, **settings))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.kill()
+
+
+@pytest.fixture(autouse=True)
+def no_threads_left() -> Iterator[None]:
+    """A test that closes its clients leaves no thread behind."""
+    before = set(threading.enumerate())
+    yield
+    left = [thread.name for thread in threading.enumerate() if thread not in before and thread.is_alive()]
+    assert not left, f"threads were left behind: {left}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A failure shows what the server said last."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    server = getattr(item, "funcargs", {}).get("server")
+    if report.failed and isinstance(server, Server):
+        report.sections.append((f"what {server.name} said last", server.output()))

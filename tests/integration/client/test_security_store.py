@@ -1,0 +1,48 @@
+"""Key stores in PKCS#12, as Java's and openssl's tools make them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ottla.base.config import ConfigError
+from ottla.client.config.admin import ADMIN_KEYS
+from ottla.client.config.settings import ClientSettings
+from ottla.client.security.tls import tls_context
+from tests.integration.client.certificate import Authority, require_openssl
+
+pytest.importorskip("cryptography", reason="needs cryptography to read PKCS#12")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key, its certificate and the authority's, locked with `secret`."""
+    require_openssl()
+    directory = tmp_path_factory.mktemp("stores")
+    authority = Authority(directory, "authority")
+    client = authority.sign("client")
+    path = directory / "client.p12"
+    command = ["openssl", "pkcs12", "-export", "-inkey", str(client.key), "-in", str(client.chain), "-out", str(path)]
+    subprocess.run([*command, "-certfile", str(authority.certificate), "-passout", "pass:secret"], check=True)
+    return path
+
+
+def settings(store: Path, password: str) -> ClientSettings:
+    return ClientSettings.of(
+        ADMIN_KEYS,
+        bootstrap_servers="a:1",
+        ssl_keystore_location=store,
+        ssl_keystore_password=password,
+        ssl_truststore_location=store,
+        ssl_truststore_password=password,
+    )
+
+
+def test_key_and_authority_are_read(store: Path) -> None:
+    subjects = [entry["subject"] for entry in tls_context(settings(store, "secret")).get_ca_certs()]
+    assert ((("commonName", "authority"),),) in subjects
+
+
+def test_a_wrong_password_is_told(store: Path) -> None:
+    with pytest.raises(ConfigError, match="the wrong password"):
+        tls_context(settings(store, "wrong"))

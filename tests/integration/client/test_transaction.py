@@ -1,0 +1,247 @@
+"""Transactions against a real broker: confluent-kafka reads what was committed, and nothing else."""
+
+import asyncio
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from ottla.client.errors import CommitFailedError, KafkaTimeoutError
+from ottla.client.producer.async_producer import AsyncProducer
+from ottla.client.producer.producer import Producer
+from ottla.client.producer.transaction_error import (
+    TransactionAbortedError,
+    TransactionFailedError,
+    TransactionStateError,
+)
+from ottla.client.producer.transaction_offset import GroupIdentity
+from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.protocol.errors import MessageTooLargeError, ProducerFencedError
+from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
+from tests.clients.client import confluent
+from tests.clients.topic import create
+from tests.kafka.server import Server
+from tests.kafka.wire import Wire
+
+
+def committed(server: Server, topic: str, count: int, partition: int = 0) -> list[bytes]:
+    """The first `count` values that a reader of committed records sees."""
+    client = confluent.consumer(server.bootstrap, isolation_level="read_committed", enable_partition_eof=True)
+    client.assign([confluent.TopicPartition(topic, partition, 0)])
+    found: list[bytes] = []
+    try:
+        while len(found) < count:
+            for message in client.consume(count - len(found), timeout=30):
+                if message.error() is None:
+                    found.append(message.value())
+        # And nothing behind them.
+        found += [message.value() for message in client.consume(10, timeout=0.3) if message.error() is None]
+    finally:
+        client.close()
+    return found
+
+
+def transactional(server: Server, name: str, **settings: Any) -> Producer:
+    producer = Producer(bootstrap_servers=server.bootstrap, transactional_id=name, **settings)
+    producer.init_transactions()
+    return producer
+
+
+def test_committed_is_seen_and_aborted_is_not(server: Server, topic: str) -> None:
+    create(server, topic, partitions=2)
+    with transactional(server, topic) as producer:
+        with producer.transaction():
+            for number in range(10):
+                producer.send(topic, b"a%d" % number, partition=number % 2)
+        with pytest.raises(ZeroDivisionError), producer.transaction():
+            producer.send(topic, b"never", partition=0).result(1 / 0)
+        with producer.transaction():
+            producer.send(topic, b"last", partition=0)
+        with producer.transaction():
+            pass
+    assert committed(server, topic, 6) == [b"a0", b"a2", b"a4", b"a6", b"a8", b"last"]
+    assert committed(server, topic, 5, partition=1) == [b"a1", b"a3", b"a5", b"a7", b"a9"]
+
+
+def test_abort_drops_what_was_not_sent(server: Server, topic: str) -> None:
+    create(server, topic)
+    with transactional(server, topic, linger_ms=60_000, delivery_timeout_ms=200_000) as producer:
+        producer.begin_transaction()
+        future = producer.send(topic, b"waiting", partition=0)
+        producer.abort_transaction()
+        with pytest.raises(TransactionAbortedError):
+            future.result(0)
+        with producer.transaction():
+            producer.send(topic, b"sent", partition=0)
+    assert committed(server, topic, 1) == [b"sent"]
+
+
+def test_calls_at_the_wrong_time(server: Server, topic: str) -> None:
+    create(server, topic)
+    with Producer(bootstrap_servers=server.bootstrap, transactional_id=topic) as producer:
+        with pytest.raises(TransactionStateError, match="init_transactions"):
+            producer.begin_transaction()
+        producer.init_transactions()
+        with pytest.raises(TransactionStateError, match="begin one"):
+            producer.send(topic, b"v", partition=0)
+        with pytest.raises(TransactionStateError):
+            producer.commit_transaction()
+        producer.begin_transaction()
+        with pytest.raises(TransactionStateError):
+            producer.begin_transaction()
+        producer.send(topic, b"v", partition=0)
+        producer.commit_transaction()
+    assert committed(server, topic, 1) == [b"v"]
+
+
+def test_newer_producer_fences_the_older(server: Server, topic: str) -> None:
+    create(server, topic)
+    with transactional(server, topic) as older:
+        older.begin_transaction()
+        older.send(topic, b"older", partition=0).result(10)
+        with transactional(server, topic) as newer:
+            with newer.transaction():
+                newer.send(topic, b"newer", partition=0)
+            late = older.send(topic, b"late", partition=0)
+            with pytest.raises(ProducerFencedError, match="another producer"):
+                older.commit_transaction()
+            assert isinstance(late.exception(10), ProducerFencedError)
+            with pytest.raises(ProducerFencedError):
+                older.begin_transaction()
+            with pytest.raises(ProducerFencedError):
+                older.send(topic, b"later", partition=0)
+    assert committed(server, topic, 1) == [b"newer"]
+
+
+def test_failed_record_allows_abort_only(server: Server, topic: str) -> None:
+    create(server, topic, max_message_bytes="2000")
+    with transactional(server, topic) as producer:
+        producer.begin_transaction()
+        producer.send(topic, b"fine", partition=0).result(10)
+        with pytest.raises(MessageTooLargeError):
+            producer.send(topic, bytes(5_000), partition=0).result(10)
+        with pytest.raises(TransactionFailedError):
+            producer.send(topic, b"refused", partition=0)
+        with pytest.raises(TransactionFailedError, match="abort"):
+            producer.commit_transaction()
+        producer.abort_transaction()
+        with producer.transaction():
+            producer.send(topic, b"next", partition=0)
+    assert committed(server, topic, 1) == [b"next"]
+
+
+def test_offsets_count_if_the_transaction_does(server: Server, topic: str) -> None:
+    create(server, topic)
+    group, place = f"{topic}-group", TopicPartition(topic, 0)
+
+    def position() -> int:
+        client = confluent.consumer(server.bootstrap, group_id=group)
+        try:
+            [found] = client.committed([confluent.TopicPartition(topic, 0)], timeout=30)
+            return int(found.offset)
+        finally:
+            client.close()
+
+    with transactional(server, topic) as producer:
+        with producer.transaction():
+            producer.send(topic, b"v", partition=0)
+            producer.send_offsets_to_transaction({place: OffsetAndMetadata(7, "note")}, group)
+        assert position() == 7
+        producer.begin_transaction()
+        producer.send_offsets_to_transaction({place: OffsetAndMetadata(9)}, group)
+        producer.abort_transaction()
+        assert position() == 7
+
+
+def test_successor_aborts_what_was_left_open(server: Server, topic: str) -> None:
+    create(server, topic)
+    older = transactional(server, topic)
+    older.begin_transaction()
+    older.send(topic, b"left", partition=0).result(10)
+    with transactional(server, topic) as newer, newer.transaction():
+        newer.send(topic, b"taken over", partition=0)
+    older.close(timeout=0.5)
+    assert committed(server, topic, 1) == [b"taken over"]
+
+
+def test_close_aborts_an_open_transaction(server: Server, topic: str) -> None:
+    create(server, topic)
+    producer = transactional(server, topic)
+    producer.begin_transaction()
+    producer.send(topic, b"open", partition=0).result(10)
+    producer.close()
+    with transactional(server, f"{topic}-2") as other, other.transaction():
+        other.send(topic, b"after", partition=0)
+    assert committed(server, topic, 1) == [b"after"]
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_both_versions_of_transactions(lone_server: Any, topic: str, level: str) -> None:
+    """KIP-890: before the cluster has switched to transactions v2, partitions and groups are added one by one."""
+    server = lone_server()
+    _set_transaction_version(server, int(level))
+    create(server, topic, partitions=3)
+    with transactional(server, topic) as producer:
+        for turn in range(5):
+            with producer.transaction():
+                for partition in range(3):
+                    producer.send(topic, b"%d" % turn, partition=partition)
+                producer.send_offsets_to_transaction({TopicPartition(topic, 0): OffsetAndMetadata(turn)}, "g")
+        producer.begin_transaction()
+        producer.send(topic, b"never", partition=1).result(10)
+        producer.abort_transaction()
+        with producer.transaction():
+            producer.send(topic, b"last", partition=1)
+    assert committed(server, topic, 6, partition=1) == [b"0", b"1", b"2", b"3", b"4", b"last"]
+
+
+def _set_transaction_version(server: Server, level: int) -> None:
+
+    update = FeatureUpdateKey(feature="transaction.version", max_version_level=level, upgrade_type=2)
+    with Wire(server.address) as wire:
+        answer = wire.ask(UpdateFeaturesRequest(timeout_ms=30_000, feature_updates=[update]), 2)
+    assert isinstance(answer, UpdateFeaturesResponse)
+    assert answer.error_code in (0, 95), answer
+
+
+async def _run_async(bootstrap: str, topic: str) -> None:
+    async with AsyncProducer(bootstrap_servers=bootstrap, transactional_id=topic) as producer:
+        await producer.init_transactions()
+        async with producer.transaction():
+            await producer.send(topic, b"async", partition=0)
+        producer.begin_transaction()
+        await producer.send(topic, b"never", partition=0)
+        await producer.abort_transaction()
+
+
+def test_asyncio(server: Server, topic: str) -> None:
+
+    create(server, topic)
+    asyncio.run(_run_async(server.bootstrap, topic))
+    assert committed(server, topic, 1) == [b"async"]
+
+
+def test_init_times_out(lone_server: Any, topic: str) -> None:
+
+    server = lone_server()
+    with Producer(bootstrap_servers=server.bootstrap, transactional_id=topic, max_block_ms=500) as producer:
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(KafkaTimeoutError):
+                producer.init_transactions()
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        producer.init_transactions(timeout=60)
+
+
+def test_member_that_lost_its_partitions_can_not_commit(server: Server, topic: str) -> None:
+    create(server, topic)
+    stale = GroupIdentity(f"{topic}-group", generation_id=7, member_id="gone")
+    with transactional(server, topic) as producer:
+        producer.begin_transaction()
+        with pytest.raises(CommitFailedError, match="abort"):
+            producer.send_offsets_to_transaction({TopicPartition(topic, 0): OffsetAndMetadata(7)}, stale)
+        with pytest.raises(TransactionFailedError):
+            producer.commit_transaction()
+        producer.abort_transaction()

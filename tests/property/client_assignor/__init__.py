@@ -1,0 +1,1 @@
+"""The client's assignors beside Java's, on inputs drawn from a seed."""

@@ -1,0 +1,24 @@
+"""What `ottla.client` offers, and that it loads no more than what is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import ottla.client
+
+
+@pytest.mark.parametrize("name", ottla.client.__all__)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(ottla.client, name) is not None
+
+
+def test_other_names_are_not() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Productor'"):
+        ottla.client.Productor  # noqa: B018
+
+
+def test_a_value_loads_no_client() -> None:
+    program = "import sys; from ottla.client import TopicPartition; print('asyncio' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
