@@ -68,6 +68,7 @@ def _list_offsets(talk: Talk, topic: Topic) -> None:
     time.sleep(0.01)
     talk.quietly(produce(arrival, (0, batch(b"d", b"e", b"f"))), 13)
     talk.ask("the largest time with LogAppendTime, later", wanted(arrival.name, (0, -3)), 7)
+    time.sleep(0.01)
     talk.quietly(produce(arrival, (0, batch(b"g", b"h", compression=CompressionType.GZIP))), 13)
     talk.ask("the largest time with LogAppendTime, compressed", wanted(arrival.name, (0, -3)), 7)
 
