@@ -182,7 +182,11 @@ class BrokerLifecycle:
         if broker is None or broker.incarnation_id != identity.incarnation_id:
             self._image_unfenced = False
             return
-        self._image_unfenced = not broker.fenced
+        was_unfenced, self._image_unfenced = self._image_unfenced, not broker.fenced
+        if self.state is LifecycleState.RUNNING and was_unfenced and broker.fenced:
+            # It lives, so it was only late, after a pause of the machine perhaps: the cluster need not wait for the
+            # next heartbeat that is due.
+            self._communicate_now()
         if not broker.directories and image.features.version.supports_directory_assignment and self._is_registered:
             # The cluster was upgraded to know directories, and this registration is from before (KIP-858).
             self._is_registered = False

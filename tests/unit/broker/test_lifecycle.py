@@ -168,6 +168,20 @@ def test_it_is_heard_again_whatever_breaks(life: Life, monkeypatch: pytest.Monke
     assert isinstance(life.channel.answer(BrokerHeartbeatResponse(is_fenced=False)), BrokerHeartbeatRequest)
 
 
+def test_a_broker_that_was_fenced_because_it_was_late_is_heard_at_once(life: Life) -> None:
+    life.run()
+    life.see(fenced=True)
+    life.see(fenced=True)
+    life.loop.advance(0)
+    request: Any = life.channel.answer(BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False))
+    assert isinstance(request, BrokerHeartbeatRequest)
+    assert not request.want_fence
+    life.loop.advance(1.9)
+    assert not life.channel.sent
+    life.loop.advance(0.1)
+    assert len(life.channel.sent) == 1
+
+
 def test_a_refused_registration_is_tried_again_ever_more_patiently(life: Life) -> None:
     life.start()
     waits = []
