@@ -96,6 +96,20 @@ def test_rows_go_to_their_partitions(write: Write, read_all: ReadAll, topic: Cre
     assert [message.value() for message in read_all(name) if message.partition() == 3][-1000:] == keys
 
 
+def test_a_partition_that_was_added_a_moment_ago_is_written_to(
+    write: Write, read_all: ReadAll, topic: CreateTopic, admin: Admin
+) -> None:
+    name = topic()
+    for number in range(2):
+        rows = {"value": [b"%d" % number], "partition": pa.array([number], pa.int32())}
+        write(pa.record_batch(rows), topic=name)
+        admin.create_partitions({name: number + 2})
+    assert [(message.partition(), message.value()) for message in read_all(name)] == [(0, b"0"), (1, b"1")]
+    rows = {"value": [b"x"], "partition": pa.array([7], pa.int32())}
+    with pytest.raises(SinkError, match="has partitions 0 to 2, not 7"):
+        write(pa.record_batch(rows), topic=name)
+
+
 def test_the_topic_column_routes_and_the_option_wins(write: Write, read_all: ReadAll, topic: CreateTopic) -> None:
     first, second, third = topic(), topic(), topic()
     rows = pa.record_batch({"topic": [first, second, first], "value": ["1", "2", "3"]})

@@ -204,6 +204,13 @@ def test_patterns_and_assigned_partitions(topic: CreateTopic, read: Read, produc
     assert read(subscribePattern="no-topic-has-such-a-name") == []
 
 
+def test_patterns_mean_internal_topics_only_if_told_so(topic: CreateTopic, read: Read, admin: Admin) -> None:
+    name = topic()
+    admin.alter_consumer_group_offsets(name, {TopicPartition(name, 0): 0})
+    assert read(subscribePattern="__consumer_.*") == []
+    assert read(subscribePattern="__consumer_.*", **{"kafka.exclude.internal.topics": "false"})
+
+
 def test_a_topic_that_is_not_there(read: Read) -> None:
     with pytest.raises(OptionError, match=r"option 'subscribe': there is no topic 'nowhere'"):
         read(subscribe="nowhere")

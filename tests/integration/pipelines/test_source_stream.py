@@ -178,6 +178,27 @@ def test_available_now_ends_where_the_topic_ended(
     assert stream.plan() == stream.offset
 
 
+@pytest.mark.parametrize("is_made_anew", [False, True], ids=["deleted", "made anew"])
+def test_available_now_ends_without_a_topic_that_goes_meanwhile(
+    topic: CreateTopic, engine: Callable[..., Engine], write: Write, admin: Admin, *, is_made_anew: bool
+) -> None:
+    name, other = topic(), topic()
+    write(name, numbers(8))
+    write(other, numbers(100, 108))
+    stream = engine(subscribe=f"{name},{other}", maxOffsetsPerTrigger=8, failOnDataLoss=False)
+    stream.reader.prepareForTriggerAvailableNow()
+    assert sorted(stream.batch()) == sorted(numbers(4) + numbers(100, 104))
+    admin.delete_topics([name])
+    _until(lambda: name not in admin.list_topics())
+    if is_made_anew:
+        _create_again(topic, name)
+        write(name, [b"new"])
+    found = []
+    while (end := stream.plan()) != stream.offset:
+        found += stream.run(end)
+    assert sorted(found) == sorted(numbers(104, 108) + [b"new"] * is_made_anew)
+
+
 def test_new_partitions_and_topics(
     topic: CreateTopic, engine: Callable[..., Engine], write: Write, admin: Admin
 ) -> None:

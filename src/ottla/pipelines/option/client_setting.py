@@ -21,10 +21,13 @@ _READ_REFUSED: Final = {
     "enable.auto.commit": "the offsets of finished batches are committed if 'group.id' names a group",
     "interceptor.classes": "an interceptor could change records, and a repeated batch would not be the same",
 }
+_PLACE: Final = "a row goes where its column 'partition' says, else where the hash of its key does"
 _WRITE_REFUSED: Final = {
     "key.serializer": _BYTES,
     "value.serializer": _BYTES,
     "interceptor.classes": "an interceptor could change records, and a repeated batch would not be the same",
+    "partitioner.class": _PLACE,
+    "partitioner.ignore.keys": _PLACE,
     "transactional.id": "'exactlyOnce' chooses one for each task, beginning with 'transactionalIdPrefix'",
 }
 

@@ -120,7 +120,13 @@ class Delivery:
         self._in_flight[node] = self._in_flight.get(node, 0) + 1
         task = asyncio.get_running_loop().create_task(self._deliver(node, batches))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A failure that nobody has foreseen is for who waits: there is nothing else that would end its wait."""
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
 
     async def _deliver(self, node: int, batches: list[EncodedBatch]) -> None:
         """One attempt; what it says about each batch, and then the next round."""
@@ -196,7 +202,7 @@ class Delivery:
         self._fail(_reason(batch, error) if is_late else _explained(batch, error))
         return False
 
-    def _fail(self, error: OttlaError) -> None:
+    def _fail(self, error: BaseException) -> None:
         self._has_failed = True
         self._waiting.clear()
         self._idle.clear()

@@ -18,8 +18,9 @@ from ottla.protocol.records.arrow_source import source_of
 _FIELDS: Final = ("value", "key", "headers")
 _PARTITION: Final = pa.int32()
 
-PartitionCount = Callable[[str], int]
-"""How many partitions a topic has; raises if there is none of that name."""
+PartitionCount = Callable[[str, int], int]
+"""How many partitions a topic has, by what is known if that is at least the number given; raises if there is no topic
+of that name."""
 
 
 class RoutedRows(NamedTuple):
@@ -54,7 +55,7 @@ class RowRouting:
             yield from self._by_partition(encoded.dictionary[number].as_py(), rows)
 
     def _by_partition(self, topic: str, batch: Any) -> Iterator[RoutedRows]:
-        count = self._partition_count(topic)
+        count = self._partition_count(topic, _least(batch))
         numbers = self._numbers(topic, batch, count)
         fields = batch.select([name for name in _FIELDS if name in batch.schema.names])
         if numbers is None:
@@ -85,6 +86,13 @@ class RowRouting:
 def _column(batch: Any, name: str) -> Any:
     names = batch.schema.names
     return batch.column(names.index(name)) if name in names else None
+
+
+def _least(batch: Any) -> int:
+    """The partitions that a topic needs for the rows' own column: more may have been added a moment ago."""
+    numbers = _column(batch, "partition")
+    largest = None if numbers is None else pc.max(numbers).as_py()
+    return 1 if largest is None else largest + 1
 
 
 def _check(topic: str, numbers: Any, count: int) -> None:

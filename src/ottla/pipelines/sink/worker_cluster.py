@@ -60,9 +60,14 @@ class WorkerCluster:
             self.thread.close()
             raise
 
-    def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has; waits `max.block.ms` for one that is being made."""
+    def partition_count(self, topic: str, at_least: int = 1) -> int:
+        """How many partitions a topic has; waits `max.block.ms` for one that is being made.
+
+        Asks again if it is known to have less than `at_least`.
+        """
         found = self.cluster.view.topics.get(topic)
+        if found is not None and len(found.partitions) < at_least:
+            found = self.thread.run(self.cluster.refresh(timeout_ms=self.options.max_block_ms)).topics.get(topic)
         if found is None:
             found = self.thread.run(self.cluster.topic(topic, timeout_ms=self.options.max_block_ms))
         return len(found.partitions)

@@ -109,6 +109,9 @@ class RangeFetch:
         assert isinstance(response, FetchResponse)
         if response.error_code != ErrorCode.NONE:
             raise error_for(response.error_code)
+        if not response.responses:
+            # A reader's quota is used up: Apache Kafka asks for a pause and says nothing else.
+            return []
         return await self._answered(response.responses[0].partitions[0], response.throttle_time_ms)
 
     def _request(self, topic: TopicView, partition: PartitionView) -> FetchRequest:

@@ -119,19 +119,23 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _find_latest(self, started: PartitionOffsets) -> None:
         """Where the partitions end now; with availableNow, where they ended when the query started."""
-        if self._target is not None:
-            self._found, self._latest = self._catalog.partitions(), self._target
-            return
         for attempt in range(self._options.offset_retries + 1):
             if attempt:
                 time.sleep(self._options.offset_retry_pause_ms / 1000)
             self._found = self._catalog.partitions()
-            self._latest = self._catalog.latest(self._found)
+            self._latest = self._within_target(self._catalog.latest(self._found))
             # A broker that has just become the leader may not know yet how far its log is committed.
             if all(self._latest.get(part, -1) >= offset for part, offset in started.items()):
                 break
-        if self._is_available_now:
+        if self._is_available_now and self._target is None:
             self._target = self._latest
+
+    def _within_target(self, latest: PartitionOffsets) -> PartitionOffsets:
+        """No further than availableNow goes, and no further than the logs do: a topic may be gone, or made anew."""
+        target = self._target
+        if target is None:
+            return latest
+        return {part: min(target[part], end) for part, end in latest.items() if part in target}
 
     def _corrected(self, started: PartitionOffsets) -> PartitionOffsets:
         """`started` without partitions that are gone, at the beginning of those made anew, at the end of those cut off.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.errors import OttlaError
 from ottla.base.ids import Uuid
 from ottla.client.admin.value.offset import IsolationLevel, OffsetSpec
+from ottla.client.config.consumer import CONSUMER_KEYS
+from ottla.client.config.settings import ClientSettings
 from ottla.client.record import TopicPartition
 from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.option.offset_json import PartitionOffsets
@@ -33,6 +35,9 @@ class TopicCatalog:
         self._options: Final = options
         self._isolation_level: Final = (
             IsolationLevel.READ_COMMITTED if options.is_committed_only else IsolationLevel.READ_UNCOMMITTED
+        )
+        self._includes_internal: Final = not ClientSettings.of(CONSUMER_KEYS, options.settings).boolean(
+            "exclude.internal.topics"
         )
         self._admin: Admin | None = None
         self._partitions: dict[TopicPartition, Uuid] = {}
@@ -94,7 +99,7 @@ class TopicCatalog:
         subscription = self._options.subscription
         names: Iterable[str] = subscription.topics
         if subscription.pattern is not None:
-            names = subscription.matching(self.admin.list_topics())
+            names = subscription.matching(self.admin.list_topics(include_internal=self._includes_internal))
         errors: dict[str, OttlaError] = {}
         topics = self.admin.describe_topics(names, errors=errors)
         for name, error in errors.items():

@@ -189,6 +189,8 @@ def test_writes() -> None:
         ({"subscribe": "t"}, "subscribe"),
         ({"kafka.transactional.id": "x"}, "kafka.transactional.id"),
         ({"kafka.value.serializer": "x"}, "kafka.value.serializer"),
+        ({"kafka.partitioner.class": "x"}, "kafka.partitioner.class"),
+        ({"kafka.partitioner.ignore.keys": "true"}, "kafka.partitioner.ignore.keys"),
         ({"kafka.bootstrap.servers": ""}, "kafka.bootstrap.servers"),
     ],
 )

@@ -146,3 +146,8 @@ def test_what_does_not_pass_is_raised_with_the_place_and_ends_the_rest() -> None
 def test_a_batch_that_is_too_large_says_what_to_change() -> None:
     with pytest.raises(MessageTooLargeError, match=r"t-0 takes no batch of 3 bytes: raise the topic's max\.message"):
         deliver(Brokers(answers=[ErrorCode.MESSAGE_TOO_LARGE]), batch(b"big"))
+
+
+def test_what_nobody_has_foreseen_ends_the_wait() -> None:
+    with pytest.raises(ZeroDivisionError):
+        deliver(Brokers(answers=[ZeroDivisionError()]), batch(b"0"), batch(b"1"))

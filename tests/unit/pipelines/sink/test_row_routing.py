@@ -17,7 +17,7 @@ def _array(name: str, values: list[object]) -> pa.Array:
     return pa.array(values, pa.int32()) if name == "partition" else pa.array(values)
 
 
-def four(_topic: str) -> int:
+def four(_topic: str, _at_least: int) -> int:
     return 4
 
 
@@ -50,7 +50,7 @@ def test_rows_without_key_and_partition_take_the_partitions_in_turn_a_slice_each
 
 
 def test_null_keys_among_others_go_together() -> None:
-    found = routed(RowRouting("t", lambda _: 1000), key=[None, b"k", None], value=[b"1", b"2", b"3"])
+    found = routed(RowRouting("t", lambda *_: 1000), key=[None, b"k", None], value=[b"1", b"2", b"3"])
     assert [b"1", b"3"] in [values for _, _, values in found]
     assert sum(len(values) for _, _, values in found) == 3
 
@@ -72,6 +72,21 @@ def test_the_topic_column_separates_and_the_option_wins() -> None:
 def test_what_is_no_place_is_refused(columns: dict[str, list[object]], words: str) -> None:
     with pytest.raises(SinkError, match=words):
         routed(RowRouting(None, four), **columns)
+
+
+def test_a_topic_that_grows_is_asked_for_again() -> None:
+    known = iter((2, 2, 3))
+    needed = []
+
+    def count(_topic: str, at_least: int) -> int:
+        needed.append(at_least)
+        return next(known)
+
+    routing = RowRouting("t", count)
+    routed(routing, key=[b"k"], value=[b"1"])
+    routed(routing, partition=[1, None], value=[b"2", b"3"])
+    assert routed(routing, partition=[2], value=[b"4"]) == [("t", 2, [b"4"])]
+    assert needed == [1, 2, 3]
 
 
 def test_slices_of_larger_arrays_and_empty_batches() -> None:
