@@ -68,7 +68,11 @@ class TransactionIndex:
         """Forgets the transactions whose marker is at this offset or above."""
         if not self.exists:
             return
-        kept = [entry for entry in self.entries() if entry.last_offset < offset]
+        try:
+            kept = [entry for entry in self.entries() if entry.last_offset < offset]
+        except RebuildableFileError:
+            # Nothing is lost that could have been read: it is built anew when somebody needs it.
+            kept, self.is_complete = [], False
         self._disk.open(self.path, Access.WRITE).truncate(len(kept) * _ENTRY.size)
         self._entries = kept
 

@@ -23,6 +23,7 @@ from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log.append_info import NO_LOG_APPEND_TIME, AppendInfo, AppendOptions
 from ottla.storage.log.recompression import Recompression
 from ottla.storage.log.roll import is_old
+from ottla.storage.log.transaction_index_repair import ensure_complete
 from ottla.storage.producer_state.append import ProducerCheck
 from ottla.storage.producer_state.entry import BatchMetadata, ProducerEntry
 from ottla.storage.producer_state.transaction import CompletedTransaction
@@ -157,6 +158,7 @@ def _append_several(
                 return _repeated(log, duplicate)
     if leader_epoch != log.epochs.latest_epoch:
         log.epochs.note(leader_epoch, first_offset)
+    changes.make_ready(log.tail[1])
     info = _write_several(log, records, found, now_ms)
     changes.take_effect(log.tail[1])
     if log.rules.timestamp_type is TimestampType.LOG_APPEND_TIME:
@@ -206,6 +208,7 @@ def _append_run(log: "Log", records: Buffer, found: list[Batch], now_ms: int) ->
             changes.add(batch, 0)
         if batch.partition_leader_epoch > log.epochs.latest_epoch:
             log.epochs.note(batch.partition_leader_epoch, batch.base_offset)
+    changes.make_ready(log.tail[1])
     info = _write_several(log, memoryview(records)[found[0].position : found[-1].end], found, now_ms)
     changes.take_effect(log.tail[1])
     return info
@@ -325,6 +328,11 @@ class _ProducerChanges:
         completed = check.append(batch, transaction_version)
         if completed is not None:
             self._completed.append(completed)
+
+    def make_ready(self, segment: Segment) -> None:
+        """Before the batches are in the segment: an index that they get an entry in has to be whole."""
+        if any(completed.is_aborted for completed in self._completed):
+            ensure_complete(self._log, segment)
 
     def take_effect(self, segment: Segment) -> None:
         """The batches are in the segment."""

@@ -113,6 +113,7 @@ class Segment:
         segment.offset_index.reset()
         segment.time_index.reset()
         disk.remove(segment.transaction_index.path)
+        segment.transaction_index.is_complete = True
         segment._is_loaded = True
         segment._next_offset = base_offset
         return segment
