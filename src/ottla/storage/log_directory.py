@@ -1,7 +1,8 @@
 """One log directory: its lock, its identity, its logs and the checkpoints about them.
 
 A directory is online until an I/O error says otherwise; then nothing in it is touched any more, and its partitions
-are gone from this broker until the next start. Other directories know nothing of it.
+are gone from this broker until the next start. Other directories know nothing of it. A log whose files hold what cannot
+be is no such error: it is that log's trouble, and the others in the directory go on.
 """
 
 import logging
@@ -22,7 +23,7 @@ from ottla.storage.checkpoint import (
 from ottla.storage.damaged_log import DAMAGED_CHECKPOINT, DamagedLog
 from ottla.storage.directory_lock import DirectoryLock
 from ottla.storage.disk.port import Disk
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptFileError, LogOfflineError, StorageError
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 from ottla.storage.topic_partition import TopicPartition
@@ -44,6 +45,8 @@ class LogDirectory:
         """Copies that are being made here of logs in other directories."""
         self.damaged: dict[TopicPartition, DamagedLog] = {}
         """Partitions here that are offline because of what is in their files."""
+        self._told: Final[set[str]] = set()
+        """Damaged files that were named already."""
         self.stray_paths: list[str] = []
         self.is_loaded = False
         self.clean_shutdown_epoch: int | None = None
@@ -71,22 +74,31 @@ class LogDirectory:
             for log in (*self.logs.values(), *self.future_logs.values()):
                 log.go_offline(error)
 
+    def note(self, error: StorageError) -> None:
+        """Takes the directory offline if an I/O error happened in it, and names a damaged file once."""
+        if isinstance(error, CorruptFileError):
+            if error.path not in self._told:
+                self._told.add(error.path)
+                _log.error("[%s] damaged, the other logs go on: %s", self.path, error)
+        elif not isinstance(error, LogOfflineError):
+            self.go_offline(error)
+
     @contextmanager
     def offline_on_error(self) -> Iterator[None]:
         """Work for a caller that has to know: an I/O error takes the directory offline and goes on up."""
         try:
             yield
         except StorageError as error:
-            self.go_offline(error)
+            self.note(error)
             raise
 
     @contextmanager
     def offline_quietly(self) -> Iterator[None]:
-        """Work on all directories in turn: one that fails shows by being offline, and the rest go on."""
+        """Work on all logs or directories in turn: one that fails shows by being offline, and the rest go on."""
         try:
             yield
         except StorageError as error:
-            self.go_offline(error)
+            self.note(error)
 
     def checkpoint_recovery_points(self) -> None:
         """Writes up to where each log is on the disk, so that a start after a crash reads no more than the rest."""

@@ -102,6 +102,7 @@ class DirectoryLoading:
             directory.high_watermarks.read(),
             frozenset(directory.damaged_points.read()),
         )
+        _mend_clean_offsets(directory)
         self._total, self._told_ms = len(names), clock.monotonic_ms()
         _log.info("[%s] loading %d logs after %s stop", directory.path, len(names), bounds.shutdown.name.lower())
         started_ms = clock.monotonic_ms()
@@ -163,7 +164,7 @@ class DirectoryLoading:
             if rules.is_stray(partition, options.topic_id):
                 self._put_aside(partition, path)
                 return
-            log = Log.open(directory.disk, path, rules.config_of(partition.topic), options)
+            log = self._open(path, options)
         except CorruptFileError as error:
             self._take_damaged(_DamagedDirectory(parsed, path, options, error), bounds)
             return
@@ -173,6 +174,17 @@ class DirectoryLoading:
         with self._lock:
             self._loaded.append(LoadedLog(partition, kind, log))
             self._tell()
+
+    def _open(self, path: str, options: LoadOptions) -> Log:
+        """Opens a log. One that is not as a clean stop leaves it is read in full: it may hold all that it has to."""
+        config = self._rules.config_of(options.topic)
+        try:
+            return Log.open(self._directory.disk, path, config, options)
+        except CorruptFileError as problem:
+            if options.shutdown is not Shutdown.CLEAN:
+                raise
+            _log.warning("[%s] not as a clean stop leaves it, and read as after a crash: %s", path, problem)
+            return Log.open(self._directory.disk, path, config, replace(options, shutdown=Shutdown.DAMAGED))
 
     def _take_damaged(self, found: "_DamagedDirectory", bounds: "_Bounds") -> None:
         """Keeps a damaged log out of use as it is; a copy that was being made is made again instead."""
@@ -218,6 +230,15 @@ class DirectoryLoading:
         if now_ms - self._told_ms >= _PROGRESS_MS:
             self._told_ms = now_ms
             _log.info("[%s] %d of %d logs loaded", self._directory.path, len(self._loaded), self._total)
+
+
+def _mend_clean_offsets(directory: LogDirectory) -> None:
+    """Noise in the cleaner's checkpoint is as good as none: the logs are cleaned from their beginning."""
+    try:
+        directory.cleaner_offsets.read()
+    except CorruptFileError as problem:
+        _log.warning("%s; it goes, and cleaning begins anew", problem)
+        directory.cleaner_offsets.write({})
 
 
 def second_directory(partition: TopicPartition, other: str, directory: str) -> CorruptFileError:

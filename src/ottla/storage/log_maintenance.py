@@ -1,7 +1,7 @@
 """The work that keeps logs in order: flushes, checkpoints, retention, removal of files.
 
 Plain calls, for the caller to run when they are due and on a thread of its liking; there is no timer in here. An I/O
-error takes its directory offline and the work goes on with the others.
+error takes its directory offline and the work goes on with the others; so it does if one log is damaged.
 """
 
 from collections.abc import Callable
@@ -53,9 +53,9 @@ class LogMaintenance:
         """Flushes logs whose last flush is `flush.ms` ago; how many."""
         flushed = 0
         for home in self._directories.online():
-            with home.offline_quietly():
-                for log in list(home.logs.values()):
-                    if now_ms - log.last_flush_ms >= log.config.flush_ms and log.unflushed_messages:
+            for log in list(home.logs.values()):
+                if now_ms - log.last_flush_ms >= log.config.flush_ms and log.unflushed_messages:
+                    with home.offline_quietly():
                         log.flush(now_ms)
                         flushed += 1
         return flushed
@@ -75,8 +75,8 @@ class LogMaintenance:
         """
         deleted = 0
         for home in self._directories.online():
-            with home.offline_quietly():
-                for partition, log in [*home.logs.items(), *home.future_logs.items()]:
+            for partition, log in [*home.logs.items(), *home.future_logs.items()]:
+                with home.offline_quietly():
                     deleted += self._clean_up(partition, log, now_ms)
         self.remove_due(now_ms)
         return deleted

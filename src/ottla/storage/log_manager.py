@@ -141,8 +141,10 @@ class LogManager:
         """
         for home in self.directories.online():
             home.group_commit.close()
-            with home.offline_quietly():
+            try:
                 self._close_directory(home, broker_epoch)
+            except StorageError as error:
+                home.go_offline(error)
         self.directories.release()
         for home in self.directories.offline():
             if home.is_loaded and home.offline_error is not None:

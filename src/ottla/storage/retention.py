@@ -7,10 +7,15 @@ Worked example, `retention.bytes` 100, segments of 40, 40, 40, 10 bytes (130 in 
 has 40, so it stays. With 40, 40, 40, 20 there are 40 too many: the first goes. One of 500 bytes alone stays.
 """
 
+import logging
 from collections.abc import Callable
 
+from ottla.protocol.records.timestamp import NO_TIMESTAMP
+from ottla.storage.errors import CorruptFileError
 from ottla.storage.log.log import Log
 from ottla.storage.segment.segment import Segment
+
+_log = logging.getLogger(__name__)
 
 
 def delete_old_segments(log: Log, now_ms: int) -> int:
@@ -49,8 +54,12 @@ def _beyond_age(log: Log, now_ms: int) -> Callable[[Segment, Segment | None], bo
 
 
 def newest_ms(segment: Segment) -> int:
-    """The largest timestamp of the segment's records, or its file's age if they have none."""
-    timestamp = segment.max_timestamp
+    """The largest timestamp of the segment's records, or its file's age if they have none or cannot be read."""
+    try:
+        timestamp = segment.max_timestamp
+    except CorruptFileError as error:
+        _log.error("damaged; retention goes by the file's age: %s", error)
+        timestamp = NO_TIMESTAMP
     return timestamp if timestamp >= 0 else segment.modified_ms()
 
 

@@ -15,7 +15,7 @@ from ottla.storage.cleaner.cleanable import Cleanable, examine
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
 from ottla.storage.cleaner.cleaning_state import Ticket
 from ottla.storage.cleaner.work_order import CleanedGroup, Failed, Finished, Report, WorkOrder
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptFileError, StorageError
 from ottla.storage.log.log import Log
 from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_manager import LogManager
@@ -79,7 +79,10 @@ class LogCleaner:
             clean_offsets = home.cleaner_offsets.read() if compacted else {}
             for partition, log in compacted:
                 if partition not in self.uncleanable and not self._manager.cleaning.is_busy(partition):
-                    found.append(examine(partition, log, clean_offsets.get(partition), now_ms))
+                    try:
+                        found.append(examine(partition, log, clean_offsets.get(partition), now_ms))
+                    except CorruptFileError as error:
+                        self._give_up(partition, home, error)
         return sorted((log for log in found if log.is_due), key=lambda log: log.dirty_ratio, reverse=True)
 
     def _clean(self, round_: "_Round", ticket: Ticket, now_ms: int) -> Finished | None:
@@ -91,8 +94,11 @@ class LogCleaner:
             round_.tidy(ticket)
             worker = self._start(self._order(cleanable, now_ms))
             outcome = round_.run(cleanable, worker, ticket, now_ms)
+        except CorruptFileError as error:
+            self._give_up(round_.partition, round_.home, error)
+            return None
         except StorageError as error:
-            round_.home.go_offline(error)
+            round_.home.note(error)
             return None
         if isinstance(outcome, Failed):
             _log.error("[%s] cleaning failed: %s: %s", round_.partition, outcome.path, outcome.reason)
@@ -100,6 +106,11 @@ class LogCleaner:
                 self.uncleanable.add(round_.partition)
             return None
         return outcome
+
+    def _give_up(self, partition: TopicPartition, home: LogDirectory, error: CorruptFileError) -> None:
+        """The log cannot be read where cleaning has to: the others are cleaned without it."""
+        self.uncleanable.add(partition)
+        home.note(error)
 
     def _order(self, cleanable: Cleanable, now_ms: int) -> WorkOrder:
         log, config = cleanable.log, cleanable.log.config

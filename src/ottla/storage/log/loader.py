@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
+from ottla.storage.checkpoint import LOG_START_CHECKPOINT
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.leader_epoch import checkpoint
@@ -91,6 +92,7 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
     if len(segments) and options.shutdown is not Shutdown.CLEAN:
         recover(disk, loaded, config, options.now_ms)
     _check_flushed(loaded, options.shutdown)
+    _check_start(loaded, options.shutdown)
     _find_bounds(disk, loaded, config)
     if options.shutdown is Shutdown.CLEAN:
         _load_producers(disk, loaded, options.now_ms)
@@ -141,6 +143,18 @@ def _check_flushed(loaded: LoadedLog, shutdown: Shutdown) -> None:
     if shutdown is not Shutdown.UNCLEAN:
         raise CorruptFileError(problem, loaded.directory)
     _log.warning("%s: %s", loaded.directory, problem)
+
+
+def _check_start(loaded: LoadedLog, shutdown: Shutdown) -> None:
+    """Looks whether the log reaches to where its checkpoint says that it begins.
+
+    After a crash it need not: what DeleteRecords left may have been lost with the tail. Otherwise the checkpoint is
+    wrong, and a log that went by it would lose everything that it has.
+    """
+    end_offset = loaded.segments.active.next_offset if len(loaded.segments) else loaded.log_start_offset
+    if shutdown is not Shutdown.UNCLEAN and end_offset < loaded.log_start_offset:
+        reason = f"the log ends at offset {end_offset}, and {LOG_START_CHECKPOINT} has it begin at"
+        raise CorruptFileError(f"{reason} {loaded.log_start_offset}", loaded.directory)
 
 
 def _find_bounds(disk: Disk, loaded: LoadedLog, config: LogConfig) -> None:
