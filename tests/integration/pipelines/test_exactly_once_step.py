@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from ottla.client.admin.blocking_admin import Admin
+from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.sink.error import SinkError
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.kafka.server import Server
@@ -121,6 +122,12 @@ def test_a_task_that_fails_leaves_nothing_open(query: StepQuery) -> None:
     with pytest.raises(SinkError, match="not 99"):
         task.write(iter(bad))
     assert query.seen() == []
+
+
+def test_a_time_out_that_brokers_do_not_allow_is_named(query: StepQuery) -> None:
+    query.options.settings["transaction.timeout.ms"] = "100000000"
+    with pytest.raises(OptionError, match=r"'kafka\.transaction\.timeout\.ms': 100000000: .*transaction\.max\.timeout"):
+        query.write(0, 0)
 
 
 def test_no_rows_need_no_transaction(query: StepQuery) -> None:

@@ -177,6 +177,8 @@ def test_no_rows_are_no_trouble(write: Write, topic: CreateTopic) -> None:
     [
         ({"exactlyOnce": "true"}, "exactlyOnce"),
         ({"kafka.acks": "0"}, "kafka.acks"),
+        ({"kafka.acks": "1", "kafka.enable.idempotence": "true"}, "'kafka.acks': 1: must be all"),
+        ({"kafka.delivery.timeout.ms": "5"}, "'kafka.delivery.timeout.ms': 5: should be at least"),
         ({"kafka.transactional.id": "x"}, "kafka.transactional.id"),
         ({"topik": "x"}, "did you mean 'topic'"),
         ({"startingOffsets": "earliest"}, "startingOffsets"),

@@ -15,11 +15,12 @@ from ottla.client.producer.sequence import NO_IDENTITY, ProducerIdentity
 from ottla.client.producer.transaction_coordinator import TransactionCoordinator
 from ottla.client.producer.transaction_offset import OffsetSender
 from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.sink.patience import Coordinated, Patience
 from ottla.pipelines.sink.transaction_log import CONTROL_TOPIC
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
-from ottla.protocol.errors import ApiError, ErrorCode
+from ottla.protocol.errors import ApiError, ErrorCode, InvalidTransactionTimeoutError
 from ottla.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -67,7 +68,13 @@ class SinkTransaction:
     async def begin(self, timeout_ms: int) -> None:
         """Takes the id over: what an earlier task left open is aborted, and it can't write or commit any more."""
         request = InitProducerIdRequest(transactional_id=self.transactional_id, transaction_timeout_ms=timeout_ms)
-        response = await self._ask(request, InitProducerIdResponse)
+        try:
+            response = await self._ask(request, InitProducerIdResponse)
+        except InvalidTransactionTimeoutError:
+            raise OptionError(
+                "kafka.transaction.timeout.ms",
+                f"{timeout_ms}: the brokers allow less, see their setting transaction.max.timeout.ms",
+            ) from None
         self.identity = ProducerIdentity(response.producer_id, response.producer_epoch)
 
     async def needs_enlisting(self) -> bool:

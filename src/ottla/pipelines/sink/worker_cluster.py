@@ -8,12 +8,14 @@ import gc
 import os
 from typing import Final
 
+from ottla.base.config import ConfigError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.facade.loop_thread import LoopThread
 from ottla.client.producer.option import ProducerOptions
 from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.name import KAFKA_PREFIX
 from ottla.pipelines.sink.patience import Patience
 from ottla.pipelines.sink.producer_number import ProducerNumbers
 
@@ -34,6 +36,11 @@ def sink_settings(settings: dict[str, str]) -> ClientSettings:
     found = ClientSettings.of(PRODUCER_KEYS, {**_DEFAULTS, **settings})
     if found.string("acks") == "0":
         raise OptionError("kafka.acks", "0 can't be: a task would end before anybody knew whether its rows are written")
+    try:
+        ProducerOptions.of(found)
+    except ConfigError as error:
+        # Each is right by itself, and they contradict each other.
+        raise OptionError(KAFKA_PREFIX + error.key, f"{error.value}: {error.reason}") from None
     return found
 
 
