@@ -80,7 +80,11 @@ kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times
 torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked
 	$(BIN)/python -m tests.torture --seconds $(SECONDS)
 
-spark: $(VENV)/.built  ## pipelines on Spark in their long form: KILLS=30 kills, 1,000 partitions, Apache Kafka beside ours
+$(VENV)/.connect: $(VENV)/.built
+	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,connect]'
+	@touch $@
+
+spark: $(VENV)/.connect  ## pipelines on Spark in their long form: KILLS=30 kills, 1,000 partitions, Apache Kafka beside ours
 	OTTLA_TEST_PEER=1 OTTLA_TEST_SPARK_LARGE=1 OTTLA_TEST_SINK_KILLS=$(SPARK_KILLS) $(BIN)/python -m pytest tests/integration/pipelines
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
 def register(spark: "SparkSession") -> None:
     """Adds `format("ottla")` to a session.
 
-    Spark finds it alone where the module `pyspark_ottla` can be imported by the Python that Spark runs. This is for
-    sessions where it can't, such as a Spark Connect server without it; there `ottla` has to be shipped to executors.
+    Spark finds it alone where the module `pyspark_ottla` can be imported by the Python that Spark looks with. This is
+    for sessions where it can't, on Spark Connect, too. Its name is sent, not its code: Ottla has to be installed
+    wherever Spark's Python processes run.
     """
     from ottla.pipelines.source.data_source import OttlaDataSource
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import confluent_kafka
 import pytest
 
+from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.topic import NewTopic
 from ottla.pipelines.trucks.driver_table import Driver, bundled_drivers, from_bundled, from_postgres, from_topic
@@ -18,6 +19,7 @@ from ottla.pipelines.trucks.position import NORMAL, TruckPosition
 from tests.integration.pipelines import truck_oracle
 from tests.integration.pipelines.committed import committed_values, wait_for_markers
 from tests.integration.postgres import find_program, postgres_server
+from tests.kafka.port import free_port
 from tests.kafka.server import Server
 
 pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install ottla[spark]")
@@ -151,3 +153,10 @@ def test_drivers_from_a_compacted_topic(spark: "SparkSession", broker: Server, a
     assert not producer.flush(60)
     found = [Driver(*row) for row in from_topic(spark, broker.bootstrap, "drivers").collect()]
     assert sorted(found) == sorted([drivers[0], *drivers[2:]])
+
+
+def test_a_postgres_that_is_not_there_is_said_in_a_sentence(spark: "SparkSession") -> None:
+    with pytest.raises(
+        OttlaError, match=r"^the drivers can't be read from .* of PostgreSQL: .*refused"
+    ):
+        from_postgres(spark, f"postgresql://somebody:secret@127.0.0.1:{free_port()}/trucks")

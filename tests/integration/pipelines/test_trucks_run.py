@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ottla.base.errors import OttlaError
 from ottla.pipelines.trucks.broker_process import BrokerProcess
 from ottla.pipelines.trucks.driver_table import bundled_drivers
 from ottla.pipelines.trucks.generator import TruckFleet
@@ -156,7 +157,12 @@ def test_a_port_that_somebody_has_is_said_before_anything_is_started(data: Path)
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
-    [("--listen", "nowhere", "--listen nowhere: expected HOST:PORT"), ("--data", "/proc/no/place", "/proc/no/place: ")],
+    [
+        ("--listen", "nowhere", "--listen nowhere: expected HOST:PORT"),
+        ("--data", "/proc/no/place", "/proc/no/place: "),
+        ("--trucks", "0", "--trucks 0: has to be more than 0"),
+        ("--rate", "-1", "--rate -1.0: has to be more than 0"),
+    ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(data: Path, option: str, value: str, said: str) -> None:
     options = {"--data": str(data), "--listen": f"127.0.0.1:{free_port()}", option: value}
@@ -165,6 +171,22 @@ def test_what_cannot_be_is_said_in_a_sentence(data: Path, option: str, value: st
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_broker_that_is_killed_is_said_in_a_sentence(data: Path) -> None:
+    with BrokerProcess(data, "127.0.0.1", free_port()) as broker:
+        broker.start()
+        broker.check()
+        for pid in _processes(data):
+            os.kill(pid, signal.SIGKILL)
+        with pytest.raises(OttlaError, match=r"the broker ended in the middle \(SIGKILL\): .*The next run goes on"):
+            _check_until_it_raises(broker)
+
+
+def _check_until_it_raises(broker: BrokerProcess) -> None:
+    for _ in range(1000):
+        broker.check()
+        time.sleep(0.01)
 
 
 def test_a_java_that_is_killed_is_said_in_a_sentence(data: Path) -> None:

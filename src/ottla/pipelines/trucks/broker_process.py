@@ -58,6 +58,15 @@ class BrokerProcess:
                 raise OttlaError(f"the broker did not start: {self._last_words()} (more in {self.log})")
             time.sleep(0.05)
 
+    def check(self) -> None:
+        """`OttlaError` if it has ended by itself: nothing goes on without it."""
+        if self._process is not None and (code := self._process.poll()) is not None:
+            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            raise OttlaError(
+                f"the broker ended in the middle ({how}): {self._last_words()} (more in {self.log}). The next run goes "
+                "on from here."
+            )
+
     def stop(self) -> None:
         """A clean stop."""
         process, self._process = self._process, None

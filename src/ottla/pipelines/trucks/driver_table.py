@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ottla.base.errors import OttlaError
 from ottla.pipelines.trucks.transform import DRIVER
 
 if TYPE_CHECKING:
@@ -50,10 +51,19 @@ def from_topic(spark: "SparkSession", bootstrap: str, topic: str) -> "DataFrame"
 
 def from_postgres(spark: "SparkSession", address: str, table: str = "driver") -> "DataFrame":
     """A table with the columns id, first_name and last_name; `address` is PostgreSQL's own URL or keywords."""
-    import psycopg
-    from psycopg import sql
+    return spark.createDataFrame(_rows(address, table), DRIVER)
 
+
+def _rows(address: str, table: str) -> list[Driver]:
+    try:
+        import psycopg
+        from psycopg import sql
+    except ModuleNotFoundError:
+        raise OttlaError("a driver table from PostgreSQL needs its client: pip install 'ottla[postgres]'") from None
     query = sql.SQL("SELECT id, first_name, last_name FROM {}").format(sql.Identifier(table))
-    with psycopg.connect(address) as connection:
-        rows = connection.execute(query).fetchall()
-    return spark.createDataFrame([Driver(*row) for row in rows], DRIVER)
+    try:
+        with psycopg.connect(address) as connection:
+            return [Driver(*row) for row in connection.execute(query).fetchall()]
+    except psycopg.Error as error:
+        said = " ".join(str(error).split())
+        raise OttlaError(f"the drivers can't be read from the table {table!r} of PostgreSQL: {said}") from None

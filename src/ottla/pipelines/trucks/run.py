@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -61,6 +61,7 @@ class RunOptions:
 
 def run(options: RunOptions) -> int:
     """Runs until Ctrl-C, or for so many seconds; the exit code."""
+    _check_numbers(options)
     check_java()
     check_memory()
     try:
@@ -78,7 +79,7 @@ def run(options: RunOptions) -> int:
             session = spark.start()
         try:
             with spark.told_if_it_ends():
-                code = _run_pipeline(options, session, progress, earlier)
+                code = _run_pipeline(options, broker, session, progress, earlier)
         finally:
             # From here on everything ends, and asking for it again would only leave a part of it behind.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -87,19 +88,32 @@ def run(options: RunOptions) -> int:
     return code
 
 
-def _run_pipeline(options: RunOptions, spark: "SparkSession", progress: Progress, earlier: int) -> int:
+def _check_numbers(options: RunOptions) -> None:
+    for name, value in (("trucks", options.trucks), ("rate", options.per_second), ("seconds", options.seconds)):
+        if value is not None and not value > 0:
+            raise OttlaError(f"--{name} {value}: has to be more than 0")
+
+
+def _run_pipeline(
+    options: RunOptions, broker: BrokerProcess, spark: "SparkSession", progress: Progress, earlier: int
+) -> int:
     """What happens between the start and the end of Spark; the exit code."""
-    bootstrap = f"{options.host}:{options.port}"
     # Twice a second is often enough for eyes, and leaves the machine to others in between.
     trigger = {"processingTime": "500 milliseconds"}
     pipeline = TruckPipeline(
-        bootstrap=bootstrap, checkpoints=options.data / "checkpoints", trigger=trigger, exactly_once=True
+        bootstrap=broker.bootstrap, checkpoints=options.data / "checkpoints", trigger=trigger, exactly_once=True
     )
     arrived, ended = threading.Event(), threading.Event()
     watch = Watch(pipeline, progress, partitions=_PARTITIONS, earlier=earlier)
     driving = threading.Thread(target=_drive, args=(options, progress, earlier, arrived), daemon=True)
     watching = threading.Thread(target=watch.run, args=(ended,), daemon=True)
     queries: list[SupervisedQuery] = []
+
+    def check() -> None:
+        broker.check()
+        for query in queries:
+            query.check()
+
     try:
         watching.start()
         driving.start()
@@ -109,12 +123,13 @@ def _run_pipeline(options: RunOptions, spark: "SparkSession", progress: Progress
                 query.start()
         if earlier:
             progress.note = f"goes on after {earlier:,} positions of earlier runs"
-        _show(progress, queries, _deadline(options, progress))
+        _show(progress, check, _deadline(options, progress))
         arrived.set()
-        _finish(progress, queries)
+        _finish(progress, check)
     except KeyboardInterrupt:
         print("\n… stopping", flush=True)
     except QueryFailedError as error:
+        broker.check()
         print(f"ottla: {error}", file=sys.stderr)
         return 1
     finally:
@@ -179,18 +194,18 @@ def _deadline(options: RunOptions, progress: Progress) -> float | None:
     return max(progress.started + options.seconds, time.monotonic() + min(options.seconds, _SEE_SECONDS_MIN))
 
 
-def _show(progress: Progress, queries: list[SupervisedQuery], deadline: float | None) -> None:
+def _show(progress: Progress, check: Callable[[], None], deadline: float | None) -> None:
     """Draws until the time is over; on something that is no terminal it prints a line now and then."""
     progress.stage = "running, Ctrl-C stops"
     screen = _Screen(progress)
     while deadline is None or time.monotonic() < deadline:
         screen.show()
-        _check(queries)
+        check()
         time.sleep(_DRAW_SECONDS)
     screen.show()
 
 
-def _finish(progress: Progress, queries: list[SupervisedQuery]) -> None:
+def _finish(progress: Progress, check: Callable[[], None]) -> None:
     """The trucks have arrived; waits until the pipeline has done what is left."""
     progress.stage = "finishing"
     screen = _Screen(progress)
@@ -199,15 +214,10 @@ def _finish(progress: Progress, queries: list[SupervisedQuery]) -> None:
     quiet = 0
     while quiet < 4 and time.monotonic() < deadline:
         screen.show()
-        _check(queries)
+        check()
         time.sleep(_DRAW_SECONDS)
         quiet = 0 if any(progress.lags.values()) else quiet + 1
     screen.show()
-
-
-def _check(queries: list[SupervisedQuery]) -> None:
-    for query in queries:
-        query.check()
 
 
 class _Screen:
