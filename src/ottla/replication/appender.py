@@ -132,8 +132,11 @@ class Appender:
         leadership, config = partition.leadership, partition.log.config
         if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
             return None
+        now_ms = self._clock.now_ms()
         try:
-            info = partition.append(records, acks=acks, now_ms=self._clock.now_ms())
+            info = partition.log.append_committed(records, partition.leader_epoch, now_ms) or partition.append(
+                records, acks=acks, now_ms=now_ms
+            )
         except ApiError as error:
             return self._refused(topic, index, error)
         if partition in self._fetches:

@@ -55,11 +55,6 @@ cdef inline Py_ssize_t whole_size(const uint8_t* at, Py_ssize_t left) noexcept:
 cdef class Batch:
     """See `batch_plain.Batch`."""
 
-    cdef object memory
-    cdef uint8_t* at
-    cdef readonly Py_ssize_t position
-    cdef readonly Py_ssize_t size
-
     def __cinit__(self, buffer, Py_ssize_t position=0):
         cdef Py_buffer* view
         self.memory = PyMemoryView_FromObject(buffer)
@@ -187,6 +182,9 @@ cdef class Batch:
         return claimed == computed
 
     def is_in_order(self, Py_ssize_t size_max, int64_t earliest, int64_t latest, *, bint needs_keys):
+        return self.in_order(size_max, earliest, latest, needs_keys)
+
+    cdef bint in_order(self, Py_ssize_t size_max, int64_t earliest, int64_t latest, bint needs_keys) except -1:
         cdef int32_t count = load_int32(self.at + COUNT_AT)
         cdef int32_t last_delta = load_int32(self.at + LAST_DELTA_AT)
         if (
@@ -218,9 +216,30 @@ cdef class Batch:
         return at == end and highest == load_int64(self.at + MAX_TIMESTAMP_AT)
 
     def assign(self, int64_t base_offset, int32_t partition_leader_epoch):
+        self.take_place(base_offset, partition_leader_epoch)
+
+    cdef int take_place(self, int64_t base_offset, int32_t partition_leader_epoch) except -1:
         self.need_writable()
         store_int64(self.at, base_offset)
         store_int32(self.at + LOG_OVERHEAD, partition_leader_epoch)
+        return 0
+
+    cdef bint is_all(self) noexcept:
+        """Whether there is nothing else in its buffer."""
+        return self.size == PyMemoryView_GET_BUFFER(self.memory).len
+
+    cdef bint is_special(self) noexcept:
+        """Whether it is compressed, of a transaction, or anything else but plain records."""
+        return load_int16(self.at + ATTRIBUTES_AT) != 0
+
+    cdef bint has_producer(self) noexcept:
+        return load_int64(self.at + PRODUCER_AT) >= 0
+
+    cdef int32_t last_delta(self) noexcept:
+        return load_int32(self.at + LAST_DELTA_AT)
+
+    cdef int64_t latest_timestamp(self) noexcept:
+        return load_int64(self.at + MAX_TIMESTAMP_AT)
 
     def set_max_timestamp(self, int timestamp_type, int64_t max_timestamp):
         cdef int16_t attributes = load_int16(self.at + ATTRIBUTES_AT)

@@ -25,10 +25,10 @@ from ottla.storage.disk.atomic import directory_of
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
 from ottla.storage.index.transaction_index import AbortedTransaction
-from ottla.storage.leader_epoch.cache import LeaderEpochCache
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log import append, deletion, lookup, read, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
+from ottla.storage.log.end import LogEnd
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.loader import LoadOptions, load
 from ottla.storage.log.recompression import Recompression
@@ -36,7 +36,6 @@ from ottla.storage.log.segments import Segments
 from ottla.storage.log.truncation import Truncation
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
-from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.producer_state.verification import VerificationEntry
 from ottla.storage.segment.segment import Segment
 
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from ottla.storage.log.loader import LoadedLog
 
 
-class Log:
+class Log(LogEnd):
     """The log of one partition. `open` makes one; the attributes are for reading."""
 
     __slots__ = (
@@ -52,29 +51,20 @@ class Log:
         "_flushing",
         "_has_new_directory",
         "_warm",
-        "config",
         "directory",
         "disk",
-        "epochs",
-        "high_watermark",
         "last_flush_ms",
-        "log_start_offset",
-        "offline_error",
         "partition",
-        "producers",
-        "recompression",
         "recovery_point",
-        "roll_after_ms",
-        "rules",
         "segments",
         "snapshots",
         "swapping",
-        "tail",
         "topic",
         "topic_id",
     )
 
     def __init__(self, disk: Disk, config: LogConfig, loaded: "LoadedLog", options: LoadOptions) -> None:
+        super().__init__(loaded.epochs, loaded.producers, loaded.log_start_offset)
         self.disk = disk
         self.topic = options.topic
         self.topic_id: Uuid | None = options.topic_id
@@ -82,14 +72,9 @@ class Log:
         self.partition = options.partition
         self.directory = loaded.directory
         self.segments: Segments = loaded.segments
-        self.epochs: LeaderEpochCache = loaded.epochs
-        self.producers: ProducerState = loaded.producers
         self.snapshots: SnapshotDirectory = loaded.snapshots
-        self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
-        self.high_watermark = loaded.log_start_offset
         self.last_flush_ms = options.now_ms
-        self.offline_error: StorageError | None = None
         self._deleted: list[Segment] = []
         self.swapping: tuple[Segment, ...] = ()
         """Cleaned segments that are about to take others' place."""
@@ -97,9 +82,7 @@ class Log:
         # Without a flush so far the directory's own name may not be on the disk either.
         self._has_new_directory = loaded.recovery_point == 0
         self._warm: Segment | None = None
-        active = loaded.segments.active
-        self.tail: tuple[int, Segment, int] = (loaded.log_end_offset, active, active.size_bytes)
-        """Log end offset, active segment, and its size at that offset: of one moment."""
+        self.advance(loaded.log_end_offset, loaded.segments.active)
         self.update_config(config)
 
     @classmethod
@@ -112,11 +95,7 @@ class Log:
 
     def update_config(self, config: LogConfig) -> None:
         """Takes new settings; they count from the next append on."""
-        self.config = config
-        self.roll_after_ms: int | None = None
-        """The active segment is too old for a batch later than this; None before that is known."""
-        self.recompression = Recompression.of(config)
-        self.rules = AppendRules(
+        rules = AppendRules(
             compacted=config.compact,
             timestamp_type=TimestampType.LOG_APPEND_TIME
             if config.message_timestamp_type == "LogAppendTime"
@@ -126,6 +105,7 @@ class Log:
             max_message_bytes=config.max_message_bytes,
             partition=f"{self.topic}-{self.partition}",
         )
+        self.take_settings(config, rules, Recompression.of(config))
 
     # What it is
 
@@ -205,11 +185,6 @@ class Log:
         self.check_online()
         with self._io():
             return append.append_as_follower(self, records, leader_epoch, now_ms)
-
-    def advance(self, log_end_offset: int, segment: Segment) -> None:
-        """Moves the end after the segment was written to."""
-        self.tail = (log_end_offset, segment, segment.size_bytes)
-        self.producers.end_offset = log_end_offset
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
         """Ends the active segment and begins a new one at the log end, or at `base_offset` beyond it.

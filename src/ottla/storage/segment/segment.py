@@ -16,13 +16,14 @@ from collections.abc import Iterable
 from ottla.base.buffer import Buffer
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.storage.disk.port import Access, Disk, File
-from ottla.storage.errors import CorruptFileError, RebuildableFileError, StorageError
+from ottla.storage.errors import CorruptFileError, RebuildableFileError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
 from ottla.storage.index.search import find_batch
 from ottla.storage.index.time_index import TimeIndex
 from ottla.storage.index.transaction_index import TransactionIndex
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment import file_name
+from ottla.storage.segment.end import SegmentEnd
 from ottla.storage.segment.scan import BatchScan, StoredBatch, is_zero
 from ottla.storage.segment.slice import FileSlice
 from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
@@ -37,7 +38,7 @@ _LOADING = threading.RLock()
 _log = logging.getLogger(__name__)
 
 
-class Segment:
+class Segment(SegmentEnd):
     """A stretch of the log in one file.
 
     `create` and `open` make one. `append` and `append_many` keep the offsets that the batches have.
@@ -45,54 +46,34 @@ class Segment:
 
     __slots__ = (
         "_disk",
-        "_file",
         "_first_timestamp",
         "_has_hidden",
-        "_index_interval_bytes",
         "_is_loaded",
         "_is_preallocated",
-        "_max_timestamp",
-        "_max_timestamp_offset",
-        "_next_offset",
-        "_unindexed_bytes",
         "base_offset",
         "created_ms",
         "directory",
         "has_unflushed_trim",
-        "is_index_full",
         "offset_index",
-        "offset_max",
-        "size_bytes",
         "suffix",
         "time_index",
         "transaction_index",
     )
 
     def __init__(self, disk: Disk, directory: str, base_offset: int, config: LogConfig, suffix: str = "") -> None:
+        super().__init__(base_offset, config.index_interval_bytes)
         self._disk = disk
-        self._file: File | None = None
         self._first_timestamp: int | None = None
-        self._index_interval_bytes = config.index_interval_bytes
         self._is_loaded = False
         self._is_preallocated = False
         self._has_hidden = False
-        self._unindexed_bytes = 0
         self.directory = directory
         self.base_offset = base_offset
         self.suffix = suffix
-        self.offset_max = base_offset + RELATIVE_OFFSET_MAX
-        """The last offset that the indexes can express."""
-        self.is_index_full = False
-        """Whether an index has no room for another entry."""
-        self.size_bytes = 0
-        """Bytes of its batches; a file that was preallocated is longer, until `seal` trims it."""
         self.has_unflushed_trim = False
         """Whether the file would be longer than its batches after a crash."""
         self.created_ms = 0
         """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
-        self._max_timestamp = NO_TIMESTAMP
-        self._max_timestamp_offset = base_offset
-        self._next_offset = base_offset
         bytes_max = config.segment_index_bytes
         self.offset_index = OffsetIndex(disk, self.path(file_name.OFFSET_INDEX), base_offset, bytes_max)
         self.time_index = TimeIndex(disk, self.path(file_name.TIME_INDEX), base_offset, bytes_max)
@@ -216,38 +197,15 @@ class Segment:
         status = self._disk.status(self.path())
         return 0 if status is None else status.modified_ms
 
-    def append(self, data: Buffer, last_offset: int, max_timestamp: int) -> None:
-        """Writes one batch. On `StorageError` the segment is as it was before."""
-        position, size = self.size_bytes, len(data)
-        try:
-            (self._file or self.file()).write(position, (data,))
-        except StorageError:
-            self._undo(position)
-            raise
-        if max_timestamp <= self._max_timestamp and self._unindexed_bytes <= self._index_interval_bytes:
-            self._unindexed_bytes += size
-            self._next_offset = last_offset + 1
-        else:
-            self._note(position, size, last_offset, max_timestamp)
-        self.size_bytes = position + size
-
     def append_many(self, data: Buffer, batches: Iterable[StoredBatch]) -> None:
         """Writes the bytes of several batches at once; `batches` are the views on them, in order."""
         position = self.size_bytes
-        try:
-            self.file().write(position, (data,))
-        except StorageError:
-            self._undo(position)
-            raise
+        self._write(position, data)
         end = position
         for batch in batches:
             self._note(end, batch.size, batch.last_offset, batch.max_timestamp)
             end += batch.size
         self.size_bytes = position + len(data)
-
-    def _undo(self, position: int) -> None:
-        """What may have reached the file must not be there when the log is read again."""
-        self.file().truncate(position)
 
     def _note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
         """Keeps indexes and timestamps in step with a batch that was written at the position."""

@@ -1,0 +1,1 @@
+from ottla.storage.log.end_plain import LogEnd as LogEnd

@@ -1,0 +1,12 @@
+"""Where a log ends and is written on, by whichever twin is installed; `end_plain` documents it."""
+
+from typing import TYPE_CHECKING
+
+from ottla.base.accelerated import load
+
+if TYPE_CHECKING:
+    from ottla.storage.log.end_plain import LogEnd
+else:
+    LogEnd = load("ottla.storage.log._end", "ottla.storage.log.end_plain").LogEnd
+
+__all__ = ["LogEnd"]

@@ -1,0 +1,1 @@
+from ottla.storage.segment.end_plain import SegmentEnd as SegmentEnd
