@@ -10,6 +10,7 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ottla.protocol.checksum import crc32c
 from ottla.storage.disk.atomic import read_whole
 from ottla.storage.disk.port import Access, Disk
 from ottla.storage.errors import RebuildableFileError
@@ -25,6 +26,13 @@ class AbortedTransaction(NamedTuple):
     first_offset: int
     last_offset: int
     last_stable_offset: int
+
+
+class IndexDigest(NamedTuple):
+    """What an index holds, in short."""
+
+    entries: int
+    crc: int
 
 
 class TransactionIndex:
@@ -54,6 +62,11 @@ class TransactionIndex:
             known = _read(read_whole(self._disk, self.path) or b"", self.path)
             self._entries = known
         return known
+
+    def digest(self, count: int | None = None) -> IndexDigest:
+        """Of the first so many entries, of all if no number is given."""
+        entries = self._loaded()[:count]
+        return IndexDigest(len(entries), crc32c(b"".join(_ENTRY.pack(_VERSION, *entry) for entry in entries)))
 
     def append(self, aborted: AbortedTransaction) -> None:
         """Adds a transaction; they come in the order of their markers."""

@@ -7,7 +7,7 @@ a delay, so that reads under way can finish.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ottla.storage.log import append
+from ottla.storage.log import append, transaction_index_checkpoint
 from ottla.storage.segment import file_name
 from ottla.storage.segment.segment import Segment
 
@@ -66,6 +66,7 @@ def begin_swap(log: "Log", new: Sequence[Segment]) -> None:
 def finish_swap(log: "Log", old: Sequence[Segment]) -> None:
     """See `Log.finish_swap`."""
     new, log.swapping = log.swapping, ()
+    transaction_index_checkpoint.forget(log, old)
     rename_away(old)
     for segment in new:
         segment.change_suffix("")
@@ -104,6 +105,7 @@ def close(log: "Log") -> None:
     for segment in log.segments:
         if segment is active or segment.has_unflushed_trim:
             segment.flush()
+    transaction_index_checkpoint.note(log, log.segments)
     log.disk.flush_directory(log.directory)
     for segment in log.segments:
         segment.release()

@@ -24,9 +24,9 @@ from ottla.protocol.records.validation import AppendRules
 from ottla.storage.disk.atomic import directory_of
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
-from ottla.storage.index.transaction_index import AbortedTransaction
+from ottla.storage.index.transaction_index import AbortedTransaction, IndexDigest
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
-from ottla.storage.log import append, deletion, lookup, read, truncation
+from ottla.storage.log import append, deletion, lookup, read, transaction_index_checkpoint, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
 from ottla.storage.log.end import LogEnd
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
@@ -53,6 +53,7 @@ class Log(LogEnd):
         "_warm",
         "directory",
         "disk",
+        "index_digests",
         "last_flush_ms",
         "partition",
         "recovery_point",
@@ -82,6 +83,8 @@ class Log(LogEnd):
         # Without a flush so far the directory's own name may not be on the disk either.
         self._has_new_directory = loaded.recovery_point == 0
         self._warm: Segment | None = None
+        self.index_digests: dict[int, IndexDigest] | None = None
+        """What `transaction_index_checkpoint` knows; None until somebody asks."""
         self.advance(loaded.log_end_offset, loaded.segments.active)
         self.update_config(config)
 
@@ -360,6 +363,9 @@ class Log(LogEnd):
             written.append(last_flushed)
         for segment in written:
             segment.flush()
+        if written[:1] != [active]:
+            transaction_index_checkpoint.note(self, [segment for segment in written if segment is not active])
+        for segment in written:
             if segment is not active and segment is not self._warm:
                 segment.release()
         self.snapshots.flush(begin, end)

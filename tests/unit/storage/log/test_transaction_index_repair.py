@@ -7,14 +7,19 @@ import pytest
 from ottla.protocol.records.control import ControlRecordType
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
+from ottla.storage.log.transaction_index_checkpoint import FILE_NAME
+from ottla.storage.segment.segment import Segment
 from tests.unit.storage.log_builder import (
     DIRECTORY,
     FROM_COORDINATOR,
     NOW_MS,
     SMALL,
     append,
+    data_batch,
     marker,
     open_log,
     produced,
@@ -120,3 +125,87 @@ def test_producers_that_are_forgotten_by_now_had_transactions_all_the_same() -> 
     log = Log.open(disk, DIRECTORY, SMALL, later)
     assert not log.producers.entries
     assert found(log) == ABORTED
+
+
+def nobody_scans(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(segment: Segment, *_: object) -> None:
+        raise AssertionError(f"{segment.path()} was read")
+
+    monkeypatch.setattr(Segment, "scan", refuse)
+
+
+def test_an_index_that_is_as_it_was_left_costs_no_look_at_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = stopped()
+    log = open_log(disk, shutdown=Shutdown.CLEAN)
+    append(log, produced(1, 0, 2, transactional=True))
+    nobody_scans(monkeypatch)
+    assert found(log) == ABORTED
+    abort(log, 1)
+    assert found(log) == [*ABORTED, (1, 8, 9)]
+
+
+def test_segments_that_nothing_is_known_of_are_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = stopped()
+    disk.remove(f"{DIRECTORY}/{FILE_NAME}")
+    log = open_log(disk, shutdown=Shutdown.CLEAN)
+    nobody_scans(monkeypatch)
+    assert found(log) == ABORTED
+
+
+@pytest.mark.parametrize("noise", [b"", b"7", b"0\n2\n0 3 4\n", b"0\n1\n0 3\n", b"\xff"])
+def test_noise_in_the_checkpoint_is_as_good_as_none(noise: bytes) -> None:
+    disk = stopped()
+    disk.open(f"{DIRECTORY}/{FILE_NAME}", Access.WRITE).truncate(0)
+    disk.open(f"{DIRECTORY}/{FILE_NAME}", Access.WRITE).write(0, [noise])
+    assert found(open_log(disk, shutdown=Shutdown.CLEAN)) == ABORTED
+
+
+def test_an_index_lost_before_the_recovery_point_is_built_anew_after_a_crash() -> None:
+    disk = SimulatedDisk()
+    log = open_log(disk)
+    append(log, produced(1, 0, 0, transactional=True))
+    abort(log, 1)
+    log.roll(NOW_MS)
+    append(log, data_batch())
+    log.flush(NOW_MS)
+    disk.remove(PATH)
+    assert found(open_log(disk, recovery_point=log.recovery_point)) == [(1, 0, 1)]
+
+
+def test_an_index_that_grew_since_the_stop_needs_no_repair_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = stopped()
+    log = open_log(disk, shutdown=Shutdown.CLEAN)
+    append(log, produced(1, 0, 2, transactional=True))
+    abort(log, 1)
+    log.roll(NOW_MS)
+    append(log, data_batch())
+    log.flush(NOW_MS)
+    again = open_log(disk, recovery_point=log.recovery_point)
+    nobody_scans(monkeypatch)
+    assert found(again) == [*ABORTED, (1, 8, 9)]
+
+
+def test_an_index_is_not_built_from_batches_that_are_damaged_too() -> None:
+    disk = stopped()
+    disk.remove(PATH)
+    log = open_log(disk, shutdown=Shutdown.CLEAN)
+    file = disk.open(f"{DIRECTORY}/{0:020d}.log", Access.WRITE)
+    file.write(file.size() - 1, [b"\7"])
+    with pytest.raises(CorruptFileError, match=r"0\.log: .* offset 7 does not match"):
+        found(log)
+
+
+def test_cleaned_segments_have_indexes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = open_log(stopped(), shutdown=Shutdown.CLEAN)
+    log.roll(NOW_MS)
+    cleaned = Segment.create(log.disk, DIRECTORY, 0, SMALL, suffix=".cleaned")
+    for batch in log.segments.first.scan():
+        if batch.base_offset >= 6:
+            cleaned.append(batch.data, batch.last_offset, batch.max_timestamp)
+    cleaned.transaction_index.append(AbortedTransaction(4, 6, 7, 8))
+    cleaned.seal()
+    cleaned.flush()
+    cleaned.transaction_index.is_complete = False
+    log.replace_segments([log.segments.first], [cleaned])
+    nobody_scans(monkeypatch)
+    assert found(log) == ABORTED[2:]
