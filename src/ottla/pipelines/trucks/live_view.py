@@ -78,6 +78,8 @@ def summary(progress: Progress) -> str:
     if progress.drivers:
         name, count = progress.drivers.most_common(1)[0]
         lines.append(f"  most dangerous: {name} with {count:,} events")
+    if behind := sum(progress.lags.values()):
+        lines.append(f"  the pipeline is {behind:,} records behind: the next run goes on from there")
     return "\n".join(lines)
 
 

@@ -50,3 +50,8 @@ def test_the_summary_tells_what_was_done() -> None:
     text = summary(_progress())
     assert text.startswith("1,234 positions sent in 10 s (123 per second)")
     assert "most dangerous: Alba Ferreira with 1 events" in text
+    assert text.endswith("the pipeline is 9 records behind: the next run goes on from there")
+
+
+def test_a_pipeline_that_has_done_everything_is_not_behind() -> None:
+    assert "behind" not in summary(Progress("b", lags={"truck_position": 0}))
