@@ -9,7 +9,6 @@ from tests.clients.compatibility import note_answer
 from tests.clients.server import kinds, start_server
 from tests.kafka.server import Server
 from tests.parity.run import SETTINGS, ask_everything
-from tests.parity.talk import Answer
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -31,6 +30,6 @@ def parity_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture(scope="session")
-def answers(parity_server: Server) -> dict[str, Answer]:
+def answers(parity_server: Server) -> dict[str, Any]:
     """Its answers, by the questions' names."""
     return {name: answer for name, (answer, _) in ask_everything(parity_server).items()}

@@ -1,7 +1,6 @@
 """Runs all scripts on a server: `python -m tests.parity.run --record` asks Apache Kafka and writes `answers.jsonl`.
 
-`python -m tests.parity.run [--peer] [SUBJECT …]` prints where a server's answers differ from the recorded ones;
-`--messages` also shows where only the wording of a message does.
+`python -m tests.parity.run [--peer] [SUBJECT …]` prints where a server's answers differ from the recorded ones.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from tests.clients.server import APACHE, OTTLA, start_server
 from tests.kafka.server import Server
 from tests.parity.difference import reason
 from tests.parity.plain import Masking
-from tests.parity.talk import Answer, Talk
+from tests.parity.talk import Talk
 
 SUBJECTS = (
     "framing",
@@ -44,12 +43,12 @@ SETTINGS = {
 }
 
 
-def ask_everything(server: Server, subjects: Iterable[str] = SUBJECTS) -> dict[str, tuple[Answer, str]]:
+def ask_everything(server: Server, subjects: Iterable[str] = SUBJECTS) -> dict[str, tuple[Any, str]]:
     """Every question's name with the answer and the question."""
     paths = {str(server.log_directory): "LOGS", str(server.directory): "DIRECTORY"}
     ports = {f":{server.port}": ":PORT", f":{server.controller_port}": ":PORT"}
     masking = Masking(paths=paths | ports)
-    found: dict[str, tuple[Answer, str]] = {}
+    found: dict[str, tuple[Any, str]] = {}
     for subject in subjects:
         talk = Talk(server, subject, masking)
         importlib.import_module(f"tests.parity.subject.{subject}").run(talk)
@@ -69,7 +68,7 @@ def recorded() -> dict[str, dict[str, Any]]:
     return known
 
 
-def record(found: Mapping[str, tuple[Answer, str]]) -> None:
+def record(found: Mapping[str, tuple[Any, str]]) -> None:
     """Writes the answers down, one on a line; those of subjects that were not asked about stay.
 
     What is listed in one subject may come from another one before it: the last word has a recording of all.
@@ -77,9 +76,7 @@ def record(found: Mapping[str, tuple[Answer, str]]) -> None:
     asked = {_subject(name) for name in found}
     entries = {name: entry for name, entry in recorded().items() if _subject(name) not in asked}
     for name, (answer, request) in found.items():
-        entries[name] = {"request": request, "answer": answer.value}
-        if answer.texts:
-            entries[name]["texts"] = list(answer.texts)
+        entries[name] = {"request": request, "answer": answer}
     first_with: dict[str, str] = {}
     with RECORDED.open("w") as lines:
         for name in sorted(entries, key=lambda name: SUBJECTS.index(_subject(name))):
@@ -98,7 +95,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.parity.run", description=__doc__)
     parser.add_argument("--record", action="store_true", help="ask Apache Kafka, and write its answers down")
     parser.add_argument("--peer", action="store_true", help="ask Apache Kafka, and compare")
-    parser.add_argument("--messages", action="store_true", help="show messages that are worded differently, too")
     parser.add_argument("subjects", nargs="*", default=SUBJECTS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
@@ -110,20 +106,18 @@ def main() -> int:
     if arguments.record:
         record(found)
         return 0
-    return _report(found, messages=arguments.messages)
+    return _report(found)
 
 
-def _report(found: Mapping[str, tuple[Answer, str]], *, messages: bool) -> int:
+def _report(found: Mapping[str, tuple[Any, str]]) -> int:
     known, different = recorded(), 0
     for name, (answer, request) in found.items():
         entry = known.get(name, {"answer": "not recorded"})
-        changes = list(differences(entry["answer"], answer.value))
+        changes = list(differences(entry["answer"], answer))
         if changes:
             different += reason(name) is None
             print(f"{name}{f' (justified: {reason(name)})' if reason(name) else ''}\n  asked {request}")
             print("".join(f"  {change}\n" for change in changes[:20]), end="")
-        elif messages and list(answer.texts) != entry.get("texts", []):
-            print(f"{name}\n  Kafka says {entry.get('texts')}\n  here       {list(answer.texts)}")
     print(f"{len(found)} questions, {different} answered differently without a reason")
     return 1 if different else 0
 

@@ -39,21 +39,14 @@ class Topic:
     id: Uuid
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came back: plain values, or that the connection was closed, or nothing; and the messages in it."""
-
-    value: Any
-    texts: tuple[str, ...] = ()
-
-
 class Talk:
     """The questions of one subject, in order, and their answers."""
 
     def __init__(self, server: Server, subject: str, masking: Masking) -> None:
         self.server = server
         self.subject = subject
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[str, Any] = {}
+        """What came back: plain values, or that the connection was closed, or nothing."""
         self.requests: dict[str, str] = {}
         self._masking = masking
         self._address = server.address
@@ -168,10 +161,9 @@ class Talk:
 
     def _note(self, key: str, value: Any, shown: str) -> None:
         assert key not in self.answers, f"asked twice: {key}"
-        self.answers[key] = Answer(value, tuple(self._masking.texts))
+        self.answers[key] = value
         shown = self._masking.plain(re.sub(r"Uuid\('[^']+'\)", "Uuid(…)", shown))
         self.requests[key] = re.sub(r"session_id=\d+", "session_id=…", shown)[:300]
-        self._masking.texts.clear()
 
     def _exchange(self, frame: bytes, api: ApiKey, version: int, patience: float) -> tuple[Response | None, Any]:
         if self._held is not None:

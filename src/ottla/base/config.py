@@ -14,7 +14,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
-from ottla.base.config_check import Check
+from ottla.base.config_check import Check, ItemError
 from ottla.base.config_type import ConfigType
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
@@ -98,13 +98,16 @@ class ConfigKey:
             if self.default is not None:
                 raise ConfigError(self.name, None, "entry must be non null")
             return None
-        shown = "***" if self.type is ConfigType.PASSWORD else raw
+        shown = raw
         try:
             value = self.type.parse(raw)
+            # What was understood is shown as such: without spaces around it, a list in brackets.
+            shown = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else value
             if self.check is not None:
                 self.check(value)
         except ValueError as error:
-            raise ConfigError(self.name, shown, str(error)) from None
+            shown = error.item if isinstance(error, ItemError) else shown
+            raise ConfigError(self.name, "***" if self.type is ConfigType.PASSWORD else shown, str(error)) from None
         return value
 
     def render(self, value: object) -> str | None:

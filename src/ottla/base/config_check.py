@@ -11,6 +11,14 @@ from typing import Final, Protocol
 from ottla.base.frozen import frozen
 
 
+class ItemError(ValueError):
+    """One item of a list is not allowed: `item` says which."""
+
+    def __init__(self, item: object, reason: str) -> None:
+        super().__init__(reason)
+        self.item = item
+
+
 class Check(Protocol):
     """What a setting's value must satisfy."""
 
@@ -91,7 +99,7 @@ class OneOf:
         items: Iterable[object] = value if isinstance(value, tuple) else (value,)
         for item in items:
             if item not in self.words:
-                raise ValueError(f"String must be one of: {', '.join(self.words)}")
+                raise ItemError(item, f"String must be one of: {', '.join(self.words)}")
 
 
 @frozen
@@ -107,7 +115,7 @@ class Matching:
         items: Iterable[object] = value if isinstance(value, tuple) else (value,)
         for item in items:
             if not isinstance(item, str) or not self.pattern.fullmatch(item):
-                raise ValueError(self.reason)
+                raise ItemError(item, self.reason)
 
 
 @frozen

@@ -123,7 +123,18 @@ def clamped(configs: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_step(before: ServerConfig, after: ServerConfig) -> None:
-    """Raises a `ConfigError` for a change that each value alone would allow."""
+    """Raises a `ConfigError` for a change that each value alone would allow, in the words that Kafka wraps it in."""
+    try:
+        _check_threads(before, after)
+        _check_local_retention(after)
+    except ConfigError as error:
+        wrapped = f"org.apache.kafka.common.config.ConfigException: {error}"
+        raise ConfigConflictError(
+            error.key, f"Invalid value {wrapped} for configuration Invalid dynamic configuration"
+        ) from error
+
+
+def _check_threads(before: ServerConfig, after: ServerConfig) -> None:
     for name in _THREAD_KEYS:
         old, new = before.integer(name), after.integer(name)
         if not old // 2 <= new <= old * 2:
@@ -133,6 +144,9 @@ def check_step(before: ServerConfig, after: ServerConfig) -> None:
                 f"Dynamic thread count update validation failed for {name}={new}, value should "
                 f"{'be ' if new < old else ''}{limit} the current value {old}",
             )
+
+
+def _check_local_retention(after: ServerConfig) -> None:
     logs = after.default_log_config
     for unit, local, total in (
         ("ms", logs.local_retention_ms, logs.retention_ms),

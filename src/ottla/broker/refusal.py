@@ -3,7 +3,7 @@
 Most calls have an error code at the top. Others repeat the error for each topic, partition or resource that was asked
 for, because their clients look nowhere else; the table says what is taken over from the request then. Error messages
 follow Kafka's rule: none if it would only repeat what the code says, and none with UNKNOWN_SERVER_ERROR, whose cause
-is nobody else's business. Where Apache Kafka drops the message (DeleteTopics, DescribeConfigs, …) it is given here.
+is nobody else's business. Some calls are told what the code says and no more, DeleteTopics nothing at all.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -87,8 +87,9 @@ _ECHOES: Final = {
     ApiKey.DESCRIBE_TRANSACTIONS: Echo("transactional_ids", "transaction_states", {ITSELF: "transactional_id"}),
 }
 
-_TELLS_ALWAYS: Final = frozenset(
+_TOLD_THE_CODE: Final = frozenset(
     {
+        ApiKey.FIND_COORDINATOR,
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.DESCRIBE_QUORUM,
@@ -97,7 +98,7 @@ _TELLS_ALWAYS: Final = frozenset(
         ApiKey.REMOVE_RAFT_VOTER,
     }
 )
-"""Calls whose answers spell out what the code says, too."""
+"""Calls whose answers spell out what the code says, whatever the reason was."""
 
 
 class Refusal:
@@ -108,9 +109,10 @@ class Refusal:
     def __init__(self, api: ApiKey, version: int, error: ApiError) -> None:
         self.code = int(error.code)
         self.version = version
-        is_known = error.code is not ErrorCode.UNKNOWN_SERVER_ERROR
-        self.message: str | None = error.message if is_known else error.default_message
-        if self.message == error.default_message and api not in _TELLS_ALWAYS:
+        self.message: str | None = error.message
+        if api in _TOLD_THE_CODE:
+            self.message = error.default_message
+        elif self.message == error.default_message or error.code is ErrorCode.UNKNOWN_SERVER_ERROR:
             self.message = None
 
     def mark(self, struct: Struct) -> None:
@@ -196,6 +198,7 @@ def _metadata(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
 def _delete_topics(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     by_name = Echo("topic_names", "responses", {ITSELF: "name"})
     by_state = Echo("topics", "responses", {"name": "name", "topic_id": "topic_id"})
+    refusal.message = None
     yield from refusal.repeat(by_name if refusal.version < 6 else by_state, request, response)
 
 

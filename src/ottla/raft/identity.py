@@ -52,7 +52,8 @@ class ReplicaKey(NamedTuple):
         return self.id == other.id and self.directory_id in (ZERO_UUID, other.directory_id)
 
     def __str__(self) -> str:
-        return str(self.id) if self.directory_id == ZERO_UUID else f"{self.id}:{self.directory_id}"
+        directory_id = "<undefined>" if self.directory_id == ZERO_UUID else self.directory_id
+        return f"ReplicaKey(id={self.id}, directoryId={directory_id})"
 
 
 class LeaderAndEpoch(NamedTuple):

@@ -120,8 +120,8 @@ def test_delete_topics_takes_names_or_states(version: int) -> None:
     request = delete_topics.DeleteTopicsRequest(
         topics=[delete_topics.DeleteTopicState(name=None, topic_id=ID)], topic_names=["t"]
     )
-    named = delete_topics.DeletableTopicResult(name="t", error_code=CODE, error_message="Ask another")
-    by_id = delete_topics.DeletableTopicResult(name=None, topic_id=ID, error_code=CODE, error_message="Ask another")
+    named = delete_topics.DeletableTopicResult(name="t", error_code=CODE)
+    by_id = delete_topics.DeletableTopicResult(name=None, topic_id=ID, error_code=CODE)
     response = refuse(request, version, ERROR)
     assert response == delete_topics.DeleteTopicsResponse(responses=[named if version == 5 else by_id])
 
@@ -167,7 +167,8 @@ def test_entities_come_back_with_their_entries() -> None:
     request = alter_client_quotas.AlterClientQuotasRequest(
         entries=[alter_client_quotas.RequestEntryData(entity=[entity])]
     )
-    entry = alter_client_quotas.ResponseEntryData(error_code=CODE, error_message="Ask another", entity=[entity])
+    told = ERROR.default_message
+    entry = alter_client_quotas.ResponseEntryData(error_code=CODE, error_message=told, entity=[entity])
     assert refuse(request, 1, ERROR) == alter_client_quotas.AlterClientQuotasResponse(entries=[entry])
 
 

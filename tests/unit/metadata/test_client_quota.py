@@ -87,8 +87,7 @@ def test_validate_only_writes_nothing() -> None:
         ),
         (
             entry([("user", "a")], ("producer_byte_rate", 1.0), ("producer_byte_rate", 2.0)),
-            "Duplicate quota key producer_byte_rate not updating quota for this entity "
-            "ClientQuotaEntity(entries={user=a})",
+            "Ignoring duplicate entity ClientQuotaEntity(entries={user=a})",
         ),
     ],
 )

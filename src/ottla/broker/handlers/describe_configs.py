@@ -37,9 +37,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeCon
     """Describes each resource, or says what is wrong with it; in turns with others if there are many."""
     for resource in request.resources:
         if resource.resource_type not in _TYPES:
-            raise InvalidRequestError(
-                f"Unexpected resource type {resource.resource_type} for resource {resource.resource_name}"
-            )
+            raise InvalidRequestError
     return context.in_turns(_describe_all(parts, context, request))
 
 

@@ -70,7 +70,7 @@ def _find(parts: BrokerParts, context: RequestContext, key_type: int, key: str) 
     elif key_type == _SHARE:
         return _Found(ErrorCode.INVALID_REQUEST)
     else:
-        raise InvalidRequestError(f"Unknown coordinator type {key_type}")
+        raise InvalidRequestError
     metadata = parts.metadata
     if metadata.topic(topic) is None:
         parts.auto_topics.create([topic])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ottla.metadata.image.config import ResourceType
+from ottla.protocol.errors import InvalidRequestError
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.unit.broker.small_broker import SmallBroker
 
@@ -72,7 +73,7 @@ def test_each_resource_has_its_own_error(broker: SmallBroker) -> None:
 def test_an_unknown_type_fails_all(broker: SmallBroker) -> None:
     results = describe(broker, (ResourceType.TOPIC, "t"), (77, "x"))
     assert [(result.error_code, result.resource_name) for result in results] == [(42, "t"), (42, "x")]
-    assert results[0].error_message == "Unexpected resource type 77 for resource x"
+    assert results[0].error_message == InvalidRequestError.default_message
 
 
 def test_every_config_of_a_broker_is_as_apache_kafka_describes_it(broker: SmallBroker) -> None:

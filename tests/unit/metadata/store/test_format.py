@@ -15,6 +15,7 @@ from ottla.metadata.store.metadata_store import METADATA_DIRECTORY, MetadataStor
 from ottla.metadata.store.scram_argument import parse_scram_argument
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.raft.endpoint import NO_ENDPOINTS
+from ottla.raft.identity import ReplicaKey
 from ottla.raft.voters.history import VoterHistory
 from ottla.raft.voters.voter_set import NO_VOTERS, VoterSet
 from ottla.storage.disk.simulated import PowerCut, SimulatedDisk
@@ -64,7 +65,7 @@ def test_standalone(disk: SimulatedDisk) -> None:
     assert store.properties == MetaProperties(CLUSTER_ID, 1, directory_id)
     voters = history(store)
     assert voters.kraft_version == 1
-    assert [str(key) for key in voters.last_set.keys] == [f"1:{directory_id}"]
+    assert list(voters.last_set.keys) == [ReplicaKey(1, directory_id)]
     assert voters.last_set.endpoints(1) == ENDPOINTS
     assert levels(disk, "/a") == levels(disk, "/b")
     assert levels(disk, "/a") == {

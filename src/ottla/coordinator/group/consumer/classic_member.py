@@ -97,7 +97,7 @@ class ClassicMembers:
         """SyncGroup."""
         request = sync.request
         group = _group(state, request.group_id)
-        member, classic = _classic(group, request.member_id, request.group_instance_id, request.generation_id)
+        member, classic = _classic(group, request)
         _check_protocol(classic, request)
         if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED:
             self._wait_for_join(request.group_id, member, now_ms)
@@ -116,7 +116,7 @@ class ClassicMembers:
     def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
         """Heartbeat."""
         group = _group(state, request.group_id)
-        member, classic = _classic(group, request.member_id, request.group_instance_id, request.generation_id)
+        member, classic = _classic(group, request)
         end_ms = now_ms + classic.session_timeout_ms
         self._membership.timers.set(SESSION, request.group_id, member.member_id, end_ms)
         must_join = (
@@ -138,7 +138,7 @@ class ClassicMembers:
         for identity in request.members:
             answer = MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id)
             try:
-                member = _leaver(group, identity)
+                member = _leaver(request.group_id, group, identity)
                 leaving[member.member_id] = member
             except ApiError as error:
                 answer.error_code = error.code
@@ -153,7 +153,7 @@ class ClassicMembers:
         if instance_id is None:
             return draft.group.members.get(member_id) or ConsumerMember(member_id)
         if join.request.member_id:
-            return find_member(draft.group, member_id, instance_id)
+            return find_member(draft.group_id, draft.group, member_id, instance_id)
         former = draft.group.static_member(instance_id)
         return ConsumerMember(member_id) if former is None else self._entry.take_over(draft, former, member_id)
 
@@ -257,14 +257,12 @@ def _joined(member: ConsumerMember) -> JoinGroupResponse:
     )
 
 
-def _classic(
-    group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int
-) -> tuple[ConsumerMember, ClassicSide]:
-    member = find_member(group, member_id, instance_id)
+def _classic(group: ConsumerGroup, request: SyncGroupRequest | HeartbeatRequest) -> tuple[ConsumerMember, ClassicSide]:
+    member = find_member(request.group_id, group, request.member_id, request.group_instance_id)
     if member.classic is None:
-        raise UnknownMemberIdError(f"Member {member_id} does not speak the classic protocol.")
-    if member.member_epoch != generation:
-        raise IllegalGenerationError(f"The member is in generation {member.member_epoch}, not {generation}.")
+        raise UnknownMemberIdError(f"Member {request.member_id} does not speak the classic protocol.")
+    if member.member_epoch != request.generation_id:
+        raise IllegalGenerationError(f"The member is in generation {member.member_epoch}, not {request.generation_id}.")
     return member, member.classic
 
 
@@ -284,9 +282,9 @@ def _is_waiting(group: ConsumerGroup, member: ConsumerMember) -> bool:
     return False
 
 
-def _leaver(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
+def _leaver(group_id: str, group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
     """A static member may be named by its instance alone, as tools do."""
     member_id, instance_id = identity.member_id, identity.group_instance_id
     if instance_id is not None and not member_id:
         member_id = group.static_members.get(instance_id, "")
-    return find_member(group, member_id, instance_id)
+    return find_member(group_id, group, member_id, instance_id)

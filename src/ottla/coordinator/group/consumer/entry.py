@@ -66,7 +66,9 @@ class Entry:
         """Refuses one more than there may be."""
         size_max = self._membership.surroundings.config.consumer.max_size
         if len(group.members) >= size_max and member_id not in group.members:
-            raise GroupMaxSizeReachedError(f"The group has {size_max} members, and may not have more.")
+            raise GroupMaxSizeReachedError(
+                f"The consumer group has reached its maximum capacity of {size_max} members."
+            )
 
     def member(self, draft: Draft, request: ConsumerGroupHeartbeatRequest, reported: Reported | None) -> ConsumerMember:
         """Who sent a heartbeat, as it was known before."""
@@ -94,7 +96,7 @@ class Entry:
         instance_id = request.instance_id
         present = draft.group.static_member(instance_id)
         if request.member_epoch != JOIN_EPOCH:
-            member = find_member(draft.group, member_id, instance_id)
+            member = find_member(draft.group_id, draft.group, member_id, instance_id)
             check_epoch(member, request.member_epoch, reported)
             return member
         if present is None:
@@ -102,7 +104,10 @@ class Entry:
         if present.member_id == member_id and present.member_epoch != STATIC_LEAVE_EPOCH:
             return present
         if present.classic is None and present.member_epoch != STATIC_LEAVE_EPOCH:
-            raise UnreleasedInstanceIdError(f"Instance {instance_id} is in use by member {present.member_id}.")
+            raise UnreleasedInstanceIdError(
+                f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance "
+                f"id is owned by {present.member_id} member."
+            )
         return self.take_over(draft, present, member_id)
 
     def take_over(self, draft: Draft, former: ConsumerMember, member_id: str) -> ConsumerMember:

@@ -22,22 +22,24 @@ def check_heartbeat(request: ConsumerGroupHeartbeatRequest, api_version: int, as
         _check_join(request)
     elif epoch == STATIC_LEAVE_EPOCH:
         if request.instance_id is None:
-            raise InvalidRequestError("A member that will be back needs an InstanceId.")
+            raise InvalidRequestError("InstanceId can't be null.")
     elif epoch < STATIC_LEAVE_EPOCH:
-        raise InvalidRequestError(f"{epoch} is no MemberEpoch.")
+        raise InvalidRequestError("MemberEpoch is invalid.")
     if request.server_assignor is not None and request.server_assignor not in assignors:
         raise UnsupportedAssignorError(
-            f"ServerAssignor {request.server_assignor!r} is not one of {', '.join(assignors)}."
+            f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {', '.join(assignors)}."
         )
 
 
 def _check_join(request: ConsumerGroupHeartbeatRequest) -> None:
     if request.rebalance_timeout_ms == -1:
-        raise InvalidRequestError("A member that joins must say its RebalanceTimeoutMs.")
+        raise InvalidRequestError("RebalanceTimeoutMs must be provided in first request.")
     if request.topic_partitions is None or request.topic_partitions:
-        raise InvalidRequestError("A member that joins owns nothing: its TopicPartitions must be empty, not null.")
+        raise InvalidRequestError("TopicPartitions must be empty when (re-)joining.")
     if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
-        raise InvalidRequestError("A member that joins must say SubscribedTopicNames or SubscribedTopicRegex.")
+        raise InvalidRequestError(
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
+        )
 
 
 def _refuse_blank(text: str | None, name: str) -> None:

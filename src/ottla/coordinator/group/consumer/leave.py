@@ -48,7 +48,7 @@ class Leaving:
         if not isinstance(group, ConsumerGroup):
             found = "is not a consumer group" if group_id in state.groups else "not found"
             raise GroupIdNotFoundError(f"Group {group_id} {found}.")
-        member = find_member(group, member_id, instance_id)
+        member = find_member(group_id, group, member_id, instance_id)
         draft = Draft(group_id, group, Step(now_ms))
         if instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
             draft.write(current_record(group_id, _away(member)))

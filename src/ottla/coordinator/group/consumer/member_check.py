@@ -6,16 +6,20 @@ from ottla.coordinator.group.consumer.reconciliation import Reported
 from ottla.protocol.errors import FencedInstanceIdError, FencedMemberEpochError, UnknownMemberIdError
 
 
-def find_member(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
+def find_member(group_id: str, group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
     """The member that speaks; UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if its instance is another member now."""
     if instance_id is None:
         member = group.members.get(member_id)
-    else:
-        member = group.static_member(instance_id)
-        if member is not None and member.member_id != member_id:
-            raise FencedInstanceIdError(f"Instance {instance_id} is member {member.member_id} now, not {member_id}.")
+        if member is None:
+            raise UnknownMemberIdError(f"Member {member_id} is not a member of group {group_id}.")
+        return member
+    member = group.static_member(instance_id)
     if member is None:
-        raise UnknownMemberIdError(f"{instance_id or member_id} is not a member of the group.")
+        raise UnknownMemberIdError(f"Instance id {instance_id} is unknown.")
+    if member.member_id != member_id:
+        raise FencedInstanceIdError(
+            f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
+        )
     return member
 
 
@@ -29,8 +33,10 @@ def check_epoch(member: ConsumerMember, epoch: int, reported: Reported | None) -
         return
     if epoch < member.member_epoch and epoch == member.previous_member_epoch and _is_within(reported, member):
         return
+    compared = "greater" if epoch > member.member_epoch else "smaller"
     raise FencedMemberEpochError(
-        f"The member is in epoch {member.member_epoch}, not {epoch}: it must give up all partitions and join again."
+        f"The consumer group member has a {compared} member epoch ({epoch}) than the one known by the group "
+        f"coordinator ({member.member_epoch}). The member must abandon all its partitions and rejoin."
     )
 
 

@@ -49,7 +49,9 @@ def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
         case MemberState.UNRELEASED:
             return _next(member, member.member_epoch, goal)
     if goal.reported is None or goal.reported:
-        raise FencedMemberEpochError("The member's state is unknown: it must give up all partitions and join again.")
+        raise FencedMemberEpochError(
+            "The consumer group member is in a unknown state. The member must abandon all its partitions and rejoin."
+        )
     return _next(member, goal.epoch, goal)
 
 

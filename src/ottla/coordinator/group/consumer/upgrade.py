@@ -51,7 +51,7 @@ class Upgrade:
         try:
             group = self._converted(live)
         except DecodeError as error:
-            raise GroupIdNotFoundError(f"Group {group_id} can't be upgraded: {error}.") from error
+            raise _refusal(group_id, "the embedded consumer protocol is malformed.") from error
         self._membership.forget(group_id)
         step.records.append(group_tombstone(group_id))
         step.records.extend(group_records(group_id, group))
@@ -62,14 +62,14 @@ class Upgrade:
     def _check(self, live: LiveGroup) -> None:
         config = self._membership.surroundings.config.consumer
         if config.migration_policy not in _POLICIES:
-            reason = "group.consumer.migration.policy does not allow it"
+            reason = "online upgrade is disabled."
         elif not live.is_of_consumers:
-            reason = f"its members speak {live.protocol_type!r}"
+            reason = "the group does not use the consumer embedded protocol."
         elif len(live.members) > config.max_size:
-            reason = "it has too many members"
+            reason = "the group size exceeds the consumer group maximum size."
         else:
             return
-        raise GroupIdNotFoundError(f"Group {live.group_id} can't be upgraded: {reason}.")
+        raise _refusal(live.group_id, reason)
 
     def _converted(self, live: LiveGroup) -> ConsumerGroup:
         protocol = live.protocol or live.select_protocol() or ""
@@ -86,8 +86,11 @@ class Upgrade:
     def _target(self, group_id: str, member: ClassicMember) -> Assignment:
         assignment = read_assignment(member.assignment)
         if assignment.user_data:
-            raise GroupIdNotFoundError(
-                f"Group {group_id} can't be upgraded: its own assignor keeps data that would be lost."
+            # What its own assignor keeps would be lost.
+            raise _refusal(
+                group_id,
+                "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
+                "assignor before re-attempting the upgrade.",
             )
         return assigned_partitions(assignment, self._membership.surroundings.metadata)
 
@@ -96,6 +99,10 @@ class Upgrade:
             end_ms = step.now_ms + member.session_timeout_ms
             self._membership.timers.set(SESSION, live.group_id, member.member_id, end_ms)
         step.answer_all(self._classic.groups.drop(live, RebalanceInProgressError()))
+
+
+def _refusal(group_id: str, reason: str) -> GroupIdNotFoundError:
+    return GroupIdNotFoundError(f"Cannot upgrade classic group {group_id} to consumer group because {reason}")
 
 
 def _member(classic: ClassicMember, protocol: str, target: Assignment, generation: int) -> ConsumerMember:
