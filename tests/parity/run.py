@@ -25,6 +25,7 @@ SUBJECTS = (
     "offsets",
     "topics",
     "configs",
+    "config_values",
     "cluster",
     "security",
     "classic_groups",

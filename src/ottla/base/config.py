@@ -14,7 +14,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
-from ottla.base.config_check import Check, ItemError
+from ottla.base.config_check import Check, ItemError, ListError
 from ottla.base.config_type import ConfigType
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
@@ -28,6 +28,14 @@ class ConfigError(OttlaError):
         self.key = key
         self.value = value
         self.reason = reason
+
+
+class ListConfigError(ConfigError):
+    """A list that is not allowed as a whole; its items are not repeated."""
+
+    def __init__(self, key: str, value: object, reason: str) -> None:
+        super().__init__(key, value, reason)
+        self.args = (f"Configuration '{key}' {reason}",)
 
 
 class Scope(enum.Enum):
@@ -105,6 +113,8 @@ class ConfigKey:
             shown = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else value
             if self.check is not None:
                 self.check(value)
+        except ListError as error:
+            raise ListConfigError(self.name, shown, str(error)) from None
         except ValueError as error:
             shown = error.item if isinstance(error, ItemError) else shown
             raise ConfigError(self.name, "***" if self.type is ConfigType.PASSWORD else shown, str(error)) from None

@@ -19,6 +19,10 @@ class ItemError(ValueError):
         self.item = item
 
 
+class ListError(ValueError):
+    """A list is not allowed as a whole: a sentence that begins with the name of the setting."""
+
+
 class Check(Protocol):
     """What a setting's value must satisfy."""
 
@@ -98,6 +102,8 @@ class OneOf:
         """Refuses any other word."""
         items: Iterable[object] = value if isinstance(value, tuple) else (value,)
         for item in items:
+            if item == "" and isinstance(value, tuple):
+                raise ListError("values must not be empty.")
             if item not in self.words:
                 raise ItemError(item, f"String must be one of: {', '.join(self.words)}")
 

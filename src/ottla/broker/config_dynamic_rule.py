@@ -24,6 +24,7 @@ _CLUSTER_LISTENER_KEYS: Final = frozenset({"max.connections", "max.connection.cr
 """Keys that make sense for a listener of all brokers."""
 
 
+_CLEANER_THREADS: Final = "log.cleaner.threads"
 _THREAD_KEYS: Final = (
     "num.io.threads",
     "num.network.threads",
@@ -126,6 +127,7 @@ def check_step(before: ServerConfig, after: ServerConfig) -> None:
     """Raises a `ConfigError` for a change that each value alone would allow, in the words that Kafka wraps it in."""
     try:
         _check_threads(before, after)
+        _check_cleaner_threads(before, after)
         _check_local_retention(after)
     except ConfigError as error:
         wrapped = f"org.apache.kafka.common.config.ConfigException: {error}"
@@ -144,6 +146,17 @@ def _check_threads(before: ServerConfig, after: ServerConfig) -> None:
                 f"Dynamic thread count update validation failed for {name}={new}, value should "
                 f"{'be ' if new < old else ''}{limit} the current value {old}",
             )
+
+
+def _check_cleaner_threads(before: ServerConfig, after: ServerConfig) -> None:
+    old, new = before.integer(_CLEANER_THREADS), after.integer(_CLEANER_THREADS)
+    if new < old // 2:
+        change = "reduced to less than half"
+    elif new > old * 2:
+        change = "increased to more than double"
+    else:
+        return
+    raise ConfigConflictError(_CLEANER_THREADS, f"Log cleaner threads cannot be {change} the current value {old}")
 
 
 def _check_local_retention(after: ServerConfig) -> None:

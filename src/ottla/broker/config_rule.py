@@ -92,6 +92,11 @@ def _refuse(key: str, reason: str) -> ConfigConflictError:
     return ConfigConflictError(key, reason)
 
 
+def _unmet(key: str, requirement: str) -> ConfigConflictError:
+    """As Kafka words what is also asked of configs that change while a broker runs."""
+    return _refuse(key, f"requirement failed: {requirement}")
+
+
 def _check_identity(config: "ServerConfig") -> None:
     if not config.roles:
         raise _refuse("process.roles", "process.roles must not be empty. Valid values include: broker, controller")
@@ -102,19 +107,19 @@ def _check_identity(config: "ServerConfig") -> None:
 def _check_logs(config: "ServerConfig") -> None:
     logs = config.default_log_config
     if logs.segment_ms < 1:
-        raise _refuse("log.roll.ms", "log.roll.ms must be greater than or equal to 1")
+        raise _unmet("log.roll.ms", "log.roll.ms must be greater than or equal to 1")
     if logs.segment_jitter_ms < 0:
-        raise _refuse("log.roll.jitter.ms", "log.roll.jitter.ms must be greater than or equal to 0")
+        raise _unmet("log.roll.jitter.ms", "log.roll.jitter.ms must be greater than or equal to 0")
     if logs.retention_ms < 1 and logs.retention_ms != -1:
         name = next(name for name in SERVER_KEYS if name.startswith("log.retention.") and name in config.given)
-        raise _refuse(name, f"{name} must be unlimited (-1) or, greater than or equal to 1")
+        raise _unmet(name, f"{name} must be unlimited (-1) or, greater than or equal to 1")
     if not config.log_dirs or not all(config.log_dirs):
         raise _refuse("log.dirs", "At least one log directory must be defined via log.dirs or log.dir.")
     threads = config.integer("log.cleaner.threads")
     if threads < 1:
         raise _refuse("log.cleaner.threads", "log.cleaner.threads must be greater than or equal to 1")
     if config.integer("log.cleaner.dedupe.buffer.size") // threads <= _MIB:
-        raise _refuse(
+        raise _unmet(
             "log.cleaner.dedupe.buffer.size", "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread."
         )
 

@@ -202,7 +202,7 @@ def _validate_client_metrics(name: str, configs: Mapping[str, str]) -> None:
 def _bad_patterns(patterns: Sequence[str]) -> Iterator[str]:
     for pattern in patterns:
         parts = pattern.split("=")
-        if len(parts) != 2 or parts[0].strip() not in MATCH_NAMES:
+        if len(parts) != 2 or not parts[1] or parts[0].strip() not in MATCH_NAMES:
             yield pattern
             continue
         try:

@@ -68,5 +68,9 @@ class Endpoints:
     def __len__(self) -> int:
         return len(self.by_listener)
 
+    def __str__(self) -> str:
+        shown = ", ".join(f"ListenerName({name})={address.host}/<unresolved>:{address.port}" for name, address in self)
+        return f"Endpoints(endpoints={{{shown}}})"
+
 
 NO_ENDPOINTS: Final = Endpoints({})

@@ -97,7 +97,9 @@ def default_log_config(values: Mapping[str, object]) -> LogConfig:
                 converted = scaled(value, synonym)
                 found[field_name(key.name)] = frozenset(converted) if isinstance(converted, tuple) else converted
                 break
-    return replace(DEFAULT_LOG_CONFIG, **found)  # type: ignore[arg-type]
+    config = replace(DEFAULT_LOG_CONFIG, **found)  # type: ignore[arg-type]
+    # Of a broker any negative time means that nothing is too old; of a topic only -1 does.
+    return config if config.retention_ms >= 0 else replace(config, retention_ms=-1)
 
 
 def log_directories(values: Mapping[str, object]) -> tuple[str, ...]:

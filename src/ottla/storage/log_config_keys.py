@@ -33,9 +33,10 @@ def _hours(name: str) -> Synonym:
 
 def _throttled(name: str) -> Check:
     form = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
-    pair = re.compile(r"[0-9]+:[0-9]+")
+    # An item may be empty: lists are often written with a comma behind the last one.
+    pair = re.compile(r"([0-9]+:[0-9]+)?")
     return Satisfying(
-        lambda value: value == ("*",) or (isinstance(value, tuple) and all(pair.fullmatch(item) for item in value)),
+        lambda value: isinstance(value, tuple) and ("".join(value) == "*" or all(map(pair.fullmatch, value))),
         text=form,
         reason=f"{name} must be the literal '*' or a list of replicas in the following format: {form}",
     )

@@ -70,6 +70,8 @@ def _brokers(talk: Talk) -> None:
     talk.ask("a voter that is none", RemoveRaftVoterRequest(cluster_id=None, voter_id=9, voter_directory_id=voter), 0)
     adding = AddRaftVoterRequest(cluster_id="other", timeout_ms=1_000, voter_id=9, voter_directory_id=voter)
     talk.ask_all_versions("a voter for another cluster", adding)
+    adding = AddRaftVoterRequest(cluster_id=None, timeout_ms=1_000, voter_id=9, voter_directory_id=voter)
+    talk.ask_all_versions("a voter at no address", adding)
 
 
 def _log_directories(talk: Talk) -> None:
@@ -104,6 +106,7 @@ def _leaders(talk: Talk) -> None:
         talk.ask("an unknown topic", elect(0, topic="none"), version)
     talk.ask("unclean", elect(0, kind=1), 2)
     talk.ask("an unknown kind", elect(0, kind=7), 2)
+    talk.ask("a partition twice", elect(0, 0), 2)
     talk.ask("all partitions", ElectLeadersRequest(topic_partitions=None, timeout_ms=5_000), 2)
     talk.ask(
         "all partitions, unclean", ElectLeadersRequest(election_type=1, topic_partitions=None, timeout_ms=5_000), 2
@@ -123,6 +126,10 @@ def _leaders(talk: Talk) -> None:
         talk.ask("to two", reassign(0, [1, 9]), version)
         talk.ask("cancelled", reassign(0, None), version)
     talk.ask("to nobody", reassign(0, []), 1)
+    talk.ask("of nothing", AlterPartitionReassignmentsRequest(), 1)
+    twice = reassign(0, [1])
+    twice.topics = twice.topics * 2
+    talk.ask("of a partition twice", twice, 1)
     talk.ask("twice to one", reassign(0, [1, 1]), 1)
     talk.ask("to a negative broker", reassign(0, [-1]), 1)
     talk.ask("an unknown partition", reassign(9, [1]), 1)
@@ -214,6 +221,8 @@ def _users(talk: Talk) -> None:
     ) -> AlterUserScramCredentialsRequest:
         return AlterUserScramCredentialsRequest(deletions=list(deletions), upsertions=list(upsertions))
 
+    no_password = upsert("parity-d")
+    no_password.salted_password = b""
     for name, request in (
         ("a user", alter(upsert("parity-a"))),
         ("a second mechanism", alter(upsert("parity-a", 2, 8192))),
@@ -227,6 +236,9 @@ def _users(talk: Talk) -> None:
         ("deleted and not there", alter(deletions=(delete("parity-none"),))),
         ("deleted", alter(deletions=(delete("parity-b"),))),
         ("deleted and set", alter(upsert("parity-c"), deletions=(delete("parity-c"),))),
+        ("set, and deleted where it is not", alter(upsert("parity-f"), deletions=(delete("parity-f"),))),
+        ("one deleted, one refused", alter(upsert(""), deletions=(delete("parity-c"),))),
+        ("no password", AlterUserScramCredentialsRequest(upsertions=[no_password])),
         ("nothing", alter()),
     ):
         talk.ask(name, request, 0)

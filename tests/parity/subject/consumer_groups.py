@@ -193,6 +193,8 @@ def _classic_calls(talk: Talk) -> None:
     talk.ask("a consumer group with members", DeleteGroupsRequest(groups_names=[group]), 2)
     for version in (0, 3, 4, 7, 9):
         talk.ask("into a consumer group, a bad subscription", join(version, group), version)
+    talk.ask("into a consumer group as nobody's instance", join(9, group, "x", group_instance_id="none"), 9)
+    talk.ask("into a consumer group of another type", join(9, group, "m", protocol_type="connect"), 9)
     talk.ask("of a consumer group", sync(5, group, 1, "m"), 5)
     talk.ask("of a consumer group", HeartbeatRequest(group_id=group, generation_id=1, member_id="m"), 4)
     talk.ask("of a consumer group", LeaveGroupRequest(group_id=group, members=[MemberIdentity(member_id="m")]), 5)

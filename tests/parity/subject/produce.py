@@ -6,7 +6,7 @@ from ottla.protocol.compression import CompressionType
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.clients.patience import until
-from tests.parity.batch import TIME_MS, bad_batches, batch
+from tests.parity.batch import TIME_MS, bad_batches, batch, patched
 from tests.parity.talk import Talk, Topic, framed
 
 NEWEST = 13
@@ -131,6 +131,9 @@ def _idempotence(talk: Talk, topic: Topic) -> None:
 
 def _transactions(talk: Talk, topic: Topic) -> None:
     talk.ask("a transactional id with a plain batch", request(topic, (0, batch(b"v")), transaction="t"), 11)
+    squeezed = patched(batch(b"v", compression=CompressionType.ZSTD, producer=(99, 0, 0)), ">h", 21, 16 + 4)
+    for version in (6, 7):
+        talk.ask("transactional zstd without an id", request(topic, (0, squeezed)), version)
 
 
 def _producer_ids(talk: Talk) -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.config import ConfigKey, Dynamic
-from ottla.base.config_check import Check
+from ottla.base.config_check import Check, ListError
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 
@@ -66,9 +66,9 @@ class Items:
         """Refuses `a,,b`, and an empty list where one is needed."""
         assert isinstance(value, tuple)
         if len(value) < self.at_least:
-            raise ValueError("must not be empty. Valid values include: any non-empty value")
+            raise ListError("must not be empty. Valid values include: any non-empty value")
         if not all(value):
-            raise ValueError("values must not be empty")
+            raise ListError("values must not be empty.")
 
 
 @frozen

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope, Synonym
-from ottla.base.config_check import Check, OneOf, Range, Satisfying
+from ottla.base.config_check import Check, OneOf, Range
 from ottla.base.config_type import ConfigType
 from ottla.broker.config_keys.declaration import BOOLEAN, INT, STRING
 
@@ -21,15 +21,20 @@ def _limited(name: str, default: int, check: Check, doc: str) -> ConfigKey:
                      synonyms=(Synonym(f"group.{name}"),))  # fmt: skip
 
 
-def _is_offset_reset(value: object) -> bool:
-    return value in ("latest", "earliest") or (isinstance(value, str) and _DURATION.fullmatch(value) is not None)
+class _OffsetReset:
+    """Where a share group may begin."""
 
+    text: Final = "[latest, earliest, by_duration:PnDTnHnMn.nS]"
 
-_OFFSET_RESET: Final = Satisfying(
-    _is_offset_reset,
-    text="[latest, earliest, by_duration:PnDTnHnMn.nS]",
-    reason="Invalid value for auto offset reset. It must be latest, earliest or by_duration:<ISO-8601 duration>",
-)
+    def __call__(self, value: object) -> None:
+        """Refuses any other words, and repeats them."""
+        if value in ("latest", "earliest") or (isinstance(value, str) and _DURATION.fullmatch(value)):
+            return
+        raise ValueError(
+            f"Invalid value `{value}` for configuration share.auto.offset.reset. The value must be either 'earliest', "
+            "'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'."
+        )
+
 
 GROUP_RESOURCE_KEYS: Final = ConfigKeys((
     _limited("consumer.session.timeout.ms", 45_000, Range(1), "A member that was silent for this long is removed."),
@@ -43,7 +48,7 @@ GROUP_RESOURCE_KEYS: Final = ConfigKeys((
     _limited("share.delivery.count.limit", 5, Range(2), "How often a record is delivered before it is given up."),
     _limited("share.partition.max.record.locks", 2_000, Range(100),
              "Records of a partition that may be with consumers at once."),
-    _group("share.auto.offset.reset", STRING, "latest", _OFFSET_RESET,
+    _group("share.auto.offset.reset", STRING, "latest", _OffsetReset(),
            "Where a share group begins: `latest`, `earliest`, or `by_duration:` and how far back, as `PT1H`."),
     _group("share.isolation.level", STRING, "read_uncommitted", OneOf("read_committed", "read_uncommitted"),
            "Whether records of transactions that are not committed are delivered."),

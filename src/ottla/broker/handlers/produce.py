@@ -47,6 +47,10 @@ from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.topic_partition import TopicPartition
 
 _LEGACY_MESSAGE_BYTES_MIN: Final = 14
+_MAGIC_AT: Final = 16
+_MAGIC: Final = 2
+_ATTRIBUTES_AT: Final = 22
+_TRANSACTIONAL: Final = 16
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 10
 _ACKS: Final = frozenset({-1, 0, 1})
@@ -81,7 +85,10 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
         else:
             work.topic_ids[name] = topic.topic_id
             work.take(name, topic.partition_data)
+    if work.is_transactional and request.transactional_id is None:
+        raise TransactionalIdAuthorizationFailedError
     if work.transactional:
+        assert request.transactional_id is not None
         work.clear_transactional(request.transactional_id, request.timeout_ms)
     else:
         work.append(request.timeout_ms)
@@ -104,10 +111,27 @@ def finish_single(
     work.appended(results)
 
 
+def _is_transactional(records: object) -> bool:
+    """Whether records that may be no good begin with a batch that says so; its size and CRC are nobody's business."""
+    if not isinstance(records, memoryview) or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] != _MAGIC:
+        return False
+    return bool(records[_ATTRIBUTES_AT] & _TRANSACTIONAL)
+
+
 class _Work:
     """A Produce request between its frame and its answer."""
 
-    __slots__ = ("_acks", "_context", "_parts", "entries", "refused", "topic_ids", "transactional", "unknown")
+    __slots__ = (
+        "_acks",
+        "_context",
+        "_parts",
+        "entries",
+        "is_transactional",
+        "refused",
+        "topic_ids",
+        "transactional",
+        "unknown",
+    )
 
     def __init__(self, parts: BrokerParts, context: RequestContext, acks: int) -> None:
         self._parts = parts
@@ -120,6 +144,8 @@ class _Work:
         self.unknown: list[tuple[Uuid, list[int]]] = []
         """Ids that no topic has, each with the partitions that were asked for."""
         self.transactional: list[TransactionalBatch] = []
+        self.is_transactional = False
+        """Whether any batch is, also of those that were refused."""
 
     def take(self, topic: str, partitions: Sequence[PartitionProduceData]) -> None:
         """Takes in what is wanted of a topic; what is not exactly one batch is refused."""
@@ -131,9 +157,11 @@ class _Work:
                     raise InvalidRecordError("The records are null")
                 batch = single_batch(records, version)
             except ApiError as error:
+                self.is_transactional = self.is_transactional or _is_transactional(records)
                 self._refuse(topic, partition, error)
                 continue
             if batch.is_transactional:
+                self.is_transactional = True
                 self.transactional.append(TransactionalBatch(TopicPartition(topic, partition.index), batch))
             # A few bytes may follow the batch, too few to be another.
             whole = records if batch.size == len(records) else batch.data
@@ -149,13 +177,11 @@ class _Work:
             result = AppendResult(topic, partition.index, int(error.code))
         self.refused.append(result)
 
-    def clear_transactional(self, transactional_id: str | None, timeout_ms: int) -> None:
+    def clear_transactional(self, transactional_id: str, timeout_ms: int) -> None:
         """Appends of the transactional batches those that the coordinator allows, when it has said so.
 
         Meanwhile the connection handles nothing else: a later batch must not get ahead of this one.
         """
-        if transactional_id is None:
-            raise TransactionalIdAuthorizationFailedError
         with_producer = [found for found in self.transactional if found.batch.producer_id >= 0]
         support = produce_support(self._context.version)
         self.transactional = []

@@ -36,6 +36,7 @@ from ottla.protocol.errors import (
 )
 from ottla.protocol.group_log.offset import LegacyOffsetCommitKey, OffsetCommitKey
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
+from ottla.protocol.messages.join_group import JoinGroupResponse
 from ottla.protocol.messages.leave_group import LeaveGroupRequest
 
 if TYPE_CHECKING:
@@ -165,7 +166,11 @@ class GroupMachine:
             if join.request.member_id:
                 raise UnknownMemberIdError
             return self.classic.join_in_place(state, join, kind.deletion(state, group_id), now_ms)
-        return host.join(state, join, now_ms)
+        try:
+            return host.join(state, join, now_ms)
+        except ApiError as error:
+            # Unlike a classic group, this one does not repeat whom it refuses.
+            return Outcome((), JoinGroupResponse(error_code=error.code, protocol_name=None))
 
     def sync(self, state: GroupsState, sync: Sync, now_ms: int) -> Outcome:
         """SyncGroup."""

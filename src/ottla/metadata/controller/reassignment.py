@@ -44,6 +44,8 @@ def alter_partition_reassignments(
     context: ControllerContext, request: AlterPartitionReassignmentsRequest
 ) -> Outcome[AlterPartitionReassignmentsResponse]:
     """Starts, changes or (with null replicas) cancels reassignments, each partition by itself."""
+    if not request.topics:
+        return Outcome(AlterPartitionReassignmentsResponse())
     records: list[VersionedRecord] = []
     response = AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=request.allow_replication_factor_change

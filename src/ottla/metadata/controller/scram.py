@@ -5,7 +5,6 @@ Unlike Kafka, which takes one alteration of a user in a request, both mechanisms
 
 import hashlib
 import hmac
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from ottla.protocol.errors import (
     DuplicateResourceError,
     ResourceNotFoundError,
     UnacceptableCredentialError,
+    UnknownServerError,
     UnsupportedSaslMechanismError,
     UnsupportedVersionError,
 )
@@ -56,15 +56,20 @@ def alter_user_scram_credentials(
         except ApiError as error:
             result.error_code, result.error_message = error.code, message_of(error)
         response.results.append(result)
+    # Users whose credentials are deleted come first, as they do in the request; who is refused comes last.
+    response.results.sort(key=lambda result: result.error_code != 0)
     return Outcome(response, bounded(records))
 
 
 def _alter(context: ControllerContext, wanted: list[Alteration]) -> list[VersionedRecord]:
-    if max(Counter(alteration.mechanism for alteration in wanted).values()) > 1:
-        raise DuplicateResourceError("A user credential cannot be altered twice in the same request")
     if not context.version.supports_scram:
         raise UnsupportedVersionError("The current metadata.version does not support SCRAM")
-    return [_record(context, alteration) for alteration in wanted]
+    records: dict[int, VersionedRecord] = {}
+    for alteration in wanted:
+        if alteration.mechanism in records:
+            raise DuplicateResourceError("A user credential cannot be altered twice in the same request")
+        records[alteration.mechanism] = _record(context, alteration)
+    return list(records.values())
 
 
 def _record(context: ControllerContext, alteration: Alteration) -> VersionedRecord:
@@ -87,6 +92,8 @@ def _credential(upsertion: ScramCredentialUpsertion) -> UserScramCredentialRecor
         raise UnacceptableCredentialError("Too many iterations")
     digest = _HASHES[upsertion.mechanism]
     salted = bytes(upsertion.salted_password)
+    if not salted:
+        raise UnknownServerError("Empty key")
     client_key = hmac.new(salted, b"Client Key", digest).digest()
     return UserScramCredentialRecord(
         name=upsertion.name,

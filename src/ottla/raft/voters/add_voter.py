@@ -103,7 +103,7 @@ class AddVoter:
         endpoints = Endpoints.of(request.listeners)
         if endpoints.address(context.listener_name) is None:
             message = f"Add voter request didn't include the endpoint ({endpoints}) for the default listener"
-            return ErrorCode.INVALID_REQUEST, f"{message} {context.listener_name}"
+            return ErrorCode.INVALID_REQUEST, f"{message} ListenerName({context.listener_name})"
         refusal = change_refusal(context, leader, "adding", now_ms)
         if refusal is None and key.id in context.voters.last_set.by_id:
             keys = ", ".join(map(str, context.voters.last_set.keys))
