@@ -79,6 +79,17 @@ def test_every_address_is_named_with_its_reason() -> None:
     assert "no-such-host.invalid:9092 (bootstrap): the name no-such-host.invalid can't be resolved" in text
 
 
+def test_a_process_that_ends_is_a_reason_like_others() -> None:
+    async def main() -> None:
+        await asyncio.get_running_loop().shutdown_default_executor()
+        with pytest.raises(NoBrokersAvailableError, match="no name can be resolved any more"):
+            await start("no-such-host.invalid:9092", socket_connection_setup_timeout_ms=10)
+
+    # uvloop resolves names by threads of its own.
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        runner.run(main())
+
+
 @pytest.mark.parametrize(
     ("answer", "text"),
     [

@@ -287,6 +287,9 @@ def test_what_does_not_fit_is_refused(bootstrap: str, filled: TopicPartition) ->
     with pytest.raises(InvalidStateError, match="not assigned"):
         consumer.seek(filled, 0)
     consumer.assign([filled])
+    with pytest.raises(TypeError, match="not by bytes"):
+        consumer.assign([TopicPartition(b"orders", 0)])  # type: ignore[arg-type]
+    assert consumer.assignment() == {filled}
     with pytest.raises(InvalidStateError, match=r"set group\.id"):
         consumer.commit()
     consumer.close()

@@ -320,5 +320,8 @@ def test_subscribing_again(member: Callable[..., Consumer], topic: str) -> None:
     for wrong in ("orders", []):
         with pytest.raises(InvalidStateError, match="list of topics"):
             consumer.subscribe(wrong)
+    with pytest.raises(TypeError, match="named by a str, not by NoneType"):
+        consumer.subscribe([topic, None])  # type: ignore[list-item]
+    assert consumer.subscription() == {topic}
     with pytest.raises(InvalidStateError, match=r"group\.protocol=consumer"):
         consumer.subscribe(pattern=SubscriptionPattern("a"))

@@ -55,6 +55,24 @@ def test_every_codec_is_read_by_others(server: Server, topic: str, codec: str) -
     assert [message.value() for message in read(server, topic)] == values
 
 
+def test_a_topic_that_is_no_name_does_no_harm(server: Server, topic: str) -> None:
+    create(server, topic)
+    with Producer(bootstrap_servers=server.bootstrap) as producer:
+        for wrong in (None, topic.encode(), 7):
+            with pytest.raises(TypeError, match=f"not by {type(wrong).__name__}"):
+                producer.send(wrong, b"x")  # type: ignore[arg-type]
+        assert producer.send(topic, b"x", partition=0).result(10).offset == 0
+
+
+def test_a_header_that_is_no_bytes_is_refused(server: Server, topic: str) -> None:
+    create(server, topic)
+    with (
+        Producer(bootstrap_servers=server.bootstrap) as producer,
+        pytest.raises(SerializationError, match="the header trace is int, not bytes$"),
+    ):
+        producer.send(topic, b"x", headers=[("trace", 7)])  # type: ignore[list-item]
+
+
 def test_every_field_arrives(server: Server, topic: str) -> None:
     create(server, topic)
     headers = [("trace", b"1"), ("trace", None), ("grüß", b"")]

@@ -82,12 +82,14 @@ class AsyncAdmin(
         return self._settings.integer("default.api.timeout.ms")
 
     async def start(self, *, timeout_ms: int | None = None) -> None:
-        """Connects, trying for `socket.connection.setup.timeout.ms` unless told otherwise; `async with` does it.
+        """Connects; `async with` does it. Tries for `socket.connection.setup.timeout.ms` unless told otherwise, and
+        never for longer than a call would (`default.api.timeout.ms`).
 
         Raises `NoBrokersAvailableError`, which says what was tried, or `AuthenticationFailedError`.
         """
-        patience_ms = self._settings.integer("socket.connection.setup.timeout.ms") if timeout_ms is None else timeout_ms
-        await self._cluster.start(timeout_ms=patience_ms)
+        if timeout_ms is None:
+            timeout_ms = min(self._settings.integer("socket.connection.setup.timeout.ms"), self.api_timeout_ms)
+        await self._cluster.start(timeout_ms=timeout_ms)
 
     async def close(self) -> None:
         """Ends all connections; calls that wait fail."""

@@ -86,6 +86,9 @@ async def _connect(target: Target, options: ConnectOptions, sensor: NodeSensor, 
     except (OSError, UnicodeError) as error:  # a name that is no name is a UnicodeError
         reason = explain(error, target.address, options.protocol)
         raise ConnectFailedError(target.label, target.explained(reason)) from error
+    except RuntimeError as error:
+        # Names are resolved by other threads, and at the end of the process no new ones are started.
+        raise ConnectFailedError(target.label, f"no name can be resolved any more: {error}") from error
     last: ConnectFailedError | None = None
     for family, kind, proto, _, where in found:
         progress.address = str(Address(str(where[0]), port))

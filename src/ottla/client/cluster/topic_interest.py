@@ -6,6 +6,13 @@ from typing import Final
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 
+def check_topics(names: Iterable[object]) -> None:
+    """`TypeError` for what is no name: in a question to a broker it would spoil the answers about all others, too."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a topic is named by a str, not by {type(name).__name__}: {name!r}")
+
+
 class TopicInterest:
     """A set of names, or all topics; asking for named topics may create them."""
 
@@ -21,8 +28,10 @@ class TopicInterest:
 
     def add(self, names: Iterable[str]) -> bool:
         """Wants these too; whether any is new."""
+        wanted = set(names)
+        check_topics(wanted)
         before = len(self._names)
-        self._names.update(names)
+        self._names |= wanted
         return len(self._names) > before
 
     def remove(self, names: Iterable[str]) -> None:
@@ -32,6 +41,7 @@ class TopicInterest:
     def set(self, names: Iterable[str]) -> bool:
         """Wants exactly these; whether any is new."""
         wanted = set(names)
+        check_topics(wanted)
         is_new = bool(wanted - self._names) and not self._wants_all
         self._names, self._wants_all = wanted, False
         return is_new

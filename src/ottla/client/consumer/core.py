@@ -15,6 +15,7 @@ from typing import Any, Final
 from ottla.base.frozen import frozen
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import ClusterView
+from ottla.client.cluster.topic_interest import check_topics
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.change_signal import ChangeSignal
 from ottla.client.consumer.collector import CollectOptions, Collector
@@ -146,6 +147,7 @@ class ConsumerCore:
             raise InvalidStateError("subscribe() needs a group: set group.id, or assign() partitions")
         if isinstance(topics, str) or (not topics and pattern is None) or (topics and pattern is not None):
             raise InvalidStateError("subscribe() takes a list of topics, or a pattern; unsubscribe() ends it")
+        check_topics(topics or ())
         if isinstance(pattern, SubscriptionPattern) and self.settings.string("group.protocol").lower() != "consumer":
             raise InvalidStateError("a SubscriptionPattern needs group.protocol=consumer; a re.Pattern does without")
         if pattern is not None:
@@ -157,6 +159,7 @@ class ConsumerCore:
 
     def assign(self, partitions: Collection[TopicPartition]) -> None:
         """Reads these partitions, without a group."""
+        check_topics(partition.topic for partition in partitions)
         self.committer.commit_automatically()
         self.subscription.assign_manually(partitions)
         self.want_topics()

@@ -129,7 +129,9 @@ def _bytes(given: object, field: str, *, is_serialized: bool) -> bytes | None:
     if isinstance(given, (bytes, bytearray, memoryview)):
         return bytes(given)
     whose = f"the {field}'s serializer gave" if is_serialized else f"the {field} is"
-    raise SerializationError(f"{whose} {type(given).__name__}, not bytes: set {field}_serializer to turn it into bytes")
+    # Headers have no serializers.
+    hint = f": set {field}_serializer to turn it into bytes" if field in ("key", "value") else ""
+    raise SerializationError(f"{whose} {type(given).__name__}, not bytes{hint}")
 
 
 def _headers(given: object) -> Sequence[Header]:

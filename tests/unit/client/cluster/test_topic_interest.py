@@ -1,3 +1,5 @@
+import pytest
+
 from ottla.client.cluster.topic_interest import TopicInterest
 
 
@@ -36,3 +38,13 @@ def test_all_topics_are_never_created() -> None:
         assert interest.question().allow_auto_topic_creation is may_create
         interest.add_all()
         assert interest.question().allow_auto_topic_creation is False
+
+
+@pytest.mark.parametrize("wrong", [None, b"orders", 7])
+def test_what_is_no_name_is_refused_and_not_asked_for(wrong: object) -> None:
+    interest = TopicInterest(may_create=True)
+    interest.add(["a"])
+    for want in (interest.add, interest.set):
+        with pytest.raises(TypeError, match=f"named by a str, not by {type(wrong).__name__}"):
+            want(["b", wrong])  # type: ignore[list-item]
+    assert asked(interest) == ["a"]
