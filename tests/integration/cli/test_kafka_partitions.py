@@ -57,6 +57,7 @@ def test_groups(bench: Bench, topic: str) -> None:
     for wrong in ("--list --group-type foo", "", "--list --consumer --share", "--list --foo", "--help", "--version"):
         both.same(*TO, *wrong.split())
     both.same("--list")
+    assert both.same().err.startswith("Missing required option(s) [bootstrap-server]\n")
 
 
 def test_offsets(bench: Bench, topic: str) -> None:

@@ -48,6 +48,10 @@ def test_lists(both: SideBySide) -> None:
     both.same("--bootstrap-server=" + TO[1], "--list", "--topic=list-other,nope")
 
 
+def test_no_arguments_at_all(both: SideBySide) -> None:
+    assert both.same().err.startswith("Create, delete, describe, or change a topic.\n")
+
+
 def test_assignments(both: SideBySide) -> None:
     both.same(*TO, "--create", "--topic", "placed-{me}", "--replica-assignment", "1,1")
     _wait_for(both, "placed-{me}")

@@ -68,7 +68,7 @@ def test_a_header_that_is_no_bytes_is_refused(server: Server, topic: str) -> Non
     create(server, topic)
     with (
         Producer(bootstrap_servers=server.bootstrap) as producer,
-        pytest.raises(SerializationError, match="the header trace is int, not bytes$"),
+        pytest.raises(SerializationError, match=r"the header trace is int, not bytes$"),
     ):
         producer.send(topic, b"x", headers=[("trace", 7)])  # type: ignore[list-item]
 

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> ToolParser:
-    parser = ToolParser(prog="kafka-cluster", description="Look at the cluster as a whole.")
+    parser = ToolParser(prog="kafka-cluster", description="Look at the cluster as a whole.", help_code=1)
     commands = add_commands(parser, _COMMANDS)
     for command in commands.values():
         whom = command.add_mutually_exclusive_group(required=True)

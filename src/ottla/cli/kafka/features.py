@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ottla.base.errors import OttlaError
-from ottla.cli.argument import SUBCOMMANDS, ToolParser, add_commands
+from ottla.cli.argument import ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.option import ToolError
 
@@ -29,10 +29,7 @@ _METADATA_VERSION: Final = "metadata.version"
 class _Parser(ToolParser):
     def error(self, message: str) -> NoReturn:
         """Kafka's words, without a line's end."""
-        required = re.fullmatch(r"the following arguments are required: ([^,]+).*", message)
-        if required is not None:
-            message = "too few arguments" if required[1].startswith("{") else f"argument {required[1]} is required"
-        self.exit(1, f"Command line error: {SUBCOMMANDS.sub('', message)}. Type --help for help.")
+        self.exit(1, f"Command line error: {self.reason(message)}. Type --help for help.")
 
 
 @ends_quietly

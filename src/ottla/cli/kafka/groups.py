@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _TYPES: Final = ("classic", "consumer", "share", "streams")
 
+_NO_SERVER: Final = "Missing required option(s) [bootstrap-server]"
+
 OPTIONS: Final = OptionTable(
     "This tool helps to list groups of all types.",
     (
@@ -25,6 +27,7 @@ OPTIONS: Final = OptionTable(
         Option("share", "Only share groups."),
         Option("streams", "Only streams groups."),
     ),
+    bare=_NO_SERVER,
 )
 
 
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _check(options: ChosenOptions) -> None:
     if not options.has("bootstrap-server"):
-        options.fail("Missing required option(s) [bootstrap-server]")
+        options.fail(_NO_SERVER)
     if not options.has("list"):
         options.fail("Command must include exactly one action: --list.")
     kind = options.text("group-type")

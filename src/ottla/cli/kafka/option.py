@@ -56,8 +56,10 @@ VERSION: Final = Option("version", "Print the version of Kafka whose behaviour t
 class OptionTable:
     """The options of a tool."""
 
-    def __init__(self, summary: str, options: Iterable[Option]) -> None:
+    def __init__(self, summary: str, options: Iterable[Option], *, bare: str | None = None) -> None:
+        """`bare` is what a call without any argument is told, if not the summary."""
         self.summary: Final = summary
+        self._bare: Final = summary if bare is None else bare
         self._options: Final[Mapping[str, Option]] = {option.name: option for option in (*options, HELP, VERSION)}
 
     def parse(self, arguments: Sequence[str]) -> "ChosenOptions":
@@ -66,7 +68,9 @@ class OptionTable:
         Raises `ToolError` for an option that is none or lacks its value.
         """
         chosen = ChosenOptions(self, self._options, self._read(arguments))
-        if not arguments or chosen.has("help"):
+        if not arguments:
+            self.fail(self._bare)
+        if chosen.has("help"):
             self.fail(self.summary)
         if chosen.has("version"):
             print(KAFKA_VERSION)

@@ -4,28 +4,18 @@ Without any argument they show their help and end with 0; what is wrong is said 
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, NoReturn
+from typing import Final
 
 from ottla.cli.argument import ToolParser
-
-_UNKNOWN: Final = re.compile(r"unrecognized arguments: (\S+).*")
 
 
 class PerfParser(ToolParser):
     """A parser whose errors read as argparse4j's do."""
 
     def __init__(self, prog: str, description: str) -> None:
-        super().__init__(prog=prog, description=description, allow_abbrev=False)
-
-    def error(self, message: str) -> NoReturn:
-        """Prints usage and reason on the error output, and ends with 1."""
-        unknown = _UNKNOWN.fullmatch(message)
-        if unknown is not None:
-            message = f"unrecognized arguments: '{unknown[1]}'"
-        super().error(message)
+        super().__init__(prog=prog, description=description, allow_abbrev=False, help_code=1)
 
     def parsed(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """The arguments; ends the process with the help if there are none."""
@@ -41,7 +31,8 @@ def _number(kind: str, convert: Callable[[str], float]) -> Callable[[str], float
         try:
             return convert(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"could not convert '{text}' to {kind}") from None
+            reason = f"could not convert '{text}' to {kind} (For input string: \"{text}\")"
+            raise argparse.ArgumentTypeError(reason) from None
 
     return read
 

@@ -60,6 +60,7 @@ OPTIONS: Final = OptionTable(
             "Integer",
         ),
     ),
+    bare="Create, delete, describe, or change a topic.",
 )
 
 

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> ToolParser:
-    parser = ToolParser(prog="kafka-transactions.sh", description="Look after transactions.")
+    parser = ToolParser(prog="kafka-transactions.sh", description="Look after transactions.", help_code=1)
     parser.add_argument("-v", "--version", action="version", version=KAFKA_VERSION, help="print the version of Kafka")
     parser.add_argument("--command-config", metavar="FILE", help="a properties file with settings of the admin client")
     parser.add_argument("--bootstrap-server", metavar="host:port", required=True, help="the brokers to connect to")
