@@ -4,6 +4,8 @@
 log that raised it is offline: its directory has to be looked at before anything is served from it again.
 """
 
+import errno
+
 from ottla.base.errors import OttlaError
 from ottla.protocol.errors import KafkaStorageError
 
@@ -19,8 +21,12 @@ class StorageError(KafkaStorageError):
 
     @classmethod
     def from_os(cls, error: OSError, path: str) -> "StorageError":
-        """The same as the system's error, in our words."""
-        return cls(error.strerror or str(error), path, error.errno)
+        """The same as the system's error, in our words.
+
+        A file where a directory should be, or the other way round, is no failure of the disk: somebody put it there.
+        """
+        kind = CorruptFileError if error.errno in (errno.EISDIR, errno.ENOTDIR) else cls
+        return kind(error.strerror or str(error), path, error.errno)
 
 
 class CorruptFileError(StorageError):

@@ -18,7 +18,7 @@ from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.storage.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
 from ottla.storage.damaged_log import DamagedLog
-from ottla.storage.disk.port import Disk
+from ottla.storage.disk.tree import remove_tree
 from ottla.storage.errors import CorruptFileError, StorageError
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
@@ -248,13 +248,6 @@ def second_directory(partition: TopicPartition, other: str, directory: str) -> C
         "Delete the one on the disk that failed",
         directory,
     )
-
-
-def remove_tree(disk: Disk, path: str) -> None:
-    """Removes a partition's directory; fine if part of it is gone."""
-    for name in disk.list(path):
-        disk.remove(f"{path}/{name}")
-    disk.remove(path)
 
 
 class _Bounds(NamedTuple):

@@ -16,6 +16,7 @@ from ottla.base.ids import Uuid
 from ottla.protocol.errors import InconsistentTopicIdError
 from ottla.storage.clean_shutdown import UNKNOWN_BROKER_EPOCH, write_clean_shutdown
 from ottla.storage.cleaner.cleaning_state import CleaningState
+from ottla.storage.disk.tree import remove_tree
 from ottla.storage.errors import StorageError
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
@@ -23,7 +24,7 @@ from ottla.storage.log.truncation import Truncation
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_directories import LogDirectories
 from ottla.storage.log_directory import LogDirectory
-from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules, remove_tree, second_directory
+from ottla.storage.log_loading import DirectoryLoading, LoadedLog, LoadingRules, second_directory
 from ottla.storage.log_maintenance import LogMaintenance
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.partition_metadata import write_partition_metadata

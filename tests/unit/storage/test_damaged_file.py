@@ -1,9 +1,13 @@
 """One damaged file among many logs: that log's trouble, and nobody else's."""
 
+from pathlib import Path
+
 import pytest
 
+from ottla.base.ids import Uuid
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
 from ottla.storage.cleaner.log_cleaner import LogCleaner
+from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import CorruptFileError
@@ -16,6 +20,7 @@ from tests.unit.storage.cleaner.cleaning import ManualClock, WorkerHere
 from tests.unit.storage.log_builder import NOW_MS, append, data_batch, offsets
 
 DAMAGED, HEALTHY = TopicPartition("a", 0), TopicPartition("b", 0)
+TOPIC_ID = Uuid(b"0123456789abcdef")
 DAY_MS = 86_400_000
 CONFIG = LogConfig(segment_bytes=200, index_interval_bytes=100, retention_ms=7 * DAY_MS)
 FIRST_SEGMENT = f"/data/a-0/{0:020d}.log"
@@ -151,3 +156,46 @@ def test_noise_in_the_cleaners_checkpoint_is_as_good_as_none(disk: SimulatedDisk
     assert manager.directories.all()[0].cleaner_offsets.read() == {}
     manager.delete([HEALTHY])
     assert manager.directories.offline() == []
+
+
+def test_what_somebody_put_into_a_partitions_directory_goes_with_it(disk: SimulatedDisk, clock: ManualClock) -> None:
+    stopped(disk, clock)
+    disk.make_directory("/data/b-0/notes/old")
+    left_over = f"/data/c-0.{0:032x}-delete/notes/old"
+    disk.make_directory(left_over)
+    manager = load(disk, clock)
+    manager.delete([HEALTHY])
+    manager.maintenance.remove_due(NOW_MS + DAY_MS)
+    assert manager.directories.offline() == []
+    assert {name for name in disk.list("/data") if name.endswith("-delete")} == set()
+
+
+@pytest.mark.parametrize("name", [f"{0:020d}.log", f"{6:020d}.index", "leader-epoch-checkpoint", "partition.metadata"])
+def test_a_directory_where_a_file_should_be_is_one_logs_trouble(clock: ManualClock, tmp_path: Path, name: str) -> None:
+    options = LogManagerOptions(
+        directories=(str(tmp_path),), disk=LocalDisk(), clock=clock, lock_directory=None, default_config=CONFIG
+    )
+    manager = LogManager(options)
+    manager.load()
+    for partition in (DAMAGED, HEALTHY):
+        for _ in range(8):
+            append(manager.get_or_create(partition, TOPIC_ID), data_batch())
+    manager.shutdown()
+    (tmp_path / "a-0" / name).unlink()
+    (tmp_path / "a-0" / name).mkdir()
+    manager = LogManager(options)
+    manager.load()
+    assert manager.directories.offline() == []
+    assert log_of(manager, HEALTHY).log_end_offset == 8
+
+
+def test_a_file_where_a_partitions_directory_should_be_is_one_logs_trouble(clock: ManualClock, tmp_path: Path) -> None:
+    (tmp_path / "a-0").write_text("a note")
+    options = LogManagerOptions(directories=(str(tmp_path),), disk=LocalDisk(), clock=clock, lock_directory=None)
+    manager = LogManager(options)
+    manager.load()
+    with pytest.raises(CorruptFileError):
+        manager.get_or_create(DAMAGED, TOPIC_ID)
+    append(manager.get_or_create(HEALTHY, TOPIC_ID), data_batch())
+    assert manager.directories.offline() == []
+    assert (tmp_path / "a-0").read_text() == "a note"

@@ -8,6 +8,7 @@ truncated it is lowered, for good.
 The file has the form of Kafka's recovery point checkpoints, in the log's own directory, where Kafka leaves it alone.
 """
 
+import logging
 from typing import Final
 
 from ottla.raft.identity import METADATA_PARTITION, METADATA_TOPIC
@@ -18,6 +19,8 @@ from ottla.storage.errors import CorruptFileError
 from ottla.storage.topic_partition import TopicPartition
 
 _PARTITION: Final = TopicPartition(METADATA_TOPIC, METADATA_PARTITION)
+
+_log = logging.getLogger(__name__)
 
 
 class FlushMarker:
@@ -35,11 +38,15 @@ class FlushMarker:
         return self._checkpoint.path
 
     def read(self) -> int | None:
-        """The offset up to which the log was flushed; None if nobody kept count, as Apache Kafka doesn't."""
-        offsets = self._checkpoint.read()
-        if offsets and _PARTITION not in offsets:
-            raise CorruptFileError(f"no entry for {_PARTITION}", self.path)
-        return offsets.get(_PARTITION)
+        """The offset up to which the log was flushed; None if nobody kept count, as Apache Kafka doesn't.
+
+        Noise is as good as none: what the log itself shows is all that there is to go by then.
+        """
+        try:
+            return self._checkpoint.read().get(_PARTITION)
+        except CorruptFileError as problem:
+            _log.warning("%s; it is written anew", problem)
+            return None
 
     def create(self, offset: int) -> None:
         """Begins to keep count; on the disk when it returns."""

@@ -7,6 +7,7 @@ a delay, so that reads under way can finish.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ottla.storage.disk.tree import remove_tree
 from ottla.storage.log import append, transaction_index_checkpoint
 from ottla.storage.segment import file_name
 from ottla.storage.segment.segment import Segment
@@ -115,6 +116,4 @@ def delete_directory(log: "Log") -> None:
     """See `Log.delete`."""
     for segment in log.segments:
         segment.release()
-    for name in log.disk.list(log.directory):
-        log.disk.remove(f"{log.directory}/{name}")
-    log.disk.remove(log.directory)
+    remove_tree(log.disk, log.directory)

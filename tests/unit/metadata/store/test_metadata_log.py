@@ -176,6 +176,18 @@ def test_refuses_a_missing_segment(disk: SimulatedDisk, counted: bool) -> None:
         open_log(disk)
 
 
+@pytest.mark.parametrize("noise", [bytes(60), b"\xff\xfe noise"])
+def test_noise_where_the_flushed_offset_is_kept_is_as_good_as_none(disk: SimulatedDisk, noise: bytes) -> None:
+    written(disk).close()
+    path = f"{DIRECTORY}/{RECOVERY_POINT_CHECKPOINT}"
+    disk.open(path, Access.WRITE).write(0, [noise])
+    assert open_log(disk).end_offset == 18
+    disk.open(path, Access.WRITE).write(0, [noise])
+    damage(disk, FIRST_SEGMENT, 80)
+    with pytest.raises(CorruptFileError, match="whole batches follow"):
+        open_log(disk)
+
+
 def test_refuses_the_log_of_another_topic(disk: SimulatedDisk) -> None:
     written(disk).close()
     disk.open(f"{DIRECTORY}/partition.metadata", Access.WRITE).write(30, [b"B"])

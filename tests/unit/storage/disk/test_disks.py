@@ -10,6 +10,7 @@ from ottla.storage.disk.atomic import read_whole, write_atomically
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access, Disk
 from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.disk.tree import remove_tree
 from ottla.storage.errors import StorageError
 
 
@@ -106,3 +107,21 @@ def test_descriptor_closes_with_its_last_holder(tmp_path: Path) -> None:
     del file
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptor)
+
+
+def test_a_tree_goes_with_everything_in_it(disk: Disk, home: str) -> None:
+    disk.make_directory(f"{home}/tree/inner/innermost")
+    disk.open(f"{home}/tree/file", Access.CREATE)
+    disk.open(f"{home}/tree/inner/innermost/file", Access.CREATE)
+    remove_tree(disk, f"{home}/tree")
+    assert disk.list(home) == []
+
+
+def test_what_a_link_in_a_tree_points_at_stays(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").write_text("stays")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "link").symlink_to(tmp_path / "elsewhere")
+    remove_tree(LocalDisk(), str(tmp_path / "tree"))
+    assert not (tmp_path / "tree").exists()
+    assert (tmp_path / "elsewhere" / "file").read_text() == "stays"
