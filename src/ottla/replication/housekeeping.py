@@ -90,6 +90,21 @@ class Housekeeping:
         self._tasks.append(task)
         return task
 
+    def checkpoint_log_starts_then(self, worker: Worker, done: Callable[[], None]) -> None:
+        """Has a worker write where logs begin, and calls back on the loop."""
+
+        def finished() -> None:
+            self._checked()
+            done()
+
+        def job() -> None:
+            try:
+                self.checkpoint_log_starts()
+            finally:
+                self._mailbox.post(finished)
+
+        worker.submit(job)
+
     # The work, each on a worker's thread
 
     def checkpoint_high_watermarks(self) -> None:

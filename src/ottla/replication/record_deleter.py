@@ -1,6 +1,11 @@
-"""DeleteRecords: moves log starts up on the leader, and waits until all live replicas have followed."""
+"""DeleteRecords: moves log starts up on the leader, and waits until all live replicas have followed.
+
+An answer leaves once the new log starts are on the disk. Apache Kafka writes them once a minute, so that records whose
+deletion it has confirmed are back after a crash.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidTopicError
@@ -64,17 +69,31 @@ class PendingDeletion:
 
 
 class RecordDeleter:
-    """Serves `ReplicaManager.delete_records`. `failed` hears of every I/O error."""
+    """Serves `ReplicaManager.delete_records`. `failed` hears of every I/O error.
 
-    def __init__(self, table: PartitionTable, waiting: Waiting, failed: Callable[[StorageError], None]) -> None:
+    `checkpoint` writes all log starts down on another thread, and calls back on the loop.
+    """
+
+    def __init__(
+        self,
+        table: PartitionTable,
+        waiting: Waiting,
+        failed: Callable[[StorageError], None],
+        checkpoint: Callable[[Callable[[], None]], None],
+    ) -> None:
         self._table: Final = table
         self._waiting: Final = waiting
         self._failed: Final = failed
+        self._checkpoint: Final = checkpoint
 
     def delete(self, entries: Sequence[DeleteRecordsEntry], *, timeout_ms: int, done: DeleteRecordsDone) -> None:
         """See `ReplicaManager.delete_records`."""
         results: list[DeleteRecordsResult] = []
-        pending = PendingDeletion(self._table, results, done)
+
+        def answer(settled: Sequence[DeleteRecordsResult]) -> None:
+            self._checkpoint(partial(done, settled))
+
+        pending = PendingDeletion(self._table, results, answer)
         for entry in {entry[:2]: entry for entry in entries}.values():
             try:
                 partition, offset = self._delete(entry)
@@ -89,6 +108,8 @@ class RecordDeleter:
             results.append(DeleteRecordsResult(entry.topic, entry.partition, ErrorCode.NONE, low_watermark))
         if pending.open:
             self._waiting.deletions.watch(pending, pending.open, timeout_ms)
+        elif any(result.error_code is ErrorCode.NONE for result in results):
+            answer(results)
         else:
             done(results)
 

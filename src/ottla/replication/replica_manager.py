@@ -7,6 +7,7 @@ together here: `appender`, `log_reader`, `record_deleter`, `delta_applier`, `isr
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -95,7 +96,6 @@ class ReplicaManager:
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None
         self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed, selector)
-        self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed)
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
         # Every produce comes this way: the call goes straight to where the work is done.
@@ -103,6 +103,8 @@ class ReplicaManager:
         self.append_alone: Final = appender.append_alone
         self.append_own_alone: Final = appender.append_own_alone
         self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
+        checkpoint = partial(self._housekeeping.checkpoint_log_starts_then, self._changer)
+        self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed, checkpoint)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
     def _worker(self, name: str) -> Worker:

@@ -4,6 +4,7 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode
 from ottla.replication.delete_records import DeleteRecordsEntry, DeleteRecordsResult
+from ottla.storage.topic_partition import TopicPartition
 from tests.unit.replication.broker_under_test import Answers, BrokerUnderTest, Metadata, want
 from tests.unit.replication.manual_loop import ManualLoop
 
@@ -35,6 +36,7 @@ def metadata(loop: ManualLoop, broker: BrokerUnderTest) -> Metadata:
 
 def follow(broker: BrokerUnderTest, offset: int, start: int) -> None:
     broker.fetch(want("copied", 0, offset, log_start_offset=start), replica_id=2, replica_epoch=1)
+    broker.loop.run()
 
 
 def delete(broker: BrokerUnderTest, *entries: tuple[str, int, int]) -> Answers:
@@ -44,6 +46,7 @@ def delete(broker: BrokerUnderTest, *entries: tuple[str, int, int]) -> Answers:
         answers.take(results)
 
     broker.replicas.delete_records([DeleteRecordsEntry(*entry) for entry in entries], timeout_ms=500, done=done)
+    broker.loop.run()
     return answers
 
 
@@ -97,3 +100,15 @@ def test_a_lost_leadership_ends_the_wait(loop: ManualLoop, broker: BrokerUnderTe
     metadata.change("copied", leader=2)
     loop.run()
     assert answers == [("copied", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)]
+
+
+def test_the_answer_leaves_when_the_log_start_is_on_the_disk(broker: BrokerUnderTest, metadata: Metadata) -> None:
+    [home] = broker.logs.directories.all()
+    written: list[int | None] = []
+
+    def done(results: Sequence[DeleteRecordsResult]) -> None:
+        written.append(home.log_starts.read().get(TopicPartition("orders", 0)))
+
+    broker.replicas.delete_records([DeleteRecordsEntry("orders", 0, 4)], timeout_ms=500, done=done)
+    broker.loop.run()
+    assert written == [4]

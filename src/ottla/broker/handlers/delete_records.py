@@ -5,7 +5,8 @@ watermark is OFFSET_OUT_OF_RANGE. Answers once the live replicas have moved too,
 REQUEST_TIMED_OUT. Topics that are only compacted refuse (POLICY_VIOLATION), and so do internal ones
 (INVALID_TOPIC_EXCEPTION).
 
-Deviations: answers keep the request's order. KIP-107.
+Deviations: answers keep the request's order, and leave when the new starts are on the disk: after a crash of Apache
+Kafka what was deleted within the last minute is back. KIP-107.
 """
 
 from collections.abc import Iterable, Sequence
