@@ -119,7 +119,10 @@ def _read_epochs(disk: Disk, path: str) -> LeaderEpochCache:
 
 
 def _find_lost_epochs(disk: Disk, loaded: LoadedLog, options: LoadOptions) -> None:
-    """Makes up for a lost history of epochs; what recovery is going to read is left to it."""
+    """Makes up for a lost history of epochs; what recovery is going to read is left to it.
+
+    With nothing flushed yet there is no file to lose: the first flush of a log that follows writes it.
+    """
     epochs, segments = loaded.epochs, loaded.segments
     status = disk.status(epochs.path)
     # An empty file is what Apache Kafka begins with, and what some file systems leave of one after a crash.
@@ -128,7 +131,8 @@ def _find_lost_epochs(disk: Disk, loaded: LoadedLog, options: LoadOptions) -> No
         return
     is_clean = options.shutdown is Shutdown.CLEAN
     trusted = len(segments) if is_clean else len(segments) - len(segments.from_offset(options.recovery_point))
-    rebuild_epochs(epochs, segments.all()[:trusted])
+    if trusted:
+        rebuild_epochs(epochs, segments.all()[:trusted])
 
 
 def _check_flushed(loaded: LoadedLog, shutdown: Shutdown) -> None:

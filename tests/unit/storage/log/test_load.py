@@ -209,6 +209,17 @@ def test_a_lost_history_of_epochs_is_read_from_the_batches(
     assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n3\n3 0\n5 20\n7 21\n"
 
 
+def test_a_crash_before_the_first_flush_loses_no_history(disk: SimulatedDisk, caplog: pytest.LogCaptureFixture) -> None:
+    log = open_log(disk)
+    append(log, data_batch(), 5)
+    append(log, data_batch(), 7)
+    assert "leader-epoch-checkpoint" not in disk.list(DIRECTORY)
+    again = open_log(disk)
+    assert again.epochs.entries == ((5, 0), (7, 1))
+    assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n2\n5 0\n7 1\n"
+    assert caplog.messages == []
+
+
 def test_an_empty_log_has_no_history_to_lose(disk: SimulatedDisk) -> None:
     open_log(disk).close(NOW_MS)
     open_log(disk, shutdown=Shutdown.CLEAN)
