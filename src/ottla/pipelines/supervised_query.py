@@ -44,10 +44,15 @@ class SupervisedQuery:
         assert self._query is not None, "it was not started"
         return self._query
 
-    def start(self) -> None:
-        """Starts it and waits until its source has answered; `QueryFailedError` if it won't."""
+    def start(self, *, meanwhile: Callable[[], None] | None = None) -> None:
+        """Starts it and waits until its source has answered; `QueryFailedError` if it won't.
+
+        `meanwhile` is called while it waits; what that raises ends the wait.
+        """
         self._query = self._start_query()
         while not self._is_up():
+            if meanwhile is not None:
+                meanwhile()
             self.check()
             time.sleep(_POLL_SECONDS)
 

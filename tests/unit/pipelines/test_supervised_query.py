@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ottla.base.errors import OttlaError
 from ottla.pipelines import supervised_query
 from ottla.pipelines.supervised_query import QueryFailedError, SupervisedQuery
 
@@ -49,6 +50,15 @@ def test_a_query_whose_source_does_not_come_up_is_started_again_later_each_time(
     supervised.start()
     assert supervised.query is good
     assert [pause for pause in pauses if pause >= 1] == [1, 2]
+
+
+def test_what_the_query_needs_may_go_while_it_starts() -> None:
+    def gone() -> None:
+        raise OttlaError("the broker ended")
+
+    supervised = SupervisedQuery(starting(Query(message="Initializing sources")))
+    with pytest.raises(OttlaError, match="the broker ended"):
+        supervised.start(meanwhile=gone)
 
 
 def test_a_query_that_fails_while_it_runs_is_started_again() -> None:

@@ -120,7 +120,7 @@ def _run_pipeline(
         for target, query in pipeline.queries(spark, _drivers(spark, options)).items():
             queries.append(query)
             with stage(f"starting the query that writes {target}"):
-                query.start()
+                query.start(meanwhile=broker.check)
         if earlier:
             progress.note = f"goes on after {earlier:,} positions of earlier runs"
         _show(progress, check, _deadline(options, progress))
