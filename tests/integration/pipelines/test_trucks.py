@@ -156,7 +156,5 @@ def test_drivers_from_a_compacted_topic(spark: "SparkSession", broker: Server, a
 
 
 def test_a_postgres_that_is_not_there_is_said_in_a_sentence(spark: "SparkSession") -> None:
-    with pytest.raises(
-        OttlaError, match=r"^the drivers can't be read from .* of PostgreSQL: .*refused"
-    ):
+    with pytest.raises(OttlaError, match=r"^the drivers can't be read from .* of PostgreSQL: .*refused"):
         from_postgres(spark, f"postgresql://somebody:secret@127.0.0.1:{free_port()}/trucks")
