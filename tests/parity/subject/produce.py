@@ -134,6 +134,8 @@ def _transactions(talk: Talk, topic: Topic) -> None:
     squeezed = patched(batch(b"v", compression=CompressionType.ZSTD, producer=(99, 0, 0)), ">h", 21, 16 + 4)
     for version in (6, 7):
         talk.ask("transactional zstd without an id", request(topic, (0, squeezed)), version)
+    unknown = Topic("produce-unknown", Uuid(b"\x01" * 16))
+    talk.ask("transactional without an id, to an unknown topic", request(unknown, (0, squeezed)), NEWEST)
 
 
 def _producer_ids(talk: Talk) -> None:

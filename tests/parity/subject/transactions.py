@@ -248,6 +248,7 @@ def _offsets(talk: Talk, topic: Topic) -> None:
     talk.ask_all_versions(
         "a group that was not added", lambda version: commit(version, by, "strangers", topic, (0, 1)), "0-4"
     )
+    talk.ask("no group, no producer", commit(3, Producer("offsets", -1, -1), "", topic, (0, 1)), 3)
     talk.quietly(add_offsets(by, "transformers"), 3)
     known = {"generation_id": 1, "member_id": member}
     for name, who, fields in (

@@ -40,6 +40,7 @@ from ottla.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
 from ottla.protocol.records.validation import single_batch
@@ -81,7 +82,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
             continue
         name = parts.metadata.topic_name(topic.topic_id)
         if name is None:
-            work.unknown.append((topic.topic_id, [partition.index for partition in topic.partition_data]))
+            work.leave_out(topic)
         else:
             work.topic_ids[name] = topic.topic_id
             work.take(name, topic.partition_data)
@@ -147,6 +148,11 @@ class _Work:
         self.is_transactional = False
         """Whether any batch is, also of those that were refused."""
 
+    def leave_out(self, topic: TopicProduceData) -> None:
+        """Notes a topic that nobody knows."""
+        self.unknown.append((topic.topic_id, [partition.index for partition in topic.partition_data]))
+        self.is_transactional |= any(_is_transactional(partition.records) for partition in topic.partition_data)
+
     def take(self, topic: str, partitions: Sequence[PartitionProduceData]) -> None:
         """Takes in what is wanted of a topic; what is not exactly one batch is refused."""
         version = self._context.route.version
@@ -157,7 +163,7 @@ class _Work:
                     raise InvalidRecordError("The records are null")
                 batch = single_batch(records, version)
             except ApiError as error:
-                self.is_transactional = self.is_transactional or _is_transactional(records)
+                self.is_transactional |= _is_transactional(records)
                 self._refuse(topic, partition, error)
                 continue
             if batch.is_transactional:

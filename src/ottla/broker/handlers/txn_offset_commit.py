@@ -75,6 +75,9 @@ class _Commit:
     def verify(self) -> None:
         """Asks whether the transaction is going on and the group's offsets are part of it."""
         request = self._request
+        if not request.group_id:
+            self._answer(refused_transactional(request, int(ErrorCode.INVALID_GROUP_ID)))
+            return
         options = BatchOptions(
             producer_id=request.producer_id,
             producer_epoch=request.producer_epoch,
