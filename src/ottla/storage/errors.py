@@ -32,6 +32,11 @@ class StorageError(KafkaStorageError):
 class CorruptFileError(StorageError):
     """A file whose contents break an invariant and cannot be rebuilt from anything else."""
 
+    @property
+    def was_read(self) -> bool:
+        """Whether it is what the file says that is wrong, and not that it is no file at all."""
+        return self.errno is None
+
 
 class LogOfflineError(StorageError):
     """An earlier I/O error took the log offline."""

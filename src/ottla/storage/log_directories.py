@@ -59,9 +59,9 @@ class LogDirectories:
         for directory in self.online():
             try:
                 properties = read_meta_properties(directory.disk, directory.path)
-            except CorruptFileError:
-                raise
             except StorageError as error:
+                if isinstance(error, CorruptFileError) and error.was_read:
+                    raise
                 directory.go_offline(error)
                 continue
             if properties is not None:

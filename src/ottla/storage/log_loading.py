@@ -77,13 +77,13 @@ class DirectoryLoading:
         self._told_ms = 0
 
     def run(self) -> list[LoadedLog]:
-        """Loads everything. An I/O error leaves the directory offline; `CorruptFileError` goes through."""
+        """Loads everything. An I/O error leaves the directory offline; noise (`CorruptFileError`) goes through."""
         directory = self._directory
         try:
             self._run()
-        except CorruptFileError:
-            raise
         except StorageError as error:
+            if isinstance(error, CorruptFileError) and error.was_read:
+                raise
             directory.go_offline(error)
             return []
         directory.is_loaded = True

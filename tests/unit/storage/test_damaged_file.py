@@ -199,3 +199,14 @@ def test_a_file_where_a_partitions_directory_should_be_is_one_logs_trouble(clock
     append(manager.get_or_create(HEALTHY, TOPIC_ID), data_batch())
     assert manager.directories.offline() == []
     assert (tmp_path / "a-0").read_text() == "a note"
+
+
+def test_a_directory_where_the_identity_of_a_log_directory_should_be_takes_that_one_offline(
+    clock: ManualClock, tmp_path: Path
+) -> None:
+    (tmp_path / "one" / "meta.properties").mkdir(parents=True)
+    directories = (str(tmp_path / "one"), str(tmp_path / "two"))
+    options = LogManagerOptions(directories=directories, disk=LocalDisk(), clock=clock, lock_directory=None)
+    manager = LogManager(options)
+    manager.directories.identify(None, 1)
+    assert [home.path for home in manager.directories.online()] == [directories[1]]
