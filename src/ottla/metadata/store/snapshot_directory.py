@@ -5,6 +5,7 @@ Before the log forgets anything the snapshot that covers it is there, so at ever
 log behind it make up the whole state.
 """
 
+import logging
 from typing import Final
 
 from ottla.metadata.store import snapshot_name
@@ -16,6 +17,8 @@ from ottla.storage.errors import CorruptFileError, StorageError
 
 _HEADER_BYTES_MAX: Final = 1 << 20
 """Room for the first batch, which has the voters too."""
+
+_log = logging.getLogger(__name__)
 
 
 class SnapshotDirectory:
@@ -32,7 +35,8 @@ class SnapshotDirectory:
     def open(cls, disk: Disk, directory: str, log: MetadataLog) -> "SnapshotDirectory":
         """Finds the snapshots of a log; removes what an interrupted write or deletion left, and those before the log.
 
-        `CorruptFileError` if the log begins where no snapshot leads to, or the newest one is broken.
+        `CorruptFileError` if the log begins where no snapshot leads to, or if the newest one is broken and holds
+        what nothing else does. Apache Kafka does not start with a broken one in any case.
         """
         sizes: dict[OffsetAndEpoch, int] = {}
         leftovers: list[str] = []
@@ -60,9 +64,28 @@ class SnapshotDirectory:
                 reason = f"the log begins at offset {log.start_offset}, and no snapshot holds what was before"
                 raise CorruptFileError(reason, self._directory)
             return
-        check_snapshot(self.read_whole(latest), self.path(latest))
+        try:
+            check_snapshot(self.read_whole(latest), self.path(latest))
+        except CorruptFileError as problem:
+            if not self._is_dispensable(latest, log):
+                raise
+            _log.warning("%s; it goes, what is before it and the log hold the same", problem)
+            self._drop(latest)
+            self._check(log)
+            return
         if latest.offset == log.end_offset:
             log.start_epoch = latest.epoch
+
+    def _is_dispensable(self, latest: OffsetAndEpoch, log: MetadataLog) -> bool:
+        """Whether the log reaches from an older snapshot, or from its very beginning, to this one."""
+        is_begun = len(self._ids) > 1 or (log.start_offset == 0 and latest.offset > 0)
+        return is_begun and log.end_offset >= latest.offset
+
+    def _drop(self, snapshot_id: OffsetAndEpoch) -> None:
+        self._disk.remove(self.path(snapshot_id))
+        self._disk.flush_directory(self._directory)
+        del self._sizes[snapshot_id]
+        self._ids = sorted(self._sizes)
 
     @property
     def ids(self) -> list[OffsetAndEpoch]:

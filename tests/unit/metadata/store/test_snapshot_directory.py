@@ -98,17 +98,39 @@ def test_a_log_that_begins_nowhere_is_refused(disk: SimulatedDisk) -> None:
 @pytest.mark.parametrize(
     ("position", "complaint"), [(90, "offset .* where 1 is next"), (150, "CRC"), (None, "no footer")]
 )
-def test_a_broken_latest_snapshot_is_refused(disk: SimulatedDisk, position: int | None, complaint: str) -> None:
+def test_a_broken_snapshot_that_alone_holds_something_is_refused(
+    disk: SimulatedDisk, position: int | None, complaint: str
+) -> None:
     _, snapshots = filled(disk)
+    snapshots.delete_before(at(18, 3))
     path = snapshots.path(at(18, 3))
+    break_snapshot(disk, path, position)
+    with pytest.raises(CorruptFileError, match=complaint) as refusal:
+        opened(disk)
+    assert refusal.value.path == path
+
+
+@pytest.mark.parametrize("position", [90, 150, None])
+@pytest.mark.parametrize("older", [0, 2])
+def test_a_broken_snapshot_goes_if_the_log_holds_the_same(
+    disk: SimulatedDisk, position: int | None, older: int
+) -> None:
+    log, snapshots = filled(disk)
+    ids = snapshots.ids
+    for known in ids[: 2 - older]:
+        disk.remove(snapshots.path(known))
+    break_snapshot(disk, snapshots.path(ids[2]), position)
+    again, left = opened(disk)
+    assert left.ids == ids[2 - older : 2]
+    assert (again.start_offset, again.end_offset) == (log.start_offset, log.end_offset)
+
+
+def break_snapshot(disk: SimulatedDisk, path: str, position: int | None) -> None:
     file = disk.open(path, Access.WRITE)
     if position is None:
         file.truncate(file.size() - 75)
     else:
         file.write(position, [b"\xaa"])
-    with pytest.raises(CorruptFileError, match=complaint) as refusal:
-        opened(disk)
-    assert refusal.value.path == path
 
 
 def test_deleting_takes_older_snapshots_and_their_log(disk: SimulatedDisk) -> None:
