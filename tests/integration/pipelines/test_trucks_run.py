@@ -179,7 +179,7 @@ def test_a_broker_that_is_killed_is_said_in_a_sentence(data: Path) -> None:
         broker.check()
         for pid in _processes(data):
             os.kill(pid, signal.SIGKILL)
-        with pytest.raises(OttlaError, match=r"the broker ended in the middle \(SIGKILL\): .*The next run goes on"):
+        with pytest.raises(OttlaError, match=r"the broker ended in the middle \(SIGKILL\); .*The next run goes on"):
             _check_until_it_raises(broker)
 
 

@@ -63,8 +63,7 @@ class BrokerProcess:
         if self._process is not None and (code := self._process.poll()) is not None:
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             raise OttlaError(
-                f"the broker ended in the middle ({how}): {self._last_words()} (more in {self.log}). The next run goes "
-                "on from here."
+                f"the broker ended in the middle ({how}); its log is {self.log}. The next run goes on from here."
             )
 
     def stop(self) -> None:

@@ -23,6 +23,7 @@ from ottla.client.record import TopicPartition
 from ottla.pipelines.session import check_java, check_memory
 from ottla.pipelines.supervised_query import QueryFailedError, SupervisedQuery
 from ottla.pipelines.trucks.broker_process import BrokerProcess
+from ottla.pipelines.trucks.companion import Companion
 from ottla.pipelines.trucks.driver_table import from_bundled, from_postgres, from_topic
 from ottla.pipelines.trucks.generator import TruckFleet
 from ottla.pipelines.trucks.live_view import Progress, render, summary
@@ -105,12 +106,14 @@ def _run_pipeline(
     )
     arrived, ended = threading.Event(), threading.Event()
     watch = Watch(pipeline, progress, partitions=_PARTITIONS, earlier=earlier)
-    driving = threading.Thread(target=_drive, args=(options, progress, earlier, arrived), daemon=True)
-    watching = threading.Thread(target=watch.run, args=(ended,), daemon=True)
+    driving = Companion(lambda: _drive(options, progress, earlier, arrived))
+    watching = Companion(lambda: watch.run(ended))
     queries: list[SupervisedQuery] = []
 
     def check() -> None:
         broker.check()
+        driving.check()
+        watching.check()
         for query in queries:
             query.check()
 
@@ -120,7 +123,7 @@ def _run_pipeline(
         for target, query in pipeline.queries(spark, _drivers(spark, options)).items():
             queries.append(query)
             with stage(f"starting the query that writes {target}"):
-                query.start(meanwhile=broker.check)
+                query.start(meanwhile=check)
         if earlier:
             progress.note = f"goes on after {earlier:,} positions of earlier runs"
         _show(progress, check, _deadline(options, progress))
