@@ -5,6 +5,7 @@ A traceback of its own would land in the middle of the screen, and the run would
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -24,6 +25,9 @@ class Companion(threading.Thread):
             self._work()
         except OttlaError as error:
             self._error = error
+        except CancelledError:
+            # The process ends, and the event loops of its clients with it: nobody is left to be told.
+            return
 
     def check(self) -> None:
         """Raises, in any other thread, what has ended the work."""

@@ -1,5 +1,7 @@
 """Threads beside a run, and what they say when they end."""
 
+from concurrent.futures import CancelledError
+
 import pytest
 
 from ottla.base.errors import OttlaError
@@ -16,6 +18,16 @@ def test_what_ends_the_work_is_raised_where_it_is_looked_at() -> None:
     companion.join()
     with pytest.raises(OttlaError, match="no broker could be reached"):
         companion.check()
+
+
+def test_the_end_of_the_process_is_no_trouble() -> None:
+    def work() -> None:
+        raise CancelledError
+
+    companion = Companion(work)
+    companion.start()
+    companion.join()
+    companion.check()
 
 
 def test_work_that_is_done_is_no_trouble() -> None:
