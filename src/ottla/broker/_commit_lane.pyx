@@ -14,6 +14,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from ottla.base._named_tuple cimport named
 from ottla.broker._request_input cimport CLIENT_ID_AT, REFUSED, Input, has, read_uvarint
 from ottla.protocol.records._varint cimport (
     load_int16,
@@ -51,7 +52,6 @@ cdef enum:
 
 cdef int16_t KEY_TYPE = OffsetCommitKey.type_id
 cdef int16_t VALUE_VERSION = PRESENT_VERSION
-cdef object new_tuple = tuple.__new__
 cdef object EMPTY_MAP = Map()
 
 cdef uint8_t scratch[FRAME_BYTES_MAX + 64]
@@ -140,7 +140,7 @@ cdef class Commit:
     def replay(self, state, offset):
         """The state after the records: `GroupsState` with what `_offsets_after` made of its offsets."""
         cdef tuple before = <tuple>state
-        return new_tuple(GroupsState, (before[0], self.offsets_after(<tuple>before[1], offset)))
+        return named(GroupsState, (before[0], self.offsets_after(<tuple>before[1], offset)))
 
     cdef object offsets_after(self, tuple before, int64_t record_offset):
         """The `OffsetsState` after the records, of which the first is at `record_offset`; the group is there."""
@@ -151,11 +151,10 @@ cdef class Commit:
             partitions = topics.get(topic, EMPTY_MAP)
             if partition not in partitions:
                 count += 1
-            # Half the cost of the constructors, which would take the values apart to put them together again.
             fields = (offset, leader_epoch, metadata, self.now_ms, NO_EXPIRY, topic_id, record_offset)
-            topics = topics.set(topic, partitions.set(partition, new_tuple(OffsetAndMetadata, fields)))
+            topics = topics.set(topic, partitions.set(partition, named(OffsetAndMetadata, fields)))
             record_offset += 1
-        return new_tuple(OffsetsState, (committed.set(self.group_id, topics), before[1], before[2], count))
+        return named(OffsetsState, (committed.set(self.group_id, topics), before[1], before[2], count))
 
     def __call__(self, outcome):
         if outcome is None:
@@ -271,7 +270,7 @@ cdef class CommitLane:
                 instance_id = text(source, size)
                 if instance_id is None:
                     return None
-        commit.claim = new_tuple(CommitClaim, (member_id, instance_id, generation, False, self.api_version))
+        commit.claim = named(CommitClaim, (member_id, instance_id, generation, False, self.api_version))
         return group
 
     cdef Py_ssize_t read_topics(self, Input *source, Group group, Commit commit, int32_t correlation_id):

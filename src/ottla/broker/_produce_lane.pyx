@@ -11,6 +11,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy
 
+from ottla.base._named_tuple cimport named
 from ottla.broker._request_input cimport CLIENT_ID_AT, REFUSED, Input, expect, has, read_uvarint
 from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32, store_int64
 
@@ -36,7 +37,6 @@ cdef enum:
     KEPT_MAX = 10000
 
 cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
-cdef object new_tuple = tuple.__new__
 
 
 cdef class Topic:
@@ -59,7 +59,7 @@ cdef class Work:
     cdef bint is_done
 
     def __call__(self, results):
-        result = results[0]
+        cdef tuple result = <tuple>results[0]
         self.is_done = True
         if result[2] != 0:
             self.lane.refuse(self, results)
@@ -123,7 +123,7 @@ cdef class ProduceLane:
         if outcome is not None:
             self.finish(work, outcome)
             return True
-        entry = new_tuple(AppendEntry, (topic.name, work.index, records, FROM_CLIENT))
+        entry = named(AppendEntry, (topic.name, work.index, records, FROM_CLIENT))
         self.append((entry,), acks=work.acks, timeout_ms=timeout_ms, done=work)
         if not work.is_done:
             exchange.proceed()
@@ -131,9 +131,12 @@ cdef class ProduceLane:
 
     cdef int finish(self, Work work, object outcome) except -1:
         """An append that waited for nothing: an `AppendInfo`, or the `AppendResult` of a refusal."""
+        cdef tuple info
         if type(outcome) is AppendResult:
             return self.refuse(work, (outcome,))
-        return self.answer(work, outcome[0], outcome[1], outcome[5], outcome[3], outcome[4])
+        # As a tuple, whose items are at hand: a named one is asked for each by a call.
+        info = <tuple>outcome
+        return self.answer(work, info[0], info[1], info[5], info[3], info[4])
 
     cdef int answer(
         self, Work work, int64_t base_offset, int64_t last_offset, int64_t size, int64_t append_time, int64_t start

@@ -6,6 +6,7 @@ the connection without an answer, except that ApiVersions is always answered, so
 what it may say (KIP-511). Bytes behind a request are ignored.
 
 `received` runs for every request, so it is straight and does nothing twice: see `route` for what is worked out once.
+Requests that a lane takes reach it from compiled code, where there is a compiler (`_intake.pyx`).
 """
 
 import logging
@@ -13,6 +14,7 @@ import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from ottla.base.accelerated import compiled_module
 from ottla.broker.api_table import ApiTable
 from ottla.broker.client_session import ClientSession
 from ottla.broker.refusal import refusing, wants_answer
@@ -47,7 +49,13 @@ class Pipeline:
         self._metrics = metrics
         self._kind = RouteKind(table.is_controller, metrics, time)
         self._time = time
-        self._routes: dict[tuple[int, int], Route] = {}
+        self._routes: dict[int, Route] = {}
+        """By API key << 16 | version: the first four bytes of a request."""
+        compiled = compiled_module("ottla.broker._intake")
+        self.received: Callable[[memoryview, Exchange], None] = self._received
+        """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""
+        if compiled is not None:
+            self.received = compiled.Intake(self._routes, self._received, self._failed_in_lane).received
 
     def connected(self, connection: "Connection") -> None:
         """A connection was accepted."""
@@ -58,14 +66,13 @@ class Pipeline:
         if isinstance(connection.session, ClientSession):
             connection.session.close()
 
-    def received(self, frame: memoryview, exchange: "Exchange") -> None:
-        """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""
+    def _received(self, frame: memoryview, exchange: "Exchange") -> None:
         try:
             key, version, correlation_id, length = _HEAD.unpack_from(frame)
         except struct.error:
             exchange.close(f"a request of {len(frame)} bytes has no room for a header")
             return
-        route = self._routes.get((key, version))
+        route = self._routes.get(key << 16 | version)
         if route is None:
             route = self._resolve(key, version, frame, exchange)
             if route is None:
@@ -75,7 +82,7 @@ class Pipeline:
                 if route.lane.take(frame, correlation_id, length, exchange):
                     return
             except Exception as error:  # noqa: BLE001 - see `_failed`
-                self._failed_in_lane(route, frame, exchange, error)
+                self._failed_in_lane(frame, exchange, error)
                 return
         try:
             if length > 0:
@@ -117,7 +124,7 @@ class Pipeline:
 
     def route(self, api: ApiKey, version: int) -> Route | None:
         """The route of a call in a version, for requests that come in another way; None if it is not served."""
-        known = self._routes.get((api, version))
+        known = self._routes.get(api << 16 | version)
         if known is not None:
             return known
         served = self._table.served.get(api)
@@ -127,7 +134,7 @@ class Pipeline:
         made = Route(api, version, handler, self._kind)
         if hasattr(handler, "lane"):
             made.lane = handler.lane(self._parts, made)
-        self._routes[(api, version)] = made
+        self._routes[api << 16 | version] = made
         return made
 
     def _answer_prepared(self, route: Route, context: RequestContext, body: memoryview) -> bool:
@@ -182,9 +189,10 @@ class Pipeline:
             error = UnknownServerError()
         self._refuse(context, request, error)
 
-    def _failed_in_lane(self, route: Route, frame: memoryview, exchange: "Exchange", error: Exception) -> None:
+    def _failed_in_lane(self, frame: memoryview, exchange: "Exchange", error: Exception) -> None:
         """The same for what went wrong on a short way, which did not decode the request."""
         header, position = decode_request_header(frame)
+        route = self._routes[header.request_api_key << 16 | header.request_api_version]
         context = RequestContext(route, header.correlation_id, header.client_id or "", exchange)
         self._failed(context, route.decode(frame, position), error)
 

@@ -1,0 +1,13 @@
+from collections.abc import Callable
+
+from ottla.broker.route import Route
+from ottla.net.exchange import Exchange
+
+class Intake:
+    def __init__(
+        self,
+        routes: dict[int, Route],
+        otherwise: Callable[[memoryview, Exchange], None],
+        failed: Callable[[memoryview, Exchange, Exception], None],
+    ) -> None: ...
+    def received(self, frame: memoryview, exchange: Exchange) -> None: ...
