@@ -8,6 +8,7 @@ from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory, PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
+from ottla.protocol.records._crc cimport crc_short, is_short
 from ottla.protocol.records._frame cimport Frame, add, parse
 from ottla.protocol.records._memory cimport is_contiguous
 from ottla.protocol.records._varint cimport (
@@ -173,13 +174,20 @@ cdef class Batch:
         return load_int32(self.at + COUNT_AT)
 
     def compute_crc(self):
+        return self.checksum()
+
+    cdef uint32_t checksum(self) except? 0:
+        cdef Py_ssize_t size = self.size - ATTRIBUTES_AT
+        if is_short(size):
+            return crc_short(self.at + ATTRIBUTES_AT, <size_t>size)
         # The view lives no longer than this call, and the buffer lives as long as we do.
-        return crc32c(PyMemoryView_FromMemory(<char*>self.at + ATTRIBUTES_AT, self.size - ATTRIBUTES_AT, PyBUF_READ))
+        return crc32c(PyMemoryView_FromMemory(<char*>self.at + ATTRIBUTES_AT, size, PyBUF_READ))
 
     def crc_matches(self):
-        cdef uint32_t claimed = <uint32_t>load_int32(self.at + CRC_AT)
-        cdef uint32_t computed = self.compute_crc()
-        return claimed == computed
+        return self.is_intact()
+
+    cdef bint is_intact(self) except -1:
+        return self.checksum() == <uint32_t>load_int32(self.at + CRC_AT)
 
     def is_in_order(self, Py_ssize_t size_max, int64_t earliest, int64_t latest, *, bint needs_keys):
         return self.in_order(size_max, earliest, latest, needs_keys)
@@ -191,7 +199,7 @@ cdef class Batch:
             self.size > size_max or load_int64(self.at) != 0 or load_int16(self.at + ATTRIBUTES_AT) & ~0x10
             or count <= 0 or last_delta != count - 1
             or (load_int64(self.at + PRODUCER_AT) >= 0 and load_int32(self.at + PRODUCER_AT + 10) < 0)
-            or not self.crc_matches()
+            or not self.is_intact()
         ):
             return False
         return self.records_in_order(count, needs_keys, earliest, latest)
@@ -259,8 +267,7 @@ cdef class Batch:
         self.seal()
 
     cdef seal(self):
-        cdef uint32_t computed = self.compute_crc()
-        store_int32(self.at + CRC_AT, <int32_t>computed)
+        store_int32(self.at + CRC_AT, <int32_t>self.checksum())
 
     cdef need_writable(self):
         if PyMemoryView_GET_BUFFER(self.memory).readonly:

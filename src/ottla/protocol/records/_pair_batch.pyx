@@ -9,6 +9,7 @@ from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZ
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from ottla.protocol.records._crc cimport crc_short, is_short
 from ottla.protocol.records._varint cimport store_int32, store_int64, varint_size, write_varint
 
 from ottla.protocol.checksum import crc32c
@@ -95,6 +96,10 @@ def write_pairs(list pairs, int64_t timestamp, int64_t base_offset=0, int32_t le
     store_int64(start + MAX_TIMESTAMP_AT, timestamp)
     memset(start + PRODUCER_AT, 0xFF, PRODUCER_BYTES)
     store_int32(start + COUNT_AT, count)
-    checksum = crc32c(PyMemoryView_FromMemory(<char*>start + ATTRIBUTES_AT, total - ATTRIBUTES_AT, PyBUF_READ))
+    total -= ATTRIBUTES_AT
+    if is_short(total):
+        checksum = crc_short(start + ATTRIBUTES_AT, <size_t>total)
+    else:
+        checksum = crc32c(PyMemoryView_FromMemory(<char*>start + ATTRIBUTES_AT, total, PyBUF_READ))
     store_int32(start + CRC_AT, <int32_t>checksum)
     return batch
