@@ -164,6 +164,9 @@ class Partition:
         config = log.config
         if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
             return None
+        end_offset = log.append_pairs_committed(pairs, timestamp_ms, self.leader_epoch, now_ms)
+        if end_offset is not None:
+            return end_offset
         end_offset = log.append_pairs(pairs, timestamp_ms, self.leader_epoch, now_ms)
         if end_offset is not None and end_offset > log.high_watermark:
             log.high_watermark = end_offset

@@ -1,7 +1,7 @@
 """The end of a log: what every append looks at and changes.
 
 `Log` adds all that happens less often. The two are apart because this half exists twice, here and compiled in
-`_end.pyx`, which also has a short way for the appends that nearly all are.
+`_end.pyx`, which also has a short ways for the appends that nearly all are.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -61,3 +61,8 @@ class LogEnd:
         None, with nothing done, unless the batch and the log are just as they nearly always are; plain Python has
         no shorter way than the usual one, and never does it.
         """
+
+    def append_pairs_committed(
+        self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
+    ) -> int | None:
+        """The same for `append_pairs`."""

@@ -20,12 +20,12 @@ class CompletedTransaction(NamedTuple):
 class OpenTransactions:
     """Transactions by first offset, which is the order they began in."""
 
-    __slots__ = ("_open", "_unreplicated")
+    __slots__ = ("_open", "unreplicated")
 
     def __init__(self) -> None:
         self._open: dict[int, int] = {}
         """First offset to producer id."""
-        self._unreplicated: dict[int, int] = {}
+        self.unreplicated: dict[int, int] = {}
         """First offset to the marker's offset."""
 
     def __len__(self) -> int:
@@ -38,17 +38,17 @@ class OpenTransactions:
     def complete(self, completed: CompletedTransaction) -> None:
         """A transaction's marker was written."""
         del self._open[completed.first_offset]
-        self._unreplicated[completed.first_offset] = completed.last_offset
+        self.unreplicated[completed.first_offset] = completed.last_offset
 
     def replicated(self, high_watermark: int) -> None:
         """Every marker below the high watermark is safe."""
-        if self._unreplicated:
-            self._unreplicated = {first: last for first, last in self._unreplicated.items() if last >= high_watermark}
+        if self.unreplicated:
+            self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
 
     def clear(self) -> None:
         """Forgets everything."""
         self._open = {}
-        self._unreplicated = {}
+        self.unreplicated = {}
 
     @property
     def first_undecided(self) -> tuple[int, int] | None:
@@ -58,10 +58,10 @@ class OpenTransactions:
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the oldest transaction begins that is open or not replicated."""
-        if not self._unreplicated:
+        if not self.unreplicated:
             return next(iter(self._open), None)
         # Transactions complete in another order than they began in.
-        oldest = min(self._unreplicated)
+        oldest = min(self.unreplicated)
         return min(oldest, next(iter(self._open), oldest))
 
     def stable_offset_after(self, completed: CompletedTransaction) -> int:

@@ -18,3 +18,4 @@ cdef class SegmentEnd:
     cdef int add(
         self, object data, const uint8_t *bytes, Py_ssize_t size, int64_t last_offset, int64_t max_timestamp
     ) except -1
+    cdef int note(self, int64_t position, int64_t size, int64_t last_offset, int64_t max_timestamp) except -1

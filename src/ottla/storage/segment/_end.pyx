@@ -3,6 +3,7 @@ written to without a call of Python's."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t
+from posix.types cimport off_t
 
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.storage.disk.local import LocalFile
@@ -10,7 +11,7 @@ from ottla.storage.errors import StorageError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 
 cdef extern from "<unistd.h>" nogil:
-    ssize_t pwrite(int fd, const void *data, size_t size, int64_t position)
+    ssize_t pwrite(int fd, const void *data, size_t size, off_t position)
 
 cdef enum:
     NOT_OURS = -1
@@ -50,16 +51,26 @@ cdef class SegmentEnd:
         file = self.held_file  # for as long as this writes, whoever lets go of it meanwhile
         if descriptor != NOT_OURS:
             with nogil:
-                written = pwrite(descriptor, bytes, <size_t>size, position)
+                written = pwrite(descriptor, bytes, <size_t>size, <off_t>position)
         if written != size:
             # All of it again: whatever the reason is, it is found and told there.
             self._write(position, data)
-        if max_timestamp <= self._max_timestamp and self._unindexed_bytes <= self._index_interval_bytes:
-            self._unindexed_bytes += size
-            self._next_offset = last_offset + 1
-        else:
-            self._note(position, size, last_offset, max_timestamp)
+        self.note(position, size, last_offset, max_timestamp)
         self.size_bytes = position + size
+        return 0
+
+    def _note(self, int64_t position, int64_t size, int64_t last_offset, int64_t max_timestamp):
+        self.note(position, size, last_offset, max_timestamp)
+
+    cdef int note(self, int64_t position, int64_t size, int64_t last_offset, int64_t max_timestamp) except -1:
+        if max_timestamp > self._max_timestamp:
+            self._max_timestamp = max_timestamp
+            self._max_timestamp_offset = last_offset
+        if self._unindexed_bytes > self._index_interval_bytes:
+            self._add_entries(last_offset, position)
+            self._unindexed_bytes = 0
+        self._unindexed_bytes += size
+        self._next_offset = last_offset + 1
         return 0
 
     def _write(self, position, data):

@@ -48,19 +48,26 @@ class SegmentEnd(ABC):
         """The open log file."""
 
     @abstractmethod
-    def _note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
-        """Keeps indexes and timestamps in step with a batch that was written at the position."""
+    def _add_entries(self, last_offset: int, position: int) -> None:
+        """Adds the batch at the position to the indexes."""
 
     def append(self, data: Buffer, last_offset: int, max_timestamp: int) -> None:
         """Writes one batch. On `StorageError` the segment is as it was before."""
         position, size = self.size_bytes, len(data)
         self._write(position, data)
-        if max_timestamp <= self._max_timestamp and self._unindexed_bytes <= self._index_interval_bytes:
-            self._unindexed_bytes += size
-            self._next_offset = last_offset + 1
-        else:
-            self._note(position, size, last_offset, max_timestamp)
+        self._note(position, size, last_offset, max_timestamp)
         self.size_bytes = position + size
+
+    def _note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
+        """Keeps indexes and timestamps in step with a batch that was written at the position."""
+        if max_timestamp > self._max_timestamp:
+            self._max_timestamp = max_timestamp
+            self._max_timestamp_offset = last_offset
+        if self._unindexed_bytes > self._index_interval_bytes:
+            self._add_entries(last_offset, position)
+            self._unindexed_bytes = 0
+        self._unindexed_bytes += size
+        self._next_offset = last_offset + 1
 
     def _write(self, position: int, data: Buffer) -> None:
         try:

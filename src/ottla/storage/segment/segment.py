@@ -207,18 +207,10 @@ class Segment(SegmentEnd):
             end += batch.size
         self.size_bytes = position + len(data)
 
-    def _note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
-        """Keeps indexes and timestamps in step with a batch that was written at the position."""
-        if max_timestamp > self._max_timestamp:
-            self._max_timestamp = max_timestamp
-            self._max_timestamp_offset = last_offset
-        if self._unindexed_bytes > self._index_interval_bytes:
-            self.offset_index.append(last_offset, position)
-            self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
-            self._unindexed_bytes = 0
-            self.is_index_full = self.offset_index.is_full or self.time_index.is_full
-        self._unindexed_bytes += size
-        self._next_offset = last_offset + 1
+    def _add_entries(self, last_offset: int, position: int) -> None:
+        self.offset_index.append(last_offset, position)
+        self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
 
     def locate(self, offset: int) -> tuple[int, int] | None:
         """Position and size of the first batch that ends at the offset or later; None if all end before it."""

@@ -198,3 +198,73 @@ def test_damaged_batch_is_refused_by_the_usual_way() -> None:
     assert log.append_committed(batch, 0, NOW_MS) is None
     with pytest.raises(CorruptMessageError):
         append_usually(log, batch, 0)
+
+
+PAIRS: list[tuple[bytes, bytes | None]] = [(b"k0", b"v" * 40), (b"k1", None), (b"k2", b"")]
+
+
+def append_pairs_usually(log: Log, timestamp_ms: int, epoch: int) -> int:
+    end_offset = log.append_pairs(PAIRS, timestamp_ms, epoch, NOW_MS)
+    assert end_offset is not None
+    log.update_high_watermark(end_offset)
+    return end_offset
+
+
+def test_same_log_by_the_short_way_of_pairs() -> None:
+    short, usual = open_log(new_disk()), open_log(new_disk())
+    for number in range(60):
+        epoch, timestamp = 3 + number // 20, NOW_MS + number * (-1) ** number
+        end_offset = short.append_pairs_committed(PAIRS, timestamp, epoch, NOW_MS)
+        end_offset = end_offset or append_pairs_usually(short, timestamp, epoch)
+        assert end_offset == append_pairs_usually(usual, timestamp, epoch)
+        assert (short.log_end_offset, short.high_watermark) == (usual.log_end_offset, usual.high_watermark)
+    assert len(short.segments) > 3
+    assert short.epochs.entries == usual.epochs.entries
+    for mine, other in zip(short.segments, usual.segments, strict=True):
+        assert mine.base_offset == other.base_offset
+        assert mine.file().read(0, mine.size_bytes) == other.file().read(0, other.size_bytes)
+        assert mine.max_timestamp_offset == other.max_timestamp_offset
+        assert mine.offset_index.entries.count == other.offset_index.entries.count
+
+
+@needs_compiler
+def test_nearly_all_pairs_go_the_short_way() -> None:
+    log = open_log(new_disk(), LogConfig())
+    for _ in range(2):
+        append_pairs_usually(log, NOW_MS, 0)
+    assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) == 9
+
+
+@pytest.mark.parametrize(
+    ("config", "timestamp_ms", "epoch"),
+    [
+        (LogConfig(message_timestamp_type="LogAppendTime"), NOW_MS, 0),
+        (LogConfig(compression_type="zstd"), NOW_MS, 0),
+        (LogConfig(max_message_bytes=100), NOW_MS, 0),
+        (LogConfig(segment_bytes=250), NOW_MS, 0),
+        (LogConfig(segment_ms=1_000), NOW_MS + 2_000, 0),
+        (LogConfig(message_timestamp_before_max_ms=1_000), NOW_MS - 1_001, 0),
+        (LogConfig(message_timestamp_after_max_ms=1_000), NOW_MS + 1_001, 0),
+        (LogConfig(), NOW_MS, 1),
+    ],
+)
+def test_where_pairs_need_a_look_nothing_is_done(config: LogConfig, timestamp_ms: int, epoch: int) -> None:
+    log = open_log(new_disk(), config)
+    append_usually(log, data_batch(), 0)
+    append_usually(log, data_batch(), 0)
+    before = log.tail, log.high_watermark, log.epochs.entries
+    assert log.append_pairs_committed(PAIRS, timestamp_ms, epoch, NOW_MS) is None
+    assert before == (log.tail, log.high_watermark, log.epochs.entries)
+
+
+def test_disk_that_refuses_pairs_takes_the_log_offline() -> None:
+    disk = new_disk()
+    log = open_log(disk, LogConfig())
+    for _ in range(2):
+        append_pairs_usually(log, NOW_MS, 0)
+    disk.make_read_only()
+    with pytest.raises(StorageError):
+        assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) or append_pairs_usually(log, NOW_MS, 0)
+    assert (log.log_end_offset, log.high_watermark) == (6, 6)
+    assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) is None
+    assert log.offline_error is not None
