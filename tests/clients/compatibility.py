@@ -21,9 +21,9 @@ Clients that we did not write, tried on a server of ours in a process of its own
 the tests (`make compatibility`), not by hand; every line is at least one test in `tests/clients` or `tests/parity`.
 """
 _NOT_COMPARED = """\
-Compared are error codes, values, nulls and closed connections, and order where Kafka keeps one. Not compared are ids,
-ports, paths, times of the day, the wording of messages, settings of our own, and, in the list of ApiVersions, the calls
-of shares and streams.
+Compared are error codes and messages, values, nulls and closed connections, and order where Kafka keeps one. Not
+compared are ids, ports, paths, times of the day, the documentation of settings, settings of our own, and, in the list
+of ApiVersions, the calls of shares and streams.
 """
 _SAME = "Apache Kafka 4.3.1's answers to the same bytes"
 _results: dict[str, dict[str, dict[str, str]]] = {}
