@@ -238,11 +238,14 @@ class RaftDriver:
         self._network.send(node, effect.request, heard)
 
     def _note_refusal(self, node: Node, answer: Response) -> None:
-        """Says once why a node has nothing to do with this one: asking again and again does not mend it."""
+        """Says once why a node has nothing to do with this one: asking again and again does not mend it.
+
+        What does mend itself, as with a new leader that has no high watermark yet, is no refusal.
+        """
         code = int(getattr(answer, "error_code", ErrorCode.NONE))
         if code != self._refusals.get(node, ErrorCode.NONE):
             self._refusals[node] = code
-            if code != ErrorCode.NONE:
+            if code != ErrorCode.NONE and not error_for(code).retriable:
                 _log.error("[RaftManager] %s:%d refuses this node: %s", node.host, node.port, error_for(code))
 
     def _flush(self) -> None:

@@ -6,8 +6,12 @@ from random import Random
 
 import pytest
 
-from ottla.protocol.errors import NotControllerError
+from ottla.broker.quorum.quorum_network import Done
+from ottla.protocol.definition import Request
+from ottla.protocol.errors import ErrorCode, NotControllerError
 from ottla.protocol.messages.describe_quorum import DescribeQuorumRequest, RequestPartitionData, RequestTopicData
+from ottla.protocol.messages.fetch import FetchResponse
+from ottla.protocol.messages.vote import VoteRequest, VoteResponse
 from ottla.raft.event import ResignRequested
 from ottla.raft.roles.leader import Leader
 from ottla.storage.disk.simulated import Fault, SimulatedDisk
@@ -135,3 +139,40 @@ def test_stopping_twice_and_after_a_failure_does_no_harm() -> None:
         assert await replica.member.raft.shut_down(1000)
 
     run(scenario)
+
+
+class Refusing:
+    """Another voter that answers whatever it is asked with a code."""
+
+    def __init__(self, code: ErrorCode) -> None:
+        self._code = code
+        self.asked = 0
+
+    def send(self, request: Request, done: Done, *, timeout_ms: int) -> None:
+        """Answers at once."""
+        self.asked += 1
+        answer = VoteResponse if isinstance(request, VoteRequest) else FetchResponse
+        done(answer(error_code=self._code))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize(("code", "said"), [(ErrorCode.REQUEST_TIMED_OUT, 0), (ErrorCode.INCONSISTENT_CLUSTER_ID, 1)])
+def test_only_what_does_not_mend_itself_is_said_to_be_a_refusal(
+    code: ErrorCode, said: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        voters = "1@127.0.0.1:9093,2@127.0.0.1:9094"
+        settings = config(
+            controller_quorum_voters=voters,
+            controller_quorum_election_timeout_ms="5",
+            controller_quorum_fetch_timeout_ms="5",
+        )
+        other = Refusing(code)
+        replica = Replica(formatted_disk(settings), settings, lambda node: other)
+        await until(lambda: other.asked >= 2)
+        await replica.member.stop(0)
+
+    asyncio.run(scenario())
+    assert len([each for each in caplog.records if "refuses this node" in each.getMessage()]) == said
