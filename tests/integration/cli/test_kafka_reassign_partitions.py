@@ -87,7 +87,8 @@ def test_refusals(both: SideBySide, topic: str, tmp_path: Path) -> None:
         assert _first_line(both.ours(*call)) == _first_line(both.java(*call))
     for plan in (_plan(tmp_path, topic, replicas=[7]), _plan(tmp_path, "no-such-topic")):
         both.same(*TO, "--verify", "--preserve-throttles", "--reassignment-json-file", plan)
-    for topics, brokers in (([topic, topic], "1"), (["no-such-topic"], "1"), ([topic], "1,1"), ([topic], "x")):
+    wrong = (([topic, topic], "1"), (["no-such-topic"], "1"), ([topic], "1,1"), ([topic], "x"), ([topic], "7"))
+    for topics, brokers in wrong:
         listed = _file(tmp_path, {"topics": [{"topic": name} for name in topics]})
         call = (*TO, "--generate", "--topics-to-move-json-file", listed, "--broker-list", brokers)
         assert _first_line(both.ours(*call)) == _first_line(both.java(*call))

@@ -10,7 +10,7 @@ from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.replica import TopicPartitionReplica
 from ottla.client.record import TopicPartition
 from ottla.metadata.placement import ReplicaPlacer, UsableBroker
-from ottla.protocol.errors import UnknownTopicOrPartitionError
+from ottla.protocol.errors import InvalidReplicationFactorError, UnknownTopicOrPartitionError
 
 
 async def generate(admin: AsyncAdmin, topics_text: str, brokers_text: str, *, by_rack: bool) -> None:
@@ -25,9 +25,14 @@ async def generate(admin: AsyncAdmin, topics_text: str, brokers_text: str, *, by
         admin, [TopicPartitionReplica(*part, one) for part, replicas in current.items() for one in replicas]
     )
     usable = await _usable(admin, brokers, by_rack=by_rack)
+    try:
+        proposed = _proposal(current, usable)
+    except InvalidReplicationFactorError as error:
+        # Found here and not by a server: Java prints no class for it.
+        raise ToolError(str(error)) from error
     log_dirs = {replica: place.current for replica, place in places.items() if place.current is not None}
     print(f"Current partition replica assignment\n{render_plan(current, log_dirs)}\n")
-    print(f"Proposed partition reassignment configuration\n{render_plan(_proposal(current, usable), {})}")
+    print(f"Proposed partition reassignment configuration\n{render_plan(proposed, {})}")
 
 
 def _brokers(text: str) -> list[int]:
