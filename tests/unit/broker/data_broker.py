@@ -207,8 +207,11 @@ class DataBroker:
         return exchange
 
     def ask(self, request: Request, version: int, kind: type[R], client_id: str = "probe") -> R:
-        """The answer to a request, which has to be at hand."""
-        response = self.send(request, version, client_id).response(request.api, version)
+        """The answer to a request, which has to be at hand, or after what the loop has to do at once."""
+        exchange = self.send(request, version, client_id)
+        if exchange.frame is None:
+            self.loop.run()
+        response = exchange.response(request.api, version)
         assert isinstance(response, kind)
         return response
 
