@@ -59,6 +59,8 @@ from ottla.storage.log_manager import LogManager
 
 _DRAINING_TURNS: Final = 3
 """Turns of the loop in which answers that were just given leave, before their connections are closed."""
+_PATIENCE_MS: Final = 5_000
+"""How long a start waits for the quorum without a word."""
 
 
 class BrokerRole:
@@ -123,14 +125,25 @@ class BrokerRole:
 
     async def _catch_up(self) -> None:
         timeout_ms = self._around.config.integer("initial.broker.registration.timeout.ms")
-        if not await self._member.catch_up(timeout_ms / 1000):
-            config = self._around.config
-            servers = [f"{server.host}:{server.port}" for server in config.quorum_bootstrap_servers]
-            voters = [f"{voter.host}:{voter.port}" for voter in config.quorum_voters]
-            raise StartError(
-                f"no controller could be followed within {timeout_ms} ms; the quorum's servers are "
-                f"{', '.join(servers or voters) or 'not configured'}"
+        first_ms = min(timeout_ms, _PATIENCE_MS)
+        if await self._member.catch_up(first_ms / 1000):
+            return
+        self._log.warning("no controller could be followed so far; %s", self._quorum_seen())
+        if not await self._member.catch_up((timeout_ms - first_ms) / 1000):
+            raise StartError(f"no controller could be followed within {timeout_ms} ms; {self._quorum_seen()}")
+
+    def _quorum_seen(self) -> str:
+        """What an operator has to know of a quorum that does not answer."""
+        config = self._around.config
+        servers = [f"{server.host}:{server.port}" for server in config.quorum_bootstrap_servers]
+        voters = [f"{voter.host}:{voter.port}" for voter in config.quorum_voters]
+        seen = f"the quorum's servers are {', '.join(servers or voters) or 'not configured'}"
+        if config.is_controller and not voters and self._member.raft.core.next_offset == 0:
+            seen += (
+                f"; the metadata log in {config.metadata_log_dir} is empty: if this node was a controller before, "
+                "__cluster_metadata-0 is lost there, and has to be restored or the directory formatted anew"
             )
+        return seen
 
     async def _load_logs(self) -> None:
         image = self._member.metadata.image

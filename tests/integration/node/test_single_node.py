@@ -15,6 +15,7 @@ import pytest
 from ottla.broker.config import ServerConfig
 from ottla.broker.node import Node
 from ottla.broker.start_error import StartError
+from ottla.metadata.store.format import QuorumKind
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.storage.errors import StorageError
@@ -215,6 +216,16 @@ def test_a_broker_that_finds_no_controller_says_whom_it_asked(tmp_path: Path) ->
     message = start_error(config)
     assert "no controller could be followed within 300 ms" in message
     assert "127.0.0.1:1" in message
+
+
+def test_a_controller_whose_metadata_log_is_gone_is_told_so(tmp_path: Path) -> None:
+    given = properties(tmp_path, initial_broker_registration_timeout_ms="300")
+    del given["controller.quorum.voters"]
+    config = ServerConfig(given | {"controller.quorum.bootstrap.servers": "127.0.0.1:1"})
+    format_for(config, QuorumKind.JOINING)
+    message = start_error(config)
+    assert "127.0.0.1:1" in message
+    assert f"the metadata log in {tmp_path} is empty" in message
 
 
 def test_a_broker_of_another_cluster_hears_why_it_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
