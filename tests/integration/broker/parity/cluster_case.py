@@ -44,7 +44,6 @@ def _quorum(topic: str, *partitions: int) -> DescribeQuorumRequest:
 
 SOME_ID = Uuid.parse("zzzzzzzzzzzzzzzzzzzzzw")
 CLUSTER_ID = "QUFBQUFBQUFBQUFBQUFBQQ"
-OWN_WORDS = "endpoints look otherwise in a message"
 QUORUM = [
     read("describe quorum", _quorum("__cluster_metadata", 0)),
     read("describe quorum of a topic", _quorum("orders", 0)),
@@ -59,7 +58,6 @@ QUORUM = [
         "add a voter without listeners",
         AddRaftVoterRequest(cluster_id=CLUSTER_ID, timeout_ms=1000, voter_id=2, voter_directory_id=SOME_ID),
         (0, 1),
-        deviation=OWN_WORDS,
     ),
     write(
         "add a voter with a foreign listener",
@@ -71,7 +69,6 @@ QUORUM = [
             listeners=[Listener(name="ELSE", host="localhost", port=1)],
         ),
         (1,),
-        deviation=OWN_WORDS,
     ),
     write("add this voter", AddRaftVoterRequest(timeout_ms=1000, voter_id=1, voter_directory_id=SOME_ID), (1,)),
     write("remove an unknown voter", RemoveRaftVoterRequest(voter_id=2, voter_directory_id=SOME_ID), (0,)),
@@ -167,7 +164,6 @@ MOVES = [
         "move nothing",
         AlterPartitionReassignmentsRequest(),
         (0, 1),
-        deviation="no message is null here, too, not empty",
     ),
     read("list moves", ListPartitionReassignmentsRequest(topics=None)),
     read(

@@ -192,7 +192,6 @@ QUOTAS = [
         "set one quota twice",
         _quota(_entry([(USER, "a")], (RATE, 1.0), (RATE, 2.0))),
         (1,),
-        deviation="the message says what is there twice",
     ),
     write(
         "set one entity twice",
