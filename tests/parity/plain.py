@@ -39,7 +39,7 @@ _MASKED = {
 }
 # Times and ids inside of messages.
 _LONG_NUMBER = re.compile(r"-?\b\d{13,}\b")
-_RANDOM_ID = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{22}\b")
+_RANDOM_ID = re.compile(r"\b(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{22}\b")
 _UUID = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 # Ids of members that the server made up.
 _MEMBER_ID = re.compile(r"[\w-]{22}")
