@@ -28,6 +28,7 @@ _RECORD_OVERHEAD_BYTES: Final = 21
 _RATIO_MARGIN: Final = 1.05
 _RATIO_FALL, _RATIO_RISE = 0.005, 0.05
 _ROOM_BYTES: Final = 256 * 1024
+_ROOM_BATCHES: Final = 4
 
 
 @frozen
@@ -201,8 +202,8 @@ class Accumulator(Appender):
                     if opened in opened.queue.batches:
                         opened.queue.batches.remove(opened)
                     self.release(opened.reserved_bytes)
-                    return
-            self.mark_ready(opened.queue)
+            if opened.queue.batches:
+                self.mark_ready(opened.queue)
         elif self.senders_wait and not opened.callbacks:
             # Who waits for it takes it along; if nobody does, the loop looks soon.
             return
@@ -270,8 +271,10 @@ class Accumulator(Appender):
             self.wake()
 
     def _close(self, batch: ProducerBatch) -> None:
+        """No more records for this one; the sender is called unless it has the queue already, for a batch before."""
         self._seal(batch)
-        self.mark_ready(batch.queue)
+        if batch.queue.batches[0] is batch:
+            self.mark_ready(batch.queue)
 
     def mark_ready(self, queue: PartitionQueue) -> None:
         """The sender shall look at the queue."""
@@ -405,9 +408,9 @@ class Accumulator(Appender):
             return True
 
     def _wake_waiters(self) -> None:
-        """Whoever waits is woken when there is room for more than a record: waking up costs more than sending one."""
+        """Whoever waits is woken when there is room for some batches: waking up costs more than sending a record."""
         free_bytes = self.memory_bytes - self.memory_used
-        enough = min(self.memory_bytes // 4, _ROOM_BYTES)
+        enough = min(self.memory_bytes // 4, max(_ROOM_BYTES, _ROOM_BATCHES * self.options.batch_size))
         with self._lock_open:
             waiters = [waiter for waiter in self._room_waiters if max(waiter[0], enough) <= free_bytes]
             if not self.incomplete:

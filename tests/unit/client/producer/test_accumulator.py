@@ -48,6 +48,24 @@ def test_sender_is_called_once_until_it_comes(make_accumulator: Make, clock: Sti
     assert len(wakes) == 2
 
 
+def test_sender_is_not_called_for_a_queue_that_it_has(
+    make_accumulator: Make, clock: StillClock, wakes: list[int]
+) -> None:
+    accumulator = make_accumulator(batch_size=200)
+    for _ in range(3):
+        accumulator.append(record())
+    [queue] = accumulator.take_ready(clock.ms)
+    called = len(wakes)
+    for _ in range(5):
+        accumulator.append(record())
+    assert (len(wakes), accumulator.take_ready(clock.ms)) == (called, [])
+    while queue.batches:
+        accumulator.take(queue)
+    for _ in range(2):
+        accumulator.append(record())
+    assert accumulator.take_ready(clock.ms) == [queue]
+
+
 def test_first_record_opens_its_batch(make_accumulator: Make, wakes: list[int]) -> None:
     accumulator = make_accumulator(linger_ms=0)
     future = accumulator.send_first("t", b"v", b"k", None, None, None, None)
@@ -196,6 +214,25 @@ def test_batch_that_stays_empty_is_taken_back(make_accumulator: Make, clock: Sti
     assert accumulator.memory_used == 0
     assert accumulator.take_ready(clock.ms) == []
     assert accumulator.next_due_ms() is None
+
+
+def test_batch_behind_one_that_stays_empty_is_ready(make_accumulator: Make, clock: StillClock) -> None:
+    accumulator = make_accumulator(linger_ms=0)
+    queue, send = accumulator.queues["t"][0], accumulator.send
+    written = ProducerBatch(queue, clock.ms, 1_000)
+    written.append(1, None, b"written", None)
+    written.adopt(written.trimmed(), 1, 1, 1)
+
+    def interrupted(*arguments: Any) -> None:
+        """Another thread's batch comes in between, and the sender looks before the empty one is taken back."""
+        assert accumulator.add_batch(written)
+        assert accumulator.take_ready(clock.ms) == [queue]
+
+    accumulator.send = interrupted  # type: ignore[method-assign]
+    assert accumulator.send_first("t", b"v", None, 0, None, None, None) is None
+    accumulator.send = send  # type: ignore[method-assign]
+    assert list(queue.batches) == [written]
+    assert accumulator.take_ready(clock.ms) == [queue]
 
 
 def test_parts_of_two_batches_stand_in_order(make_accumulator: Make) -> None:
