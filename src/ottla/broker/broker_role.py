@@ -28,9 +28,11 @@ from ottla.broker.broker_setting import (
     follower,
     lifecycle_settings,
     replication_settings,
+    throttle_limits,
 )
 from ottla.broker.client_metrics import ClientMetrics
 from ottla.broker.config import ServerConfig
+from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
 from ottla.broker.config_schema import BrokerConfigSchema
 from ottla.broker.controller_channel import ControllerChannel
 from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
@@ -184,6 +186,11 @@ class BrokerRole:
         register_metrics(around.metrics, replicas)
         self._dynamic.subscribe(
             REPLICATION_KEYS, lambda changed: replicas.update_settings(replication_settings(changed))
+        )
+        dynamic = self._dynamic
+        dynamic.subscribe(
+            DYNAMIC_QUOTA_KEYS,
+            lambda _: replicas.limit_throttles(throttle_limits({**dynamic.cluster_configs, **dynamic.broker_configs})),
         )
         return replicas
 

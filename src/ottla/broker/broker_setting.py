@@ -1,13 +1,15 @@
 """From a node's settings to those of its broker's parts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
 from ottla.broker.adapters.leader_endpoint import Follower
 from ottla.broker.config import ServerConfig
+from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
 from ottla.broker.lifecycle import LifecycleSettings
 from ottla.replication.settings import ReplicationSettings
+from ottla.replication.throttle import ThrottleLimits
 from ottla.storage.cleaner.cleaner_config import CLEANER_CONFIG_KEYS
 
 _REPLICATION_NAMES: Final = {field.name: field.name.replace("_", ".") for field in fields(ReplicationSettings)}
@@ -22,6 +24,15 @@ def replication_settings(config: ServerConfig) -> ReplicationSettings:
     values: dict[str, Any] = {field: config[key] for field, key in _REPLICATION_NAMES.items()}
     values["cordoned_log_dirs"] = frozenset(config.strings("cordoned.log.dirs"))
     return ReplicationSettings(**values)
+
+
+def throttle_limits(configs: Mapping[str, str]) -> ThrottleLimits:
+    """The limits of replication, of the dynamic configs that count."""
+    given = {name: text for name, text in configs.items() if name in DYNAMIC_QUOTA_KEYS}
+    values: dict[str, Any] = {
+        name.replace(".", "_"): value for name, value in DYNAMIC_QUOTA_KEYS.parse(given).values.items()
+    }
+    return ThrottleLimits(**values)
 
 
 def follower(config: ServerConfig, broker_epoch: Callable[[], int]) -> Follower:

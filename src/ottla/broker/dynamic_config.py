@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from ottla.base.config import ConfigError
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_dynamic_rule import Level, applicable, check_change, check_step, clamped, overlaid
+from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
 from ottla.broker.config_name import base_name
 from ottla.broker.config_rule import check_startable
 from ottla.broker.config_schema import BrokerConfigSchema
@@ -119,6 +120,7 @@ class DynamicConfig:
         before, self.current = self.current, config
         changed = {name for name, value in config.values.items() if before.values[name] != value}
         changed |= _changed_of_listeners(before.given, config.given)
+        changed |= {name for name in DYNAMIC_QUOTA_KEYS if before.given.get(name) != config.given.get(name)}
         if not changed:
             return
         _log.info("Dynamic configs changed: %s", ", ".join(sorted(changed)))

@@ -25,9 +25,12 @@ from ottla.replication.leader_endpoint import (
 from ottla.replication.offset_query import EARLIEST, LATEST
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import EventLoop, TimerHandle
+from ottla.replication.throttle import Throttle
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 
 _log = logging.getLogger(__name__)
+_THROTTLE_LOOK_S: Final = 0.1
+"""How often a fetcher that is held up altogether looks whether it may go on."""
 
 
 @frozen
@@ -38,6 +41,7 @@ class FetcherContext:
     logs: FollowerLog
     backoff_ms: Callable[[], int]
     """`replica.fetch.backoff.ms`"""
+    throttle: Throttle
 
 
 class Fetcher:
@@ -49,14 +53,18 @@ class Fetcher:
         self._loop: Final = context.loop
         self._logs: Final = context.logs
         self._backoff_ms: Final = context.backoff_ms
+        self._throttle: Final = context.throttle
         self._partitions: dict[TopicIdPartition, Partition] = {}
         self._ready: dict[TopicIdPartition, ReplicaFetch] = {}
         """What the next fetch asks for; partitions that back off or wait for something are not in it."""
         self._delayed: dict[TopicIdPartition, float] = {}
         """When each of those may be fetched again, on the loop's clock."""
+        self._in_sync: set[TopicIdPartition] = set()
+        """What had all that is replicated when it was fetched last."""
         self._timer: TimerHandle | None = None
         self._is_fetching = False
         self._is_scheduled = False
+        self._is_held_up = False
         self._is_closed = False
 
     def __len__(self) -> int:
@@ -85,6 +93,7 @@ class Fetcher:
         self._partitions.pop(key, None)
         self._ready.pop(key, None)
         self._delayed.pop(key, None)
+        self._in_sync.discard(key)
 
     def close(self) -> None:
         """Stops."""
@@ -119,9 +128,33 @@ class Fetcher:
         self._is_scheduled = False
         if self._is_closed or self._is_fetching or not self._ready:
             return
+        wanted = self._unthrottled()
+        if not wanted:
+            self._wait_for_throttle()
+            return
         self._is_fetching = True
-        wanted = dict(self._ready)
         self._endpoint.fetch(list(wanted.values()), partial(self._fetched, wanted))
+
+    def _unthrottled(self) -> dict[TopicIdPartition, ReplicaFetch]:
+        """Of what is ready, all that may be fetched now."""
+        if not self._throttle.is_exceeded:
+            return dict(self._ready)
+        return {
+            key: wanted
+            for key, wanted in self._ready.items()
+            if key in self._in_sync or not self._throttle.names(self._partitions[key])
+        }
+
+    def _wait_for_throttle(self) -> None:
+        """Looks again soon; what becomes ready meanwhile and may be fetched does not wait for that."""
+
+        def look() -> None:
+            self._is_held_up = False
+            self._schedule()
+
+        if not self._is_held_up:
+            self._is_held_up = True
+            self._loop.call_at(self._loop.time() + _THROTTLE_LOOK_S, look)
 
     def _fetched(self, wanted: dict[TopicIdPartition, ReplicaFetch], answer: FetchedByPartition | ApiError) -> None:
         if self._is_closed:
@@ -169,6 +202,11 @@ class Fetcher:
             self._wait_for_metadata(key)
             self._logs.failed(error)
         else:
+            self._throttle.record(partition, len(fetched.records))
+            if partition.log.log_end_offset >= fetched.high_watermark:
+                self._in_sync.add(key)
+            else:
+                self._in_sync.discard(key)
             self._make_ready(key, partition)
 
     def _refused(self, key: TopicIdPartition, partition: Partition, code: int) -> None:

@@ -44,7 +44,7 @@ _REST_BYTES: Final = 1 << 20
 
 
 _BUSY_SECONDS: Final = 0.05
-"""How long a log is left alone that is being flushed or cut."""
+"""How long a log is left alone that is being flushed or cut, or a move that is too fast."""
 
 
 class Move:
@@ -66,25 +66,26 @@ class Move:
         """Whether the worker has something to do for it."""
         self.is_over = False
 
-    def copy(self, target: Log, bytes_max: int, end_offset: int, now_ms: int) -> None:
-        """Copies some of what lies below an offset. On one thread at a time."""
+    def copy(self, target: Log, bytes_max: int, end_offset: int, now_ms: int) -> int:
+        """Copies some of what lies below an offset; how many bytes. On one thread at a time."""
         log = self.log
         if target.log_end_offset >= end_offset:
-            return
+            return 0
         try:
             found = log.read(target.log_end_offset, bytes_max, end_offset).records
         except OffsetOutOfRangeError:
             # Nothing was copied yet, or retention was faster: the copy begins where the log does.
             target.truncate_fully_and_start_at(log.log_start_offset)
-            return
+            return 0
         if found is None:
-            return
+            return 0
         records = found.read()
         first_offset = Batch(records).base_offset
         if first_offset < target.log_end_offset:
             # The log begins in the middle of a batch, and batches are copied whole.
             target.truncate_fully_and_start_at(first_offset)
         target.append_as_follower(records, self.partition.leader_epoch, now_ms)
+        return len(records)
 
     def complete(self, target: Log) -> None:
         """Gives the copy what is not in the records: epochs without any, and where the log begins."""
@@ -243,25 +244,34 @@ class LogMover:
     def _copy_on(self, move: Move, target: Log) -> None:
         if move.is_over or self._is_closed:
             return
+        if self._parts.throttles.moves.is_exceeded:
+            self._copy_later(move, target)
+            return
         move.is_working = True
         end_offset, now_ms = move.log.high_watermark, self._parts.clock.now_ms()
 
         def job() -> None:
             problem: ApiError | None = None
+            copied_bytes = 0
             try:
-                move.copy(target, _STRETCH_BYTES, end_offset, now_ms)
+                copied_bytes = move.copy(target, _STRETCH_BYTES, end_offset, now_ms)
                 if target.log_end_offset >= end_offset:
                     move.complete(target)
                     target.flush(now_ms)
                     self._logs.checkpoint_future(target)
             except (ApiError, UnexpectedOffsetError) as error:
                 problem = error if isinstance(error, ApiError) else UnknownServerError(str(error))
-            self._parts.mailbox.post(lambda: self._copied(move, target, end_offset, problem))
+            self._parts.mailbox.post(lambda: self._copied(move, target, end_offset, copied_bytes, problem))
 
         self._worker.submit(job)
 
-    def _copied(self, move: Move, target: Log, end_offset: int, problem: ApiError | None) -> None:
+    def _copy_later(self, move: Move, target: Log) -> None:
+        loop = self._parts.loop
+        loop.call_at(loop.time() + _BUSY_SECONDS, partial(self._copy_on, move, target))
+
+    def _copied(self, move: Move, target: Log, end_offset: int, copied_bytes: int, problem: ApiError | None) -> None:
         move.is_working = False
+        self._parts.throttles.moves.record(move.partition, copied_bytes)
         if self._is_closed:
             return
         if move.is_over:
@@ -275,8 +285,7 @@ class LogMover:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
         log, now_ms = move.log, self._parts.clock.now_ms()
         if log.is_flushing:
-            loop = self._parts.loop
-            loop.call_at(loop.time() + _BUSY_SECONDS, partial(self._copy_on, move, target))
+            self._copy_later(move, target)
             return True
         try:
             move.copy(target, _REST_BYTES, log.log_end_offset, now_ms)

@@ -17,6 +17,7 @@ from ottla.replication.partition.follower_progress import FollowerFetch
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
+from ottla.replication.throttle import Throttle
 from ottla.storage.errors import StorageError
 
 _INCONSISTENT_TOPIC_ID: Final = FetchResult(ErrorCode.INCONSISTENT_TOPIC_ID)
@@ -42,12 +43,14 @@ class LogReader:
         isr: IsrUpdater,
         clock: Clock,
         failed: Callable[[StorageError], None],
+        throttle: Throttle,
         selector: RackAwareSelector | None = None,
     ) -> None:
         self._table: Final = table
         self._isr: Final = isr
         self._clock: Final = clock
         self._failed: Final = failed
+        self._throttle: Final = throttle
         self._selector: Final = selector
 
     def read(self, params: FetchParams, wanted: Sequence[FetchPartition], *, is_first: bool) -> Read:
@@ -56,6 +59,7 @@ class LogReader:
         results: list[FetchResult] = []
         limit, total, is_final, whole_batch = params.max_bytes, 0, False, True
         progressed: list[tuple[int, Partition]] = []
+        is_throttled = params.replica_id >= 0 and self._throttle.is_exceeded
         selector = None if params.client is None or not params.client.rack_id else self._selector
         for want in wanted:
             partition = online.get((want[0], want[1]))
@@ -66,9 +70,11 @@ class LogReader:
             elif selector is not None and (referral := _referral(selector, partition, params, want)) is not None:
                 result = referral
             else:
-                size_max = min(limit, want[3])
+                size_max, at_least_one = min(limit, want[3]), whole_batch
+                if is_throttled and self._waits(partition, params):
+                    size_max, at_least_one = 0, False
                 try:
-                    result = read(partition, params, want, size_max, whole_batch=whole_batch)
+                    result = read(partition, params, want, size_max, whole_batch=at_least_one)
                 except StorageError as error:
                     self._failed(error)
                     result = _OFFLINE
@@ -89,6 +95,25 @@ class LogReader:
                 results[place] = _NOT_LEADER
                 is_final = True
         return tuple.__new__(Read, (results, total, is_final))
+
+    def is_held_up(self, partition: Partition, params: FetchParams) -> bool:
+        """Whether a follower gets nothing of the partition for now, however much there is."""
+        return params.replica_id >= 0 and self._throttle.is_exceeded and self._waits(partition, params)
+
+    def _waits(self, partition: Partition, params: FetchParams) -> bool:
+        leadership = partition.leadership
+        is_in_sync = leadership is not None and params.replica_id in leadership.isr.members
+        return not is_in_sync and self._throttle.names(partition)
+
+    def answered(self, params: FetchParams, wanted: Sequence[FetchPartition], results: Sequence[FetchResult]) -> None:
+        """These results leave: what followers get counts for the throttle."""
+        if params.replica_id < 0:
+            return
+        for want, result in zip(wanted, results, strict=True):
+            if result.records is not None:
+                partition = self._table.online.get((want.topic, want.partition))
+                if partition is not None:
+                    self._throttle.record(partition, result.records.length)
 
     def _follower_fetched(self, partition: Partition, params: FetchParams, want: FetchPartition) -> bool:
         fetch = FollowerFetch(params.replica_id, params.replica_epoch, want.fetch_offset, want.log_start_offset)

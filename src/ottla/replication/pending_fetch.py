@@ -47,7 +47,7 @@ class PendingFetch:
         """Whether there is enough now, or an answer that is no records."""
         if not self._table.is_here(key) or refuse(key, self._params, self._wanted_of[key]) is not None:
             return True
-        if not self._has_news(key):
+        if not self._has_news(key) or self._reader.is_held_up(key, self._params):
             return False
         if self._params.min_bytes <= 1:
             return True
@@ -56,7 +56,9 @@ class PendingFetch:
 
     def complete(self) -> None:
         """Answers with all that is there now."""
-        self._done(self._reader.read(self._params, self._wanted, is_first=False).results)
+        results = self._reader.read(self._params, self._wanted, is_first=False).results
+        self._reader.answered(self._params, self._wanted, results)
+        self._done(results)
 
     expired = complete
 
@@ -71,6 +73,9 @@ class PendingFetch:
 
     def _note(self, partition: Partition) -> None:
         want = self._wanted_of[partition]
+        if self._reader.is_held_up(partition, self._params):
+            self._available[partition] = 0
+            return
         try:
             records = read(partition, self._params, want, want.max_bytes, whole_batch=True).records
         except StorageError:

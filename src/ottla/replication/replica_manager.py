@@ -42,6 +42,7 @@ from ottla.replication.record_deleter import RecordDeleter
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.replication.settings import ReplicationSettings
+from ottla.replication.throttle import ThrottleLimits, Throttles
 from ottla.replication.timer_wheel import TimerWheel
 from ottla.replication.truncator import Truncator
 from ottla.replication.waiting import Waiting
@@ -71,7 +72,10 @@ class ReplicaManager:
         self._workers: list[Worker] = []
         self._truncator: Final = Truncator(mailbox, self._worker("log-truncation"))
         follower_log = FollowerLog(logs, self._truncator, self.waiting, clock, self._watch.failed)
-        context = FetcherContext(loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms)
+        self._throttles: Final = Throttles(options.node_id, clock, options.settings)
+        context = FetcherContext(
+            loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms, self._throttles.follower
+        )
         self._fetchers: Final = FetcherPool(context, options.endpoint_of)
         self._watch.fetchers = self._fetchers
         parts = ReplicaParts(
@@ -85,6 +89,7 @@ class ReplicaManager:
             clock=clock,
             loop=loop,
             mailbox=mailbox,
+            throttles=self._throttles,
         )
         changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
         self._changer: Final = changers[0]
@@ -95,7 +100,9 @@ class ReplicaManager:
         self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None
-        self._reader: Final = LogReader(self.table, self.isr, clock, self._watch.failed, selector)
+        self._reader: Final = LogReader(
+            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, selector
+        )
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
         # Every produce comes this way: the call goes straight to where the work is done.
@@ -144,6 +151,10 @@ class ReplicaManager:
         """Takes changed settings; they count from the next time each is looked at."""
         self._settings = settings
         self._view.lag_time_max_ms = settings.replica_lag_time_max_ms
+
+    def limit_throttles(self, limits: ThrottleLimits) -> None:
+        """Takes changed limits of replication."""
+        self._throttles.change(limits)
 
     def begin_controlled_shutdown(self) -> None:
         """The broker is leaving: partitions without a leader, or where it is out of sync, are fetched no more."""
@@ -205,6 +216,7 @@ class ReplicaManager:
         """
         results, size_bytes, is_final = self._reader.read(params, wanted, is_first=True)
         if is_final or size_bytes >= params.min_bytes or params.max_wait_ms <= 0 or not wanted:
+            self._reader.answered(params, wanted, results)
             done(results)
             return None
         pending = PendingFetch(self.table, self._reader, params, done)

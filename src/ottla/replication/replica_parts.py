@@ -8,6 +8,7 @@ from ottla.replication.mailbox import Mailbox
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import DirectoryEventPort, EventLoop
+from ottla.replication.throttle import Throttles
 from ottla.replication.waiting import Waiting
 from ottla.storage.log_manager import LogManager
 
@@ -26,3 +27,4 @@ class ReplicaParts:
     clock: Clock
     loop: EventLoop
     mailbox: Mailbox
+    throttles: Throttles

@@ -22,6 +22,11 @@ class ReplicationSettings:
     log_flush_scheduler_interval_ms: int = (1 << 63) - 1
     log_flush_offset_checkpoint_interval_ms: int = 60_000
     log_flush_start_offset_checkpoint_interval_ms: int = 60_000
+    replication_quota_window_num: int = 11
+    """These four are read once."""
+    replication_quota_window_size_seconds: int = 1
+    alter_log_dirs_replication_quota_window_num: int = 11
+    alter_log_dirs_replication_quota_window_size_seconds: int = 1
     cordoned_log_dirs: frozenset[str] = frozenset()
 
 

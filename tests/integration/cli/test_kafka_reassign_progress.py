@@ -1,4 +1,4 @@
-"""`kafka-reassign-partitions` beside Kafka's own while partitions move: three brokers of Apache Kafka, throttled.
+"""`kafka-reassign-partitions` beside Kafka's own while partitions move: three brokers, throttled.
 
 Each tool does the same from beginning to end with topics of its own: only one reassignment may be started at a time.
 """
@@ -36,8 +36,8 @@ CALLS = [
 
 @pytest.fixture
 def cluster(java_tools: ToolHost, tmp_path: Path) -> Iterator[MixedCluster]:
-    """Brokers that obey throttles, so that what moves is still moving when it is looked at."""
-    brokers = dict.fromkeys((1, 2, 3), Kind.APACHE)
+    """Brokers of both kinds, throttled: what moves is still moving when it is looked at."""
+    brokers = {1: Kind.OTTLA, 2: Kind.APACHE, 3: Kind.OTTLA}
     cluster = MixedCluster(tmp_path, {3000: Kind.OTTLA}, brokers, Voters.STATIC)
     try:
         cluster.start()

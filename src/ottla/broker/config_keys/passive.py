@@ -6,7 +6,7 @@ A node names those that it was given in one line when it starts. Whoever makes a
 from typing import Final
 
 from ottla.broker.config_keys.oauth import OAUTH_KEYS
-from ottla.broker.config_keys.quota import QUOTA_KEYS
+from ottla.broker.config_keys.quota import CLIENT_QUOTA_KEYS
 from ottla.broker.config_keys.remote_storage import REMOTE_STORAGE_KEYS
 from ottla.broker.config_keys.sasl import SASL_KEYS
 from ottla.broker.config_keys.share_group import SHARE_GROUP_KEYS
@@ -91,7 +91,7 @@ NOT_ACTED_ON: Final = frozenset(
         *_OTHERS,
         *SHARE_GROUP_KEYS,
         *STREAMS_GROUP_KEYS,
-        *QUOTA_KEYS,
+        *CLIENT_QUOTA_KEYS,
         *REMOTE_STORAGE_KEYS,
         *TLS_KEYS,
         *SASL_KEYS,

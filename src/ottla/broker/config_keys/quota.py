@@ -14,14 +14,19 @@ def _windows(prefix: str, what: str) -> tuple[ConfigKey, ConfigKey]:
     )
 
 
-QUOTA_KEYS: Final = ConfigKeys((
+CLIENT_QUOTA_KEYS: Final = ConfigKeys((
     *_windows("", "clients"),
-    *_windows("replication.", "replication"),
-    *_windows("alter.log.dirs.replication.", "moves between directories"),
     *_windows("controller.", "changes that the controller makes"),
     fixed("client.quota.callback.class", CLASS, None, None,
           "A class that decides on the quotas of clients instead of what is stored."),
 ))  # fmt: skip
+
+_THROTTLE_KEYS: Final = ConfigKeys((
+    *_windows("replication.", "replication"),
+    *_windows("alter.log.dirs.replication.", "moves between directories"),
+))  # fmt: skip
+
+QUOTA_KEYS: Final = CLIENT_QUOTA_KEYS | _THROTTLE_KEYS
 
 DYNAMIC_QUOTA_KEYS: Final = ConfigKeys((
     cluster_wide("leader.replication.throttled.rate", LONG, LONG_MAX, Range(0),

@@ -1,0 +1,112 @@
+"""How fast records go to and come from replicas that are named, and between directories (KIP-73, KIP-113).
+
+A throttle that is exceeded holds up replicas which it names and which are not in sync; whoever is in sync is never held
+up, but what it moves counts. The rate is measured as Kafka does: the bytes of the last samples over the time since the
+oldest began, so that it is kept in the mean, and one large fetch is paid for afterwards.
+
+Limit 1,000, samples of a second: 4,000 bytes at once are waited for until the fourth second is over.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
+from ottla.replication.partition.partition import Partition
+from ottla.replication.settings import ReplicationSettings
+from ottla.storage.log_config import LogConfig
+
+UNLIMITED: Final = (1 << 63) - 1
+
+
+@frozen(kw_only=True)
+class ThrottleLimits:
+    """Bytes a second; each field is the dynamic config of the same name, dots for underscores."""
+
+    leader_replication_throttled_rate: int = UNLIMITED
+    follower_replication_throttled_rate: int = UNLIMITED
+    replica_alter_log_dirs_io_max_bytes_per_second: int = UNLIMITED
+
+
+class Rate:
+    """Bytes a second over the last samples. Knows no clock: times are given.
+
+    >>> rate = Rate(samples=11, sample_ms=1_000)
+    >>> rate.record(4_000, 0)
+    >>> [rate.per_second(ms) for ms in (0, 1_000, 2_000, 4_000, 20_000)]
+    [4000.0, 4000.0, 2000.0, 1000.0, 0.0]
+    """
+
+    def __init__(self, *, samples: int, sample_ms: int) -> None:
+        self._samples: Final = samples
+        self._sample_ms: Final = sample_ms
+        self._begun: deque[tuple[int, int]] = deque()
+        """When each sample began, and its bytes."""
+
+    def record(self, size_bytes: int, now_ms: int) -> None:
+        """Counts what has been moved."""
+        begun = self._begun
+        if begun and now_ms - begun[-1][0] < self._sample_ms:
+            begun[-1] = (begun[-1][0], begun[-1][1] + size_bytes)
+        else:
+            begun.append((now_ms, size_bytes))
+
+    def per_second(self, now_ms: int) -> float:
+        """The rate up to now."""
+        begun = self._begun
+        while begun and begun[0][0] <= now_ms - self._samples * self._sample_ms:
+            begun.popleft()
+        if not begun:
+            return 0.0
+        return sum(size_bytes for _, size_bytes in begun) * 1000 / max(now_ms - begun[0][0], self._sample_ms)
+
+
+class Throttle:
+    """One limit: `replicas_of` says which list of a topic's configs names the replicas that it is for."""
+
+    def __init__(self, clock: Clock, rate: Rate, node_id: int, replicas_of: Callable[[LogConfig], tuple[str, ...]]):
+        self.limit = UNLIMITED
+        self._clock: Final = clock
+        self._rate: Final = rate
+        self._node_id: Final = node_id
+        self._replicas_of: Final = replicas_of
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether those that it names have to wait."""
+        return self.limit != UNLIMITED and self._rate.per_second(self._clock.monotonic_ms()) > self.limit
+
+    def names(self, partition: Partition) -> bool:
+        """Whether it is for this broker's replica of the partition."""
+        replicas = self._replicas_of(partition.log.config)
+        return bool(replicas) and ("*" in replicas or f"{partition.index}:{self._node_id}" in replicas)
+
+    def record(self, partition: Partition, size_bytes: int) -> None:
+        """Counts what was moved, if it is for the partition."""
+        if self.limit != UNLIMITED and size_bytes and self.names(partition):
+            self._rate.record(size_bytes, self._clock.monotonic_ms())
+
+
+class Throttles:
+    """All of a broker's."""
+
+    def __init__(self, node_id: int, clock: Clock, settings: ReplicationSettings) -> None:
+        def of_replication(replicas_of: Callable[[LogConfig], tuple[str, ...]]) -> Throttle:
+            sample_ms = settings.replication_quota_window_size_seconds * 1000
+            rate = Rate(samples=settings.replication_quota_window_num, sample_ms=sample_ms)
+            return Throttle(clock, rate, node_id, replicas_of)
+
+        self.leader: Final = of_replication(lambda config: config.leader_replication_throttled_replicas)
+        self.follower: Final = of_replication(lambda config: config.follower_replication_throttled_replicas)
+        moved = Rate(
+            samples=settings.alter_log_dirs_replication_quota_window_num,
+            sample_ms=settings.alter_log_dirs_replication_quota_window_size_seconds * 1000,
+        )
+        self.moves: Final = Throttle(clock, moved, node_id, lambda config: ("*",))
+
+    def change(self, limits: ThrottleLimits) -> None:
+        """Other limits from now on."""
+        self.leader.limit = limits.leader_replication_throttled_rate
+        self.follower.limit = limits.follower_replication_throttled_rate
+        self.moves.limit = limits.replica_alter_log_dirs_io_max_bytes_per_second
