@@ -22,7 +22,7 @@ DIRECTIVES = {
 
 
 def extensions() -> list[Extension]:
-    """One optional extension per `.pyx` file, named after its place in the package."""
+    """One extension per `.pyx` file, named after its place in the package."""
     if os.environ.get("OTTLA_NO_EXTENSIONS"):
         return []
     from Cython.Build import cythonize
@@ -32,7 +32,6 @@ def extensions() -> list[Extension]:
             ".".join(source.relative_to("src").with_suffix("").parts),
             [str(source)],
             extra_compile_args=["-O3", "-fno-strict-aliasing"],
-            optional=True,
         )
         for source in SOURCES
     ]
@@ -40,22 +39,18 @@ def extensions() -> list[Extension]:
     return built
 
 
-class BuildWhatCanBeBuilt(build_ext):
-    """Goes on without the extensions that do not compile; `optional` alone does not in editable installs."""
+class BuildAllOrNone(build_ext):
+    """Goes on without extensions if one does not compile: they build upon each other."""
 
     def build_extensions(self) -> None:
-        """Builds all, then forgets the ones that could not be built."""
-        self.failed: list[Extension] = []
-        super().build_extensions()
-        self.extensions = [extension for extension in self.extensions if extension not in self.failed]
-
-    def build_extension(self, ext: Extension) -> None:
-        """Builds one extension, or says that it could not."""
+        """Builds all, or says why there are none."""
         try:
-            super().build_extension(ext)
-        except (BaseError, CCompilerError, OSError):
-            self.warn(f"{ext.name} does not compile here: its plain Python twin will serve, slower")
-            self.failed.append(ext)
+            super().build_extensions()
+        except (BaseError, CCompilerError, OSError) as error:
+            self.warn(f"nothing is compiled here, plain Python will serve, slower: {error}")
+            for extension in self.extensions:
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildWhatCanBeBuilt})
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildAllOrNone})
