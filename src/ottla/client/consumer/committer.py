@@ -16,7 +16,7 @@ from ottla.client.consumer.interceptor import Interceptors
 from ottla.client.consumer.offset_commit import OffsetCommits
 from ottla.client.consumer.subscription_state import SubscriptionState
 from ottla.client.consumer.user_call import UserCalls
-from ottla.client.errors import CommitFailedError, InvalidStateError
+from ottla.client.errors import CommitFailedError, InvalidStateError, RetriableCommitFailedError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.errors import RebalanceInProgressError
 
@@ -60,7 +60,7 @@ class Committer:
         if self._interceptors:
             await self._calls.invoke(lambda: self._interceptors.on_commit(chosen))
 
-    def commit_later(self, offsets: Offsets | None, callback: Committed | None) -> None:
+    def commit_later(self, offsets: Offsets | None, callback: Committed | None, *, is_automatic: bool = False) -> None:
         """Commits without waiting; the callback is called inside of a later call of the consumer."""
         chosen = self._subscription.positions() if offsets is None else dict(offsets)
         done = self._needed().submit(chosen)
@@ -73,7 +73,10 @@ class Committer:
             if callback is not None:
                 self._calls.post(lambda: callback(chosen, error))
             elif error is not None:
-                _log.warning("an asynchronous commit of %s failed: %s", _shown(chosen), error)
+                # What the next automatic commit may repeat is no trouble yet.
+                is_passing = is_automatic and isinstance(error, RetriableCommitFailedError)
+                level = logging.DEBUG if is_passing else logging.WARNING
+                _log.log(level, "an asynchronous commit of %s failed: %s", _shown(chosen), error)
             if error is None and self._interceptors:
                 self._calls.post(lambda: self._interceptors.on_commit(chosen))
 
@@ -93,7 +96,7 @@ class Committer:
     def commit_automatically(self) -> None:
         """A commit of all positions without waiting, if commits are automatic."""
         if self.is_automatic and self.commits is not None and (offsets := self._subscription.positions()):
-            self.commit_later(offsets, None)
+            self.commit_later(offsets, None, is_automatic=True)
 
     async def commit_before_leaving(self, partitions: frozenset[TopicPartition], timeout_s: float) -> None:
         """An automatic commit of partitions that are about to go; its trouble is only logged."""

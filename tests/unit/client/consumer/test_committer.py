@@ -187,3 +187,19 @@ def test_a_commit_that_nobody_waits_for_is_not_repeated() -> None:
 
     assert run([ErrorCode.ILLEGAL_GENERATION], use).generations == [3]
     assert [type(error) for error in heard] == [RetriableCommitFailedError]
+
+
+@pytest.mark.parametrize(
+    ("code", "levels"), [(ErrorCode.COORDINATOR_NOT_AVAILABLE, []), (ErrorCode.GROUP_AUTHORIZATION_FAILED, ["WARNING"])]
+)
+def test_automatic_commit_is_not_complained_about_if_the_next_may_succeed(
+    code: int, levels: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(bench: Bench) -> None:
+        bench.committer.commit_automatically()
+        assert bench.committer.commits is not None
+        await bench.committer.commits.drain(60)
+
+    with caplog.at_level("INFO", "ottla.client"):
+        run([code], use)
+    assert [record.levelname for record in caplog.records] == levels
