@@ -88,6 +88,16 @@ _UNORDERED = {
     ("TopicData", "partitions"),
     ("DeleteGroupsResponse", "results"),
     ("PartitionResponse", "active_producers"),
+    ("ProduceResponse", "responses"),
+    ("TopicProduceResponse", "partition_responses"),
+    ("ListOffsetsResponse", "topics"),
+    ("ListOffsetsTopicResponse", "partitions"),
+    ("DeleteRecordsResponse", "topics"),
+    ("DeleteRecordsTopicResult", "partitions"),
+    ("AlterReplicaLogDirsResponse", "results"),
+    ("AlterReplicaLogDirTopicResult", "partitions"),
+    ("WritableTxnMarkerResult", "topics"),
+    ("WritableTxnMarkerTopicResult", "partitions"),
 }
 
 

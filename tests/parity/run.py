@@ -23,6 +23,7 @@ SUBJECTS = (
     "produce",
     "fetch",
     "offsets",
+    "repetition",
     "topics",
     "configs",
     "config_values",

@@ -4,7 +4,7 @@ OffsetCommit, TxnOffsetCommit and OffsetDelete name topics and partitions alike,
 is refused here comes first in the answer, what the coordinator says is added to it, as in Apache Kafka's answers.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ottla.base.ids import ZERO_UUID, Uuid
@@ -42,13 +42,13 @@ class SiftedTopics(NamedTuple, Generic[A]):
 def sift(
     metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A], *, by_id: bool = False
 ) -> Generator[None, None, SiftedTopics[A]]:
-    """Separates partitions that exist from those that don't, a topic at a step; topics of which none is named are left
-    out.
+    """Separates partitions that exist from those that don't, a topic at a step.
 
-    Where topics may go by id, both name and id are there afterwards: an offset is stored with both, as in Kafka.
+    A topic that exists and is named without partitions is left out. Where topics may go by id, both name and id are
+    there afterwards: an offset is stored with both, as in Kafka.
     """
     existing: list[Any] = []
-    refused: list[A] = []
+    refused: dict[object, A] = {}
     is_whole = True
     for topic in topics:
         yield
@@ -65,19 +65,22 @@ def sift(
             existing.append(topic)
             continue
         is_whole = False
-        if not topic.partitions:
-            continue
-        code = unknown if image is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        refused.append(_refused(topic, absent, code, answers))
+        if absent or image is None:
+            code = unknown if image is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            _refuse(refused, topic, answers).partitions += [
+                answers.partition(partition_index=found.partition_index, error_code=int(code)) for found in absent
+            ]
         if len(absent) < len(topic.partitions):
             present = [found for found in topic.partitions if 0 <= found.partition_index < count]
             existing.append(_with_partitions(topic, present))
-    return SiftedTopics(topics if is_whole else existing, refused)
+    return SiftedTopics(topics if is_whole else existing, list(refused.values()))
 
 
-def merged(refused: list[A], answered: Sequence[A]) -> list[A]:
-    """One answer from both; the partitions of a topic stand together."""
-    topics: dict[Any, A] = {_key(topic): topic for topic in refused}
+def merged(refused: list[A], answered: list[A]) -> list[A]:
+    """One answer from both; where something is refused, the partitions of a topic stand together."""
+    if not refused:
+        return answered
+    topics: dict[object, A] = {_key(topic): topic for topic in refused}
     for topic in answered:
         first = topics.setdefault(_key(topic), topic)
         if first is not topic:
@@ -85,14 +88,13 @@ def merged(refused: list[A], answered: Sequence[A]) -> list[A]:
     return list(topics.values())
 
 
-def _refused(topic: _Topic, partitions: list[_Partition], code: ErrorCode, answers: AnswerTypes[A]) -> A:
-    made = answers.topic()
-    made.name = topic.name
-    _take_id(_id(topic), made)
-    made.partitions = [
-        answers.partition(partition_index=found.partition_index, error_code=int(code)) for found in partitions
-    ]
-    return made
+def _refuse(refused: dict[object, A], topic: _Topic, answers: AnswerTypes[A]) -> A:
+    """What is refused of a topic, which may be named more than once."""
+    key = _key(topic)
+    if key not in refused:
+        refused[key] = answers.topic(name=topic.name)  # type: ignore[call-arg]
+        _take_id(_id(topic), refused[key])
+    return refused[key]
 
 
 def _with_partitions(topic: Any, partitions: list[Any]) -> Any:

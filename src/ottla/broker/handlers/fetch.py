@@ -56,6 +56,7 @@ _STORAGE_ERROR_SINCE: Final = 6
 
 _UNKNOWN_TOPIC: Final = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 _UNKNOWN_TOPIC_ID: Final = int(ErrorCode.UNKNOWN_TOPIC_ID)
+_NOT_READ: Final = (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID)
 _NOT_LEADER: Final = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _FENCED: Final = int(ErrorCode.FENCED_LEADER_EPOCH)
 _STORAGE_ERROR: Final = int(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -156,6 +157,7 @@ class _Work:
     """A Fetch request between its frame and its answer."""
 
     __slots__ = (
+        "_all",
         "_is_follower",
         "_named",
         "_request_epoch",
@@ -163,7 +165,6 @@ class _Work:
         "partitions",
         "parts",
         "session",
-        "unknown",
         "wanted",
     )
 
@@ -179,8 +180,8 @@ class _Work:
         """What is read."""
         self.wanted: Sequence[WantedPartition] = ()
         """The same for whoever reads."""
-        self.unknown: Sequence[SessionPartition] = ()
-        """Partitions of ids that no topic has."""
+        self._all: Collection[SessionPartition] | None = None
+        """What is read and, in between, partitions of ids that no topic has: if there are any."""
 
     def open(self, request: FetchRequest) -> ErrorCode | None:
         """Finds out what is to be read, with the session's help; says what is wrong with the session."""
@@ -210,7 +211,7 @@ class _Work:
         self.session = session
         if session.reading is None:
             self._read(session.partitions.values())
-            if not self.unknown:
+            if self._all is None:
                 session.reading = (self.partitions, self.wanted)
         else:
             self.partitions, self.wanted = session.reading
@@ -238,11 +239,12 @@ class _Work:
         """Parts what can be read from what has no name; that may have got one since it was first asked for."""
         by_id = self.context.route.version >= _TOPIC_IDS_SINCE
         readable: list[SessionPartition] = []
-        unknown: list[SessionPartition] = []
         for partition in partitions:
-            is_unknown = by_id and not partition.wanted.topic and not self._found_name(partition)
-            (unknown if is_unknown else readable).append(partition)
-        self.partitions, self.unknown = readable, unknown
+            if by_id and not partition.wanted.topic and not self._found_name(partition):
+                self._all = partitions
+            else:
+                readable.append(partition)
+        self.partitions = readable
         self.wanted = [partition.wanted for partition in readable]
 
     def _found_name(self, partition: SessionPartition) -> bool:
@@ -255,8 +257,9 @@ class _Work:
     def fetched(self, results: Sequence[FetchResult]) -> None:
         """Answers: every partition has its outcome."""
         outcomes: Collection[Outcome] = list(zip(self.partitions, results, strict=True))
-        if self.unknown:
-            outcomes = [*outcomes, *((partition, _NO_SUCH_ID) for partition in self.unknown)]
+        if self._all is not None:
+            read = {partition.key: result for partition, result in outcomes}
+            outcomes = [(partition, read.get(partition.key, _NO_SUCH_ID)) for partition in self._all]
         session_id = NO_SESSION
         session = self.session
         if session is not None:
@@ -266,16 +269,13 @@ class _Work:
                 code = int(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
                 self.context.answer(FetchResponse(error_code=code, session_id=session_id))
                 return
-            outcomes = session.select(outcomes)
-        elif self._request_epoch == INITIAL_EPOCH:
+            outcomes = _not_read_last(session.select(outcomes))
+        else:
+            outcomes = _not_read_last(outcomes)
+        if session is None and self._request_epoch == INITIAL_EPOCH:
             by_id = self.context.version >= _TOPIC_IDS_SINCE
             created = self.parts.fetch_sessions.create(outcomes, by_id=by_id, is_follower=self._is_follower)
             session_id = NO_SESSION if created is None else created.id
-        # Kafka tells last of what does not exist; it was not among what it read.
-        if any(result.error_code == _UNKNOWN_TOPIC for _, result in outcomes):
-            outcomes = sorted(
-                outcomes, key=lambda outcome: outcome[1].error_code in (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID)
-            )
         response = self.context.in_turns(self._response(session_id, outcomes))
         if response is not None:
             self.context.answer(response)
@@ -323,9 +323,16 @@ class _Work:
             counts.failed_fetch_requests += 1
 
 
+def _not_read_last(outcomes: Collection[Outcome]) -> Collection[Outcome]:
+    """Kafka tells last of what does not exist, as it was not among what it read."""
+    if any(result.error_code in _NOT_READ for _, result in outcomes):
+        return sorted(outcomes, key=lambda outcome: outcome[1].error_code in _NOT_READ)
+    return outcomes
+
+
 def _partition_data(index: int, result: FetchResult) -> PartitionData:
     aborted = result.aborted_transactions
-    if aborted is None and result.error_code in (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID):
+    if aborted is None and result.error_code in _NOT_READ:
         aborted = ()
     diverging = result.diverging_epoch
     return PartitionData(

@@ -39,6 +39,7 @@ def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRe
         return OffsetCommitResponse(topics=refused)
     coordinators = parts.coordinators
     commit = coordinators.groups.offset_commit
+    request.topics = existing
     if not refused:
         coordinators.ask_groups(commit, context, request)
         return None
@@ -47,7 +48,6 @@ def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRe
         response.topics = merged(refused, response.topics)
         context.answer(response)
 
-    request.topics = existing
     coordinators.ask_groups(commit, context, request, answer)
     return None
 

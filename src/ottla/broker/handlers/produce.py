@@ -142,7 +142,7 @@ class _Work:
         self.refused: list[AppendResult] = []
         self.topic_ids: dict[str, Uuid] = {}
         """Of topics that were named by id."""
-        self.unknown: list[tuple[Uuid, list[int]]] = []
+        self.unknown: dict[Uuid, list[int]] = {}
         """Ids that no topic has, each with the partitions that were asked for."""
         self.transactional: list[TransactionalBatch] = []
         self.is_transactional = False
@@ -150,7 +150,9 @@ class _Work:
 
     def leave_out(self, topic: TopicProduceData) -> None:
         """Notes a topic that nobody knows."""
-        self.unknown.append((topic.topic_id, [partition.index for partition in topic.partition_data]))
+        if topic.partition_data:
+            indexes = self.unknown.setdefault(topic.topic_id, [])
+            indexes += [partition.index for partition in topic.partition_data]
         self.is_transactional |= any(_is_transactional(partition.records) for partition in topic.partition_data)
 
     def take(self, topic: str, partitions: Sequence[PartitionProduceData]) -> None:
@@ -295,7 +297,7 @@ class _Work:
                 topics[result.topic] = topic
             topic.partition_responses.append(partition)
         response = ProduceResponse(responses=list(topics.values()))
-        for topic_id, indexes in self.unknown:
+        for topic_id, indexes in self.unknown.items():
             response.responses.append(_unknown_topic(topic_id, indexes))
         if leaders is not None:
             response.node_endpoints = [NodeEndpoint(**endpoint._asdict()) for endpoint in leaders.endpoints]

@@ -5,7 +5,7 @@ goes out when the last one has its answer.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ottla.coordinator.ports import PartitionKey
@@ -30,19 +30,22 @@ class AddTask(NamedTuple):
 
     claim: AddClaim
     is_verify_only: bool
+    topics: Sequence[AddPartitionsToTxnTopic]
+    """As the request lists them: some perhaps twice, or without partitions."""
 
 
 def tasks_of(request: AddPartitionsToTxnRequest, version: int) -> list[AddTask]:
     """The transactions that a request names; one that is named twice counts once, the last time."""
     if version <= CLIENT_VERSION_MAX:
         producer = ProducerIdAndEpoch(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
-        partitions = _partitions(request.v3_and_below_topics)
-        return [AddTask(AddClaim(request.v3_and_below_transactional_id, producer, partitions), is_verify_only=False)]
+        topics = request.v3_and_below_topics
+        claim = AddClaim(request.v3_and_below_transactional_id, producer, _partitions(topics))
+        return [AddTask(claim, is_verify_only=False, topics=topics)]
     tasks: dict[str, AddTask] = {}
     for entry in request.transactions:
         producer = ProducerIdAndEpoch(entry.producer_id, entry.producer_epoch)
         claim = AddClaim(entry.transactional_id, producer, _partitions(entry.topics), TRANSACTIONS_V2)
-        tasks[entry.transactional_id] = AddTask(claim, entry.verify_only)
+        tasks[entry.transactional_id] = AddTask(claim, entry.verify_only, entry.topics)
     return list(tasks.values())
 
 
@@ -57,7 +60,14 @@ class AddAnswer:
 
     def add(self, transactional_id: str, codes: Mapping[PartitionKey, int]) -> None:
         """The code of each partition of one transaction."""
-        self._results[transactional_id] = _by_topic(codes)
+        self._take(transactional_id, _by_topic(codes))
+
+    def add_all(self, task: AddTask, code: int) -> None:
+        """The code of one transaction as a whole: every partition has it, as often as it was named."""
+        self._take(task.claim.transactional_id, [_with_code(topic, code) for topic in task.topics])
+
+    def _take(self, transactional_id: str, results: list[AddPartitionsToTxnTopicResult]) -> None:
+        self._results[transactional_id] = results
         self._missing -= 1
         if self._missing == 0:
             self._done(self._response())
@@ -76,6 +86,14 @@ class AddAnswer:
 
 def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> frozenset[PartitionKey]:
     return frozenset(PartitionKey(topic.name, index) for topic in topics for index in topic.partitions)
+
+
+def _with_code(topic: AddPartitionsToTxnTopic, code: int) -> AddPartitionsToTxnTopicResult:
+    results = [
+        AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+        for index in topic.partitions
+    ]
+    return AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=results)
 
 
 def _by_topic(codes: Mapping[PartitionKey, int]) -> list[AddPartitionsToTxnTopicResult]:

@@ -265,7 +265,7 @@ class TxnCoordinator:
         claim = task.claim
 
         def answer_all(result: ApiError | None) -> None:
-            answer.add(claim.transactional_id, dict.fromkeys(claim.partitions, code_of(result, version, FENCED)))
+            answer.add_all(task, code_of(result, version, FENCED))
 
         try:
             transactions = self._find(claim.transactional_id)
