@@ -97,6 +97,7 @@ _UNORDERED = {
     ("AlterReplicaLogDirsResponse", "results"),
     ("AlterReplicaLogDirTopicResult", "partitions"),
     ("WritableTxnMarkerResult", "topics"),
+    ("GetTelemetrySubscriptionsResponse", "requested_metrics"),
     ("WritableTxnMarkerTopicResult", "partitions"),
 }
 

@@ -29,6 +29,7 @@ SUBJECTS = (
     "config_values",
     "cluster",
     "security",
+    "telemetry",
     "classic_groups",
     "consumer_groups",
     "commits",

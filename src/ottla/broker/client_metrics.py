@@ -10,20 +10,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from ottla.base.buffer import Buffer
 from ottla.base.config import ConfigError
 from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.client_subscription import ClientAttributes, Subscription
-from ottla.metadata.directory_id import is_reserved
 from ottla.metadata.image.config import ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.protocol.checksum import crc32c
-from ottla.protocol.compression.compression_type import CompressionType
+from ottla.protocol.compression import CompressionType, decompress
 from ottla.protocol.errors import (
     ApiError,
+    DecodeError,
     ErrorCode,
+    InvalidRecordError,
     InvalidRequestError,
+    MessageTooLargeError,
     TelemetryTooLargeError,
     ThrottlingQuotaExceededError,
     UnknownSubscriptionIdError,
@@ -40,6 +43,8 @@ CLIENTS_MAX: Final = 16_384
 SILENCE_MS_MIN: Final = 60_000
 PUSH_INTERVAL_MS_DEFAULT: Final = 300_000
 ALL_METRICS: Final = "*"
+_RESERVED: Final = (ZERO_UUID, Uuid((1).to_bytes(16, "big")))
+"""Ids that no client may have."""
 _TOO_SOON: Final = "Request from the client [{}] arrived before the next push interval time"
 
 
@@ -57,7 +62,7 @@ class Push(NamedTuple):
     subscription_id: int
     is_terminating: bool
     compression_type: int
-    size_bytes: int
+    metrics: Buffer
 
 
 @dataclass(slots=True)
@@ -131,7 +136,7 @@ class ClientMetrics:
 
     def push(self, client_id: Uuid, push: Push, attributes: ClientAttributes, connection: OpenConnection) -> None:
         """Checks metrics that a client pushed; raises the `ApiError` that says what is wrong with them."""
-        if is_reserved(client_id):
+        if client_id in _RESERVED:
             raise InvalidRequestError(f"Invalid request from the client [{client_id}], invalid client instance id")
         client = self._client(client_id, attributes, connection)
         try:
@@ -159,11 +164,20 @@ class ClientMetrics:
                 f"Unknown compression type [{push.compression_type}] is received in telemetry request from "
                 f"[{client.id}]"
             )
-        if push.size_bytes > self.telemetry_max_bytes:
+        if len(push.metrics) > self.telemetry_max_bytes:
             raise TelemetryTooLargeError(
                 f"Telemetry request from [{client.id}] is larger than the maximum allowed size "
                 f"[{self.telemetry_max_bytes}]"
             )
+        if push.metrics:
+            self._check_contents(push)
+
+    def _check_contents(self, push: Push) -> None:
+        """The metrics can be decompressed to no more than the limit; nobody looks into them."""
+        try:
+            decompress(CompressionType(push.compression_type), push.metrics, self.telemetry_max_bytes)
+        except (DecodeError, MessageTooLargeError) as error:
+            raise InvalidRecordError(str(error)) from error
 
     def _changed(self, name: str, configs: Mapping[str, str] | None) -> None:
         self._subscriptions.pop(name, None)
@@ -209,7 +223,7 @@ class ClientMetrics:
     def _new_id(self) -> Uuid:
         while True:
             made = Uuid(DICE.randbytes(16))
-            if not is_reserved(made) and made not in self._clients and not str(made).startswith("-"):
+            if made not in _RESERVED and made not in self._clients and not str(made).startswith("-"):
                 return made
 
 

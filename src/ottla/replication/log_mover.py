@@ -20,6 +20,7 @@ from ottla.protocol.errors import (
     ApiError,
     ErrorCode,
     InvalidReplicaAssignmentError,
+    InvalidTopicError,
     KafkaStorageError,
     LogDirNotFoundError,
     NotLeaderOrFollowerError,
@@ -124,13 +125,16 @@ class LogMover:
             # What clients of this API always were told of a replica that is not here.
             self._preparation.preferred[name] = path
             done(ErrorCode.REPLICA_NOT_AVAILABLE)
-        except LogDirNotFoundError as error:
+        except (InvalidTopicError, LogDirNotFoundError) as error:
             # The client's mistake, and not worth a line for each partition that it names.
             done(error.code)
         except ApiError as error:
             self._refuse(name, path, error, done)
 
     def _begin(self, name: TopicPartition, path: str, cordoned: frozenset[str], done: Callable[[int], None]) -> None:
+        if not directory_name(name, DirectoryKind.FUTURE, fresh_id()).startswith(f"{name}."):
+            # A copy whose name is cut would be another topic's for the next start.
+            raise InvalidTopicError("The topic name is too long.")
         directories = self._logs.directories
         if path not in {home.path for home in directories.all()}:
             raise LogDirNotFoundError(f"Log dir {path} is not found in the config.")

@@ -91,6 +91,13 @@ def _log_directories(talk: Talk) -> None:
         talk.ask("to where it is", move(str(talk.server.log_directory), 0), version)
     talk.ask("an unknown partition", move(str(talk.server.log_directory), 9), 2)
     talk.ask("an unknown topic", move(str(talk.server.log_directory), 0, topic="none"), 2)
+    names = {length: "n" * length for length in (0, 204, 205, 212, 213, 214, 249, 250)} | {1: "a/b", 2: ".", 3: "ä"}
+    for length, name in names.items():
+        for index in (0, 10, 2_000_000_000, -1):
+            shown = f"a name of {length}, partition {index}"
+            talk.ask(shown, move(str(talk.server.log_directory), index, topic=name), 2)
+    talk.ask("a path without end", move("/" + "x" * 300, 0), 2)
+    talk.ask("no path", move("", 0), 2)
     talk.ask("a relative path", move("logs", 0), 2)
     talk.ask("nothing", AlterReplicaLogDirsRequest(), 2)
 

@@ -177,6 +177,11 @@ def _fetch(talk: Talk, topic: Topic) -> None:
     for version in (9, 10):
         strange = fetch(version, "loner", topic, 0, member_id="m", member_epoch=3)
         talk.ask("by a member of a group without members", strange, version)
+        for group in ("loner", "committers", "modern-committers", "commits-nowhere", ""):
+            for member in (None, "", "m"):
+                for epoch in (-2, -1, 0, 1):
+                    asked = fetch(version, group, topic, 0, member_id=member, member_epoch=epoch)
+                    talk.ask(f"of {group!r} by {member!r} at {epoch}", asked, version)
         classic = fetch(version, "committers", topic, 0, member_id="m", member_epoch=1)
         talk.ask("by an unknown member of a classic group", classic, version)
 

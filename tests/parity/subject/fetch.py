@@ -43,6 +43,7 @@ def run(talk: Talk) -> None:
     _offsets_and_limits(talk, topic)
     _epochs(talk, topic)
     _odd(talk, topic)
+    _without_an_id(talk, topic)
     _sessions(talk, topic)
     _forgetting(talk, topic)
 
@@ -88,6 +89,27 @@ def _odd(talk: Talk, topic: Topic) -> None:
     talk.ask("as a replica that is none", request(topic, partition(0, 0), replica_state=state), NEWEST)
     talk.ask("as a debugging consumer", request(topic, partition(0, 0), replica_id=-2), 12)
     talk.ask("from a rack", request(topic, partition(0, 9), rack_id="r1"), NEWEST)
+
+
+def _without_an_id(talk: Talk, topic: Topic) -> None:
+    nothing = Topic("", Uuid(bytes(16)))
+    none = FetchTopic(topic_id=nothing.id, partitions=[partition(0, 0), partition(1, 0)])
+    some = FetchTopic(topic=topic.name, topic_id=topic.id, partitions=[partition(0, 9)])
+    for version in (13, 15, NEWEST):
+        for name, topics in (("alone", [none]), ("first", [none, some]), ("last", [some, none]), ("twice", [none] * 2)):
+            talk.ask(f"no topic id, {name}", request(topic, topics=topics), version)
+            first = talk.ask(f"no topic id, {name}: a session", request(topic, topics=topics, session_epoch=0), version)
+            if not isinstance(first, FetchResponse) or not first.session_id:
+                continue
+            session = {"session_id": first.session_id, "topics": []}
+            talk.ask(f"no topic id, {name}: the session again", request(topic, session_epoch=1, **session), version)
+            forgotten = [ForgottenTopic(topic_id=nothing.id, partitions=[0])]
+            again = request(topic, session_epoch=2, forgotten_topics_data=forgotten, **session)
+            talk.ask(f"no topic id, {name}: forgotten", again, version)
+    first = talk.quietly(request(topic, topics=[some], session_epoch=0), NEWEST)
+    later = request(topic, topics=[none], session_epoch=1, session_id=first.session_id)
+    talk.ask("no topic id, added to a session", later, NEWEST)
+    talk.ask("no name", request(nothing, partition(0, 0)), 12)
 
 
 def _sessions(talk: Talk, topic: Topic) -> None:

@@ -2,7 +2,7 @@
 
 from ottla.base.ids import Uuid
 from ottla.protocol.messages.create_acls import AclCreation, CreateAclsRequest
-from ottla.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
+from ottla.protocol.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 from ottla.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from ottla.protocol.messages.describe_acls import DescribeAclsRequest
 from ottla.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
@@ -37,6 +37,16 @@ def run(talk: Talk) -> None:
     talk.ask("no creations", CreateAclsRequest(), 3)
     talk.ask("no filters", DeleteAclsRequest(), 3)
     talk.ask_all_versions("a token", CreateDelegationTokenRequest(max_lifetime_ms=1_000))
+    for kind in (None, "", "User", "Group"):
+        for name in (None, "", "bob"):
+            half = CreateDelegationTokenRequest(
+                max_lifetime_ms=1_000, owner_principal_type=kind, owner_principal_name=name
+            )
+            talk.ask(f"a token for {kind!r} {name!r}", half, 3)
+    for kind, name in (("", ""), ("User", ""), ("", "bob"), ("Group", "bob"), ("User", "bob")):
+        renewer = CreatableRenewers(principal_type=kind, principal_name=name)
+        renewed = CreateDelegationTokenRequest(max_lifetime_ms=1_000, renewers=[renewer, renewer])
+        talk.ask_all_versions(f"a token that {kind!r} {name!r} renews", renewed)
     talk.ask_all_versions("a token", RenewDelegationTokenRequest(hmac=b"x", renew_period_ms=1))
     talk.ask_all_versions("a token", ExpireDelegationTokenRequest(hmac=b"x", expiry_time_period_ms=1))
     talk.ask_all_versions("tokens", DescribeDelegationTokenRequest(owners=None))

@@ -1,7 +1,8 @@
 """AlterReplicaLogDirs (key 34), versions 1-2: moves replicas of this broker to other log directories of it.
 
 Answered when the copy has begun; DescribeLogDirs shows how far it is. A path that is no log directory of this broker
-is LOG_DIR_NOT_FOUND. A replica that is not here yet will be created in the directory named for it. KIP-113.
+is LOG_DIR_NOT_FOUND, a topic whose name leaves no room for a copy's INVALID_TOPIC_EXCEPTION. A replica that is not here
+yet will be created in the directory named for it. KIP-113.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """CreateDelegationToken (key 38), versions 1-3: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED on every listener there is.
 
 A token stands for a client that proved who it is, and no listener authenticates yet; Kafka answers the same on
-plaintext. The answer names who asked, and for whom. KIP-48, KIP-373.
+plaintext. The answer names who asked, and for whom; a name without a type is UNKNOWN_SERVER_ERROR. KIP-48, KIP-373.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -24,11 +24,17 @@ def handle(
 ) -> CreateDelegationTokenResponse:
     """Refuses."""
     requester_type, _, requester_name = context.principal.partition(":")
-    is_for_another = bool(request.owner_principal_name)
+    owner_type, owner_name = requester_type, requester_name
+    code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    if request.owner_principal_name:
+        if request.owner_principal_type is None:
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
+        else:
+            owner_type, owner_name = request.owner_principal_type, request.owner_principal_name
     response = CreateDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-        principal_type=(request.owner_principal_type or "") if is_for_another else requester_type,
-        principal_name=(request.owner_principal_name or "") if is_for_another else requester_name,
+        error_code=code,
+        principal_type=owner_type,
+        principal_name=owner_name,
         issue_timestamp_ms=NO_TIME,
         expiry_timestamp_ms=NO_TIME,
         max_timestamp_ms=NO_TIME,

@@ -3,8 +3,9 @@
 Waits up to `max_wait_ms` for `min_bytes`, not at all if a partition has an error. Topics are named by name, from v13 by
 id (KIP-516). From v7 in sessions (KIP-227), see `broker.fetch_session`: a wrong epoch is INVALID_FETCH_SESSION_EPOCH
 and leaves the session as it is, an unknown id FETCH_SESSION_ID_NOT_FOUND, names where the session has ids
-FETCH_SESSION_TOPIC_ID_ERROR. On an error of a partition its offsets are -1 and its records empty, never null. From v16
-a partition that moved comes with its new leader (KIP-951). Records leave as slices of their files.
+FETCH_SESSION_TOPIC_ID_ERROR; more than one partition without an id is UNKNOWN_SERVER_ERROR. On an error of a partition
+its offsets are -1 and its records empty, never null. From v16 a partition that moved comes with its new leader
+(KIP-951). Records leave as slices of their files.
 
 The metadata topic is not to be had here, as on Apache Kafka's brokers: only on the controllers' listeners.
 
@@ -14,6 +15,7 @@ Deviations: none known.
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from ottla.base.ids import ZERO_UUID
 from ottla.broker.client_session import ClientSession
 from ottla.broker.current_leader import CurrentLeaders
 from ottla.broker.fetch_session import (
@@ -244,6 +246,8 @@ class _Work:
                 self._all = partitions
             else:
                 readable.append(partition)
+        if self._all is not None and _nameless(partitions) > 1:
+            raise UnknownServerError("Partitions without a topic's id can't be told apart")
         self.partitions = readable
         self.wanted = [partition.wanted for partition in readable]
 
@@ -321,6 +325,10 @@ class _Work:
                 counts.bytes_out += len(result.records)
         elif result.error_code == _UNKNOWN_SERVER_ERROR:
             counts.failed_fetch_requests += 1
+
+
+def _nameless(partitions: Collection[SessionPartition]) -> int:
+    return sum(partition.wanted.topic_id == ZERO_UUID for partition in partitions)
 
 
 def _not_read_last(outcomes: Collection[Outcome]) -> Collection[Outcome]:

@@ -2,7 +2,7 @@
 
 Answered as Kafka does without one: not advertised, but served. A reserved id is INVALID_REQUEST, a subscription other
 than the client's UNKNOWN_SUBSCRIPTION_ID, a push before its time THROTTLING_QUOTA_EXCEEDED, anything after a push that
-said it was the last INVALID_REQUEST. KIP-714.
+said it was the last INVALID_REQUEST; metrics that can't be decompressed, or to too much, are INVALID_RECORD. KIP-714.
 """
 
 from typing import TYPE_CHECKING
@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: PushTelemetryRequest) -> PushTelemetryResponse:
     """Checks the push."""
-    push = Push(request.subscription_id, request.terminating, request.compression_type, len(request.metrics))
+    push = Push(request.subscription_id, request.terminating, request.compression_type, request.metrics)
     parts.client_metrics.push(request.client_instance_id, push, attributes_of(context), context.connection)
     return PushTelemetryResponse()

@@ -11,6 +11,7 @@ from ottla.protocol.errors import (
     IllegalGenerationError,
     StaleMemberEpochError,
     UnknownMemberIdError,
+    UnknownServerError,
     UnsupportedVersionError,
 )
 
@@ -56,7 +57,9 @@ class ConsumerOffsetRules:
         """Anybody may read without saying who it is; a member that does must know its epoch."""
         if member_id is None and member_epoch < 0:
             return
-        member = self._member(member_id or "")
+        if member_id is None:
+            raise UnknownServerError("An epoch is a member's, and none is named.")
+        member = self._member(member_id)
         if member_epoch != member.member_epoch:
             raise _stale(member, f"The member is in epoch {member.member_epoch}, not {member_epoch}.")
 
