@@ -30,14 +30,20 @@ class PendingFetch:
         """Bytes at hand by partition, if more than one is wanted."""
 
     def watch(self, wanted: Sequence[FetchPartition]) -> Collection[Partition] | None:
-        """Takes what is wanted; the partitions that something has to happen to, None if one is gone already."""
+        """Takes what is wanted; the partitions that something has to happen to, None if it has happened already.
+
+        What a follower says of its progress may set a producer free, who writes at once: that is news since the read.
+        """
         online = self._table.online
+        is_follower = self._params.replica_id >= 0
         self._wanted = wanted
         for want in wanted:
             partition = online.get((want[0], want[1]))
             if partition is None:
                 return None
             self._wanted_of[partition] = want
+            if is_follower and want[2] < partition.log.log_end_offset and self.is_ready(partition):
+                return None
         if self._params.min_bytes > 1:
             for partition in self._wanted_of:
                 self._note(partition)

@@ -222,7 +222,7 @@ class ReplicaManager:
         pending = PendingFetch(self.table, self._reader, params, done)
         keys = pending.watch(wanted)
         if keys is None:
-            done(results)
+            pending.complete()
             return None
         return self.waiting.fetches.watch(pending, keys, params.max_wait_ms)
 

@@ -363,3 +363,27 @@ def test_noise_in_a_file_is_told_once_and_takes_nothing_else_offline(
         assert broker.fetch(want(), max_wait_ms=500)[0] == FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
     assert caplog.text.count(f"{segment.path()}: no batch at position 0") == 1
     assert (broker.events.lost, offsets(broker.fetch(want("orders", 1))[0])) == ([], [0])
+
+
+@pytest.mark.parametrize("min_bytes", [1, 100])
+def test_follower_gets_what_its_own_progress_has_set_free(
+    min_bytes: int, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    """A coordinator that waits for its record to be replicated writes the next one at once."""
+    entry = AppendEntry("copied", 0, batch())
+    written: Answers[object] = Answers()
+
+    def write_next(_: object) -> None:
+        broker.replicas.append([AppendEntry("copied", 0, batch(size=100))], acks=-1, timeout_ms=1000, done=written.take)
+
+    broker.replicas.append([entry], acks=-1, timeout_ms=1000, done=write_next)
+    [result] = broker.fetch(want("copied", offset=1), replica_id=2, max_wait_ms=500, min_bytes=min_bytes)
+    assert offsets(result) == [1]
+
+
+def test_follower_waits_for_as_much_as_it_wants(broker: BrokerUnderTest, metadata: Metadata) -> None:
+    broker.produce("copied")
+    answers = broker.fetch(want("copied", offset=0), replica_id=2, max_wait_ms=500, min_bytes=1_000)
+    assert not answers.is_done
+    broker.produce("copied", size=1_000)
+    assert offsets(answers[0]) == [0, 1]
