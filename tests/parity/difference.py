@@ -18,6 +18,18 @@ DIFFERENCES = {
     "consumer_groups/consumer_group_heartbeat v1: a static one joins again": (
         "the answer to its join may have been lost: Kafka refuses it for good (UNRELEASED_INSTANCE_ID)"
     ),
+    "conversions/join_group v3: into consumers: unreadable: *": (
+        "what can't be read is the client's fault: Kafka says UNKNOWN_SERVER_ERROR, ours INCONSISTENT_GROUP_PROTOCOL"
+    ),
+    "conversions/*: converted-static: syncs": (
+        "a group that turned classic rebalances: Kafka leaves it without a leader that would notice a change of topics"
+    ),
+    "conversions/describe_groups v6: converted-static: back": (
+        "a group that turned classic rebalances: Kafka leaves it without a leader that would notice a change of topics"
+    ),
+    "refused_joins/*left-consumers-with-a-member-id*: after*": (
+        "a join that is refused changes nothing: Kafka drops the empty group, and nobody sees its offsets any more"
+    ),
     "config_values/* type 2: min.cleanable.dirty.ratio='NaN'": "no ratio is above it: nothing would be cleaned",
     "config_values/* type 4: log.cleaner.threads='0'": "Kafka's message is `/ by zero`",
     "cluster/elect_leaders v2: a partition twice": "two changes of one partition in one breath: Kafka makes both",

@@ -79,6 +79,7 @@ _UNORDERED = {
     ("OffsetFetchResponseGroup", "topics"),
     ("OffsetFetchResponseTopics", "partitions"),
     ("Assignment", "topic_partitions"),
+    ("TopicPartitions", "partitions"),
     ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below"),
     ("AddPartitionsToTxnResult", "topic_results"),
     ("AddPartitionsToTxnTopicResult", "results_by_partition"),

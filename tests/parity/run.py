@@ -33,6 +33,8 @@ SUBJECTS = (
     "classic_groups",
     "consumer_groups",
     "commits",
+    "refused_joins",
+    "conversions",
     "transactions",
 )
 RECORDED = Path(__file__).parent / "answers.jsonl"

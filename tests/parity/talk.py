@@ -93,6 +93,10 @@ class Talk:
 
         return finish
 
+    def note(self, name: str, response: Response) -> None:
+        """Keeps an answer, or a part of one, that was asked for quietly."""
+        self._note(name, self._masking.plain(response), name)
+
     # What prepares
 
     def call(self, value: str, name: str) -> str:

@@ -71,11 +71,12 @@ def test_an_id_that_nobody_gave_out_is_unknown_and_makes_no_group() -> None:
 @pytest.mark.parametrize(
     "fields", [{"protocols": []}, {"protocol_type": ""}, {"protocol_type": "", "protocols": []}], ids=str
 )
-def test_the_first_member_must_name_a_type_and_a_protocol(fields: dict[str, object]) -> None:
+def test_a_first_member_without_a_protocol_is_refused_and_makes_the_group(fields: dict[str, object]) -> None:
     rig = Rig()
     assert rig.ask(join_request(**fields)).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert rig.ask(ListGroupsRequest()).groups == []
-    assert rig.records() == []
+    [group] = rig.ask(ListGroupsRequest()).groups
+    assert (group.group_state, group.protocol_type) == ("Empty", "")
+    assert len(rig.records()) == 1
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def test_when_the_last_consumer_leaves_the_group_turns_classic_and_rebalances() 
     group = rig.shards.get(0).state.groups[GROUP]
     assert isinstance(group, ClassicGroup)
     assert [member.member_id for member in group.members] == [old.member_id]
-    rig.advance(0)
     assert old.heartbeat(generation_id=group.generation) == ErrorCode.REBALANCE_IN_PROGRESS
     answers = old.join()
     assert answers.only.error_code == 0
@@ -252,7 +251,6 @@ def test_a_static_consumer_that_comes_back_classic_turns_the_last_one() -> None:
     stored = read_assignment(member.assignment)
     assert [(topic.topic, topic.partitions) for topic in stored.assigned_partitions] == [("t", [0, 1])]
     # Without a generation of its own the group would have no leader who looks at its topics.
-    rig.advance(0)
     assert back.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
     assert back.join().only.leader == back.member_id
 
@@ -268,8 +266,21 @@ def test_a_classic_static_member_may_come_back_as_a_consumer() -> None:
     new = Consumer(rig, "new", ["t"], instance_id="one")
     assert new.join().error_code == 0
     assert new.partitions("t") == [0, 1]
+    assert rig.group.epoch == 1, "nothing changed but the protocol"
     assert list(rig.group.members) == ["new"]
     assert old.heartbeat() == ErrorCode.FENCED_INSTANCE_ID
+
+
+def test_a_static_member_that_comes_back_as_a_consumer_gets_what_its_leader_left_out() -> None:
+    rig = ConsumerRig({"t": 3})
+    old = ClassicConsumer(rig, ["t"], instance_id="one")
+    answers = old.join()
+    rig.advance(3_000)
+    old.joined(answers.only)
+    old.sync(assignments=[SyncGroupRequestAssignment(member_id=old.member_id, assignment=assignment(t=[0, 1]))])
+    new = Consumer(rig, "new", ["t"], instance_id="one")
+    assert new.join().error_code == 0
+    assert new.partitions("t") == [0, 1, 2]
 
 
 def test_a_static_member_that_comes_back_as_a_consumer_in_the_first_rebalance_gets_its_share() -> None:

@@ -4,7 +4,8 @@ A new dynamic member is first given an id to come back with (KIP-394), so that a
 trail of members behind; a static one is known by its instance id, and one that comes back takes over its former self
 (KIP-345), without a rebalance if the group is stable and goes on with the same protocol.
 
-A group that does not exist is made by a first join, and written at once; a refused join makes none.
+A group that does not exist is made by the first join without a member id, and written at once, even if its protocols
+are refused.
 """
 
 from functools import partial
@@ -61,22 +62,22 @@ class Joining:
         if not self._has_room(group, member_id):
             return step.outcome(self._turn_away(group, member_id, step))
         if not group.supports(join.request.protocol_type, [name for name, _ in joining_protocols(join)]):
-            raise InconsistentGroupProtocolError
+            return step.outcome(InconsistentGroupProtocolError())
         response = self._join_known(group, join, step) if member_id else self._join_new(group, join, step)
         return step.outcome(response)
 
     def _create(self, join: Join, step: Step) -> LiveGroup:
-        if not join.request.protocol_type or not join.request.protocols:
-            raise InconsistentGroupProtocolError
         stored = ClassicGroup(state_timestamp_ms=step.now_ms)
         group = self._groups.adopt(join.request.group_id, stored, step.now_ms)
         step.write(group_record(join.request.group_id, stored), partial(self._created, group))
         return group
 
     def _created(self, group: LiveGroup, error: ApiError | None) -> None:
-        if error is not None:
-            for done, answer in self._groups.drop(group, error):
-                done(answer)
+        if error is None:
+            self._groups.release(group)
+            return
+        for done, answer in self._groups.drop(group, error):
+            done(answer)
 
     def _has_room(self, group: LiveGroup, member_id: str) -> bool:
         """While a rebalance is prepared those who have joined count, so that the last of too many are turned away."""

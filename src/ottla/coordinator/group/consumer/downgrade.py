@@ -62,23 +62,15 @@ class Downgrade:
         """The group turns classic as these members leave, and rebalances."""
         gone = {member.member_id for member in leaving}
         staying = [member for member_id, member in sorted(draft.group.members.items()) if member_id not in gone]
-        self._convert(draft, staying)
-        draft.later(partial(self._rebalance, draft.group_id, f"it turned classic: {detail}"))
+        self._convert(draft, staying, RebalanceReason.MEMBER_LEFT, detail)
 
     def with_all(self, draft: Draft) -> None:
         """The group turns classic with all that it has, and rebalances."""
-        self._convert(draft, [member for _, member in sorted(draft.group.members.items())])
-        detail = "it turned classic: a static member came back with that protocol"
-        draft.later(
-            partial(
-                self._classic.rebalancer.rebalance_soon,
-                draft.group_id,
-                RebalanceReason.STATIC_MEMBER_REPLACED,
-                detail,
-            )
-        )
+        staying = [member for _, member in sorted(draft.group.members.items())]
+        detail = "a static member came back with that protocol"
+        self._convert(draft, staying, RebalanceReason.STATIC_MEMBER_REPLACED, detail)
 
-    def _convert(self, draft: Draft, staying: Sequence[ConsumerMember]) -> None:
+    def _convert(self, draft: Draft, staying: Sequence[ConsumerMember], reason: RebalanceReason, detail: str) -> None:
         group_id, group = draft.group_id, draft.group
         members = tuple(_classic_member(member) for member in sorted(staying, key=lambda member: member.member_id))
         stored = ClassicGroup(
@@ -98,19 +90,17 @@ class Downgrade:
         stored = stored._replace(protocol=protocol, members=assigned)
         draft.step.records.extend(group_tombstones(group_id, group))
         draft.step.records.append(group_record(group_id, stored))
-        draft.later(partial(self._hand_over, draft, stored))
+        draft.later(partial(self._hand_over, draft, stored, reason, f"it turned classic: {detail}"))
 
-    def _hand_over(self, draft: Draft, stored: ClassicGroup) -> None:
+    def _hand_over(self, draft: Draft, stored: ClassicGroup, reason: RebalanceReason, detail: str) -> None:
         session_ms = self._membership.surroundings.session_timeout_ms(draft.group_id)
         staying = {member.member_id for member in stored.members}
         for member in draft.group.members.values():
             is_staying = member.member_id in staying
             self._membership.stop_timers(draft, member, session_ms if is_staying else TIMER_RETRY_MS)
         self._membership.forget(draft.group_id)
-        self._classic.groups.adopt(draft.group_id, stored, draft.now_ms)
-
-    def _rebalance(self, group_id: str, detail: str) -> None:
-        self._classic.rebalancer.rebalance_soon(group_id, RebalanceReason.MEMBER_LEFT, detail)
+        group = self._classic.groups.adopt(draft.group_id, stored, draft.now_ms)
+        self._classic.rebalancer.prepare(group, reason, detail, draft.step)
 
 
 def _classic_member(member: ConsumerMember) -> ClassicMember:

@@ -4,6 +4,7 @@ Its members go on as they are, with the partitions that they have, and may speak
 like; `group.consumer.migration.policy` must allow it. Generation and epoch are one count.
 """
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from ottla.coordinator.group.assignors.group_spec import Assignment
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import ClassicMember, group_tombstone
 from ottla.coordinator.group.classic.live_group import LiveGroup
+from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.embedded import assigned_partitions, read_assignment, read_subscription
@@ -30,8 +32,8 @@ _POLICIES: Final = ("upgrade", "bidirectional")
 _UNKNOWN_HASH: Final = -1
 """Not that of any topics, so that whoever joins the group has it assigned anew, in an epoch above 0.
 
-What the members have need not be all: the group may have been in the middle of a rebalance, or before its first. A
-joining member that is new brings an epoch of its own; a static one that comes back does not.
+For groups whose members don't have all: they may be in the middle of a rebalance or before their first, or a topic has
+grown. A joining member that is new brings an epoch of its own; a static one that comes back does not.
 """
 
 
@@ -81,7 +83,18 @@ class Upgrade:
             target = self._target(live.group_id, classic)
             targets[classic.member_id] = target
             group = group.with_member(_member(classic, protocol, target, live.generation))
-        return group._replace(targets=Map(targets), metadata_hash=_UNKNOWN_HASH)
+        group = group._replace(targets=Map(targets))
+        is_whole = live.state is ClassicState.STABLE and self._is_all_assigned(group)
+        names = group.subscribed_topics()
+        return group._replace(metadata_hash=self._membership.hashes.of_group(names) if is_whole else _UNKNOWN_HASH)
+
+    def _is_all_assigned(self, group: ConsumerGroup) -> bool:
+        found = (self._membership.surroundings.metadata.topic(name) for name in group.subscribed_topics())
+        counts = {topic.id: topic.partition_count for topic in found if topic is not None}
+        assigned = Counter(
+            topic_id for target in group.targets.values() for topic_id in target for _ in target[topic_id]
+        )
+        return assigned == counts
 
     def _target(self, group_id: str, member: ClassicMember) -> Assignment:
         assignment = read_assignment(member.assignment)
