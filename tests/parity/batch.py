@@ -54,6 +54,8 @@ def bad_batches() -> dict[str, bytes]:
         "base offset 5": patched(good, ">q", 0, 5),
         "base offset -1": patched(good, ">q", 0, -1),
         "length 0": patched(good, ">i", 8, 0),
+        "length 14": patched(good, ">i", 8, 14),
+        "length 48": patched(good, ">i", 8, 48),
         "length -1": patched(good, ">i", 8, -1),
         "a count of 0": patched(good, ">i", 57, 0),
         "a count of 2 for 3 records": patched(good, ">i", 57, 2),

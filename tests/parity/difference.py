@@ -9,6 +9,9 @@ DIFFERENCES = {
     "produce/produce v*: null records": "Kafka never answers, and the client waits for ever",
     "configs/alter_configs v2: replace: a resource twice": "Kafka never answers, and the client waits for ever",
     "transactions/add_partitions_to_txn v*: no transactions": "Kafka never answers, and the client waits for ever",
+    "transactions/write_txn_markers v*: a good one, a bad one for an unknown partition and none": (
+        "Kafka never answers, and the client waits for ever"
+    ),
     "repetition/write_txn_markers v1: twice with the same partition": (
         "Kafka never answers, and the client waits for ever"
     ),

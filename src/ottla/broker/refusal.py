@@ -179,7 +179,17 @@ _AT_ONCE: Final = ()
 
 def _produce(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:
     yield from refusal.repeat(_ECHOES[ApiKey.PRODUCE], request, response)
-    response.responses = [topic for topic in response.responses if topic.partition_responses]
+    # Every partition once, and under its topic, however the request lists them.
+    topics: dict[Any, dict[int, Any]] = {}
+    for topic in response.responses:
+        found = topics.setdefault((topic.name, topic.topic_id), {})
+        found.update((partition.index, partition) for partition in topic.partition_responses)
+    made = response.definition["responses"].struct
+    response.responses = [
+        made(name=name, topic_id=topic_id, partition_responses=list(found.values()))
+        for (name, topic_id), found in topics.items()
+        if found
+    ]
 
 
 def _fetch(refusal: Refusal, request: Any, response: Any) -> Iterable[None]:

@@ -114,6 +114,8 @@ def _leaders(talk: Talk) -> None:
     talk.ask("unclean", elect(0, kind=1), 2)
     talk.ask("an unknown kind", elect(0, kind=7), 2)
     talk.ask("a partition twice", elect(0, 0), 2)
+    talk.ask("unknown partitions twice", elect(9, 9, -1, -1), 2)
+    talk.ask("an unknown topic twice", elect(0, 0, topic="none"), 2)
     talk.ask("all partitions", ElectLeadersRequest(topic_partitions=None, timeout_ms=5_000), 2)
     talk.ask(
         "all partitions, unclean", ElectLeadersRequest(election_type=1, topic_partitions=None, timeout_ms=5_000), 2
@@ -137,6 +139,9 @@ def _leaders(talk: Talk) -> None:
     twice = reassign(0, [1])
     twice.topics = twice.topics * 2
     talk.ask("of a partition twice", twice, 1)
+    for name, unknown in (("partition", reassign(9, [1])), ("topic", reassign(0, [1], topic="none"))):
+        unknown.topics = unknown.topics * 2
+        talk.ask(f"of an unknown {name} twice", unknown, 1)
     talk.ask("twice to one", reassign(0, [1, 1]), 1)
     talk.ask("to a negative broker", reassign(0, [-1]), 1)
     talk.ask("an unknown partition", reassign(9, [1]), 1)

@@ -77,6 +77,18 @@ def _epochs(talk: Talk, topic: Topic) -> None:
 def _odd(talk: Talk, topic: Topic) -> None:
     for level in (2, -1):
         talk.ask(f"isolation {level}", request(topic, partition(0, 0), isolation_level=level), NEWEST)
+        for version in (6, 12, NEWEST):
+            nowhere = request(Topic("fetch-unknown", UNKNOWN), partition(0, 0), isolation_level=level)
+            talk.ask(f"isolation {level} of an unknown topic", nowhere, version)
+            talk.ask(
+                f"isolation {level} of an unknown partition",
+                request(topic, partition(9, 0), isolation_level=level),
+                version,
+            )
+            some = request(topic, partition(9, 0), partition(0, 0), isolation_level=level)
+            talk.ask(f"isolation {level} of some that exist", some, version)
+            wrong = request(topic, partition(0, 0), isolation_level=level, session_id=9, session_epoch=1)
+            talk.ask(f"isolation {level} in no session", wrong, version)
     talk.ask("no topic", FetchRequest(max_wait_ms=0, min_bytes=1, topics=[]), NEWEST)
     talk.ask("no topic", FetchRequest(max_wait_ms=0, min_bytes=1, topics=[]), 4)
     talk.ask("no partition", request(topic), NEWEST)

@@ -4,6 +4,7 @@ from ottla.base.ids import Uuid
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest
+from ottla.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.clients.patience import until
 from tests.parity.batch import TIME_MS, bad_batches, batch, patched
@@ -31,6 +32,7 @@ def run(talk: Talk) -> None:
     _acks(talk, topic)
     _targets(talk, topic)
     _bad(talk, talk.topic("produce-bad"))
+    _spoiled(talk, topic)
     _limits(talk)
     _idempotence(talk, talk.topic("produce-idempotent"))
     _transactions(talk, topic)
@@ -72,6 +74,28 @@ def _bad(talk: Talk, topic: Topic) -> None:
             talk.ask(name, request(topic, (0, data)), 3)
             talk.ask(name, request(topic, (0, data)), 8)
     talk.raw("no Produce body", framed(0, 9, b""), ApiKey.PRODUCE, 9)
+
+
+def _spoiled(talk: Talk, topic: Topic) -> None:
+    """Good batches together with others, of topics known or not."""
+    bad = bad_batches()
+    unknown = Topic("produce-none", Uuid(b"\x01" * 16))
+    for name in ("magic 3", "length 0", "length 14", "length 48", "a flipped bit", "empty", "magic 1", "two batches"):
+        for version in (3, 9, NEWEST):
+            talk.ask(f"{name}, and a good one", request(topic, (0, bad[name]), (1, batch(b"v"))), version)
+            talk.ask(f"{name} for an unknown partition", request(topic, (0, batch(b"v")), (9, bad[name])), version)
+            mixed = request(topic, (0, batch(b"v")))
+            mixed.topic_data += request(unknown, (0, bad[name]), (1, batch(b"v"))).topic_data
+            talk.ask(f"{name} for an unknown topic", mixed, version)
+    both = request(topic, (0, bad["length 0"]), (1, bad["magic 3"]), (0, bad["length -1"]))
+    both.topic_data += request(unknown, (0, bad["magic 3"])).topic_data + request(topic, (1, batch(b"v"))).topic_data
+    talk.ask_all_versions("spoiled in three ways", both)
+    talk.ask("the end of what was not spoiled", ListOffsetsRequest(replica_id=-1, topics=[_ends(topic)]), 7)
+
+
+def _ends(topic: Topic) -> ListOffsetsTopic:
+    asked = [ListOffsetsPartition(partition_index=index, timestamp=-1) for index in range(2)]
+    return ListOffsetsTopic(name=topic.name, partitions=asked)
 
 
 def _limits(talk: Talk) -> None:

@@ -47,6 +47,7 @@ def run(talk: Talk) -> None:
     for version in range(6):
         _life(talk, topic, version)
     _bad_partitions(talk, topic)
+    _internal(talk, topic)
     _bad_ends(talk, topic)
     _offsets(talk, topic)
     _produce(talk, topic)
@@ -227,6 +228,17 @@ def _bad_partitions(talk: Talk, topic: Topic) -> None:
     talk.quietly(end(by, committed=False), 4)
 
 
+def _internal(talk: Talk, topic: Topic) -> None:
+    by = producer(talk, "internal")
+    request = add(3, by, ("__transaction_state", 0), (topic.name, 0), (topic.name, 9), ("transactions-none", 0))
+    request.v3_and_below_topics += add(
+        3, by, ("__transaction_state", 0), ("__transaction_state", 7)
+    ).v3_and_below_topics
+    request.v3_and_below_topics.append(AddPartitionsToTxnTopic(name="transactions-other"))
+    for version in (0, 3):
+        talk.ask("internal topics, twice", request, version)
+
+
 def _bad_ends(talk: Talk, topic: Topic) -> None:
     by = producer(talk, "ender")
     talk.quietly(add(3, by, ("transactions", 0)), 3)
@@ -359,6 +371,16 @@ def _markers(talk: Talk) -> None:
         talk.ask("an epoch of -1", markers(9_997, -1, ("marked", 1)), version)
         talk.ask("none", WriteTxnMarkersRequest(), version)
         talk.ask("no partitions", markers(9_998, 0), version)
+        talk.ask("a producer id of -1", markers(-1, 0, ("marked", 1)), version)
+        talk.ask("an epoch of -1 for an unknown topic", markers(9_997, -1, ("marked-none", 1)), version)
+        talk.ask("a producer id of -1 for an unknown topic", markers(-1, 0, ("marked-none", 1)), version)
+        talk.ask("an unknown partition of offsets", markers(9_996, 0, ("__consumer_offsets", 9)), version)
+        mixed = markers(9_995, 0, ("marked", 1), ("marked-none", 0))
+        mixed.markers += markers(9_994, -1, ("marked", 1), ("marked", 7)).markers
+        mixed.markers += markers(9_993, 0).markers
+        talk.ask("a good one, a bad one and none", mixed, version)
+        mixed.markers[1] = markers(9_994, -1, ("marked", 7)).markers[0]
+        talk.ask("a good one, a bad one for an unknown partition and none", mixed, version, patience=5)
     talk.ask("of the producer", markers(by.id, by.epoch, ("marked", 0)), 1)
 
 
@@ -375,6 +397,7 @@ def _looked_at(talk: Talk, topic: Topic) -> None:
     for version in range(3):
         for name, fields in (
             ("all", {}),
+            ("unknown states, one twice", {"state_filters": ["x", "Ongoing", "x", "y"]}),
             ("under way", {"state_filters": ["Ongoing"]}),
             ("empty", {"state_filters": ["Empty", "CompleteCommit"]}),
             ("in an unknown state", {"state_filters": ["Nonsense", "Ongoing"]}),

@@ -26,9 +26,7 @@ def handle(
 ) -> AddPartitionsToTxnResponse | None:
     """Answers when the partitions are committed to be part of their transactions."""
     if any(is_internal(topic.name) for topic in request.v3_and_below_topics):
-        return AddPartitionsToTxnResponse(
-            results_by_topic_v3_and_below=[_refused(parts, topic) for topic in request.v3_and_below_topics]
-        )
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_refused(parts, request.v3_and_below_topics))
     coordinators = parts.coordinators
     add = coordinators.transactions.add_partitions_to_txn
     ask_in_pieces(
@@ -40,15 +38,26 @@ def handle(
     return None
 
 
-def _refused(parts: BrokerParts, topic: AddPartitionsToTxnTopic) -> AddPartitionsToTxnTopicResult:
-    image = parts.metadata.topic(topic.name)
-    results = []
-    for index in topic.partitions:
-        if is_internal(topic.name):
-            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        elif image is None or not 0 <= index < len(image.partitions):
-            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        else:
-            code = ErrorCode.OPERATION_NOT_ATTEMPTED
-        results.append(AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code))
-    return AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=results)
+def _refused(parts: BrokerParts, topics: list[AddPartitionsToTxnTopic]) -> list[AddPartitionsToTxnTopicResult]:
+    """An answer for each partition, once, under its topic."""
+    codes: dict[str, dict[int, ErrorCode]] = {}
+    for topic in topics:
+        image = parts.metadata.topic(topic.name)
+        for index in topic.partitions:
+            if is_internal(topic.name):
+                code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            elif image is None or not 0 <= index < len(image.partitions):
+                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            else:
+                code = ErrorCode.OPERATION_NOT_ATTEMPTED
+            codes.setdefault(topic.name, {})[index] = code
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=name,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+                for index, code in found.items()
+            ],
+        )
+        for name, found in codes.items()
+    ]

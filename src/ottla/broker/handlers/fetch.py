@@ -75,8 +75,6 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     """Reads what is there; answers by itself, at once or when there is enough."""
     version = context.route.version
     replica_id = request.replica_id if version < _REPLICA_STATE_SINCE else request.replica_state.replica_id
-    if replica_id < 0 and request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
-        raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
     work = _Work(parts, context, is_follower=replica_id >= 0)
     if len(request.topics) > _TURN_PARTITIONS or any(
         len(topic.partitions) > _TURN_PARTITIONS for topic in request.topics
@@ -105,6 +103,8 @@ def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchRespon
     if not work.partitions:
         work.fetched(())
         return None
+    if replica_id < 0 and request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED) and work.reads_anything:
+        raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
     params = _params(parts, context, request, replica_id)
     abandon = parts.replicas.fetch(params, work.wanted, context.guarded(work.fetched))
     session = context.exchange.connection.session
@@ -218,6 +218,12 @@ class _Work:
         else:
             self.partitions, self.wanted = session.reading
         return None
+
+    @property
+    def reads_anything(self) -> bool:
+        """Whether any of the partitions exists."""
+        metadata = self.parts.metadata
+        return any(metadata.partition(wanted.topic, wanted.partition) is not None for wanted in self.wanted)
 
     def name(self, topic: FetchTopic, partitions: Sequence[FetchPartition]) -> None:
         """The request names these partitions of a topic: of one that is named twice the last counts."""

@@ -10,8 +10,10 @@ Transactional batches need a transactional id (53 for the whole request), and a 
 the producer open is first to be cleared with the transaction coordinator (KIP-890). While there is none they get what
 Apache Kafka answers while its coordinator is away: NOT_ENOUGH_REPLICAS, which every client tries again.
 
-Deviations: records that are null get INVALID_RECORD, where Apache Kafka never answers; one unreadable batch fails its
-own partition and not all of them.
+Bytes that begin like no batch of any kind are CORRUPT_MESSAGE for the whole request; other bad batches fail their own
+partition.
+
+Deviations: records that are null get INVALID_RECORD, where Apache Kafka never answers.
 """
 
 from collections.abc import Sequence
@@ -47,6 +49,7 @@ from ottla.protocol.records.validation import single_batch
 from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.topic_partition import TopicPartition
 
+_LOG_OVERHEAD_BYTES: Final = 12
 _LEGACY_MESSAGE_BYTES_MIN: Final = 14
 _MAGIC_AT: Final = 16
 _MAGIC: Final = 2
@@ -150,6 +153,8 @@ class _Work:
 
     def leave_out(self, topic: TopicProduceData) -> None:
         """Notes a topic that nobody knows."""
+        for partition in topic.partition_data:
+            _check_frame(partition.records)
         if topic.partition_data:
             indexes = self.unknown.setdefault(topic.topic_id, [])
             indexes += [partition.index for partition in topic.partition_data]
@@ -165,6 +170,7 @@ class _Work:
                     raise InvalidRecordError("The records are null")
                 batch = single_batch(records, version)
             except ApiError as error:
+                _check_frame(records)
                 self.is_transactional |= _is_transactional(records)
                 self._refuse(topic, partition, error)
                 continue
@@ -178,9 +184,6 @@ class _Work:
     def _refuse(self, topic: str, partition: PartitionProduceData, error: ApiError) -> None:
         if self._parts.metadata.partition(topic, partition.index) is None:
             result = AppendResult(topic, partition.index, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-        elif isinstance(error, CorruptMessageError) and isinstance(partition.records, memoryview):
-            message = _corruption(partition.records)
-            result = AppendResult(topic, partition.index, int(error.code), error_message=message)
         else:
             result = AppendResult(topic, partition.index, int(error.code))
         self.refused.append(result)
@@ -334,12 +337,18 @@ def _merged(results: Sequence[AppendResult], refused: Sequence[AppendResult]) ->
     return list({(result.topic, result.partition): result for result in (*results, *refused)}.values())
 
 
-def _corruption(records: memoryview) -> str:
-    """Kafka's words for bytes that are no batch of any kind."""
+def _check_frame(records: object) -> None:
+    """Bytes that begin like no batch of any kind spoil the whole request, in Kafka's words."""
+    if not isinstance(records, memoryview) or len(records) < _LOG_OVERHEAD_BYTES:
+        return
     size = int.from_bytes(records[8:12], "big", signed=True)
     if size < _LEGACY_MESSAGE_BYTES_MIN:
-        return f"Record size {size} is less than the minimum record overhead ({_LEGACY_MESSAGE_BYTES_MIN})"
-    return f"Invalid magic found in record: {int.from_bytes(records[16:17], 'big', signed=True)}"
+        raise CorruptMessageError(
+            f"Record size {size} is less than the minimum record overhead ({_LEGACY_MESSAGE_BYTES_MIN})"
+        )
+    if len(records) > _MAGIC_AT and records[_MAGIC_AT] > _MAGIC:
+        magic = int.from_bytes(records[_MAGIC_AT : _MAGIC_AT + 1], "big", signed=True)
+        raise CorruptMessageError(f"Invalid magic found in record: {magic}")
 
 
 def _name(code: int) -> str:

@@ -2,7 +2,8 @@
 
 Transaction coordinators send it, and operators to abort a transaction that nobody ends. A marker for
 `__consumer_offsets` decides over offsets of groups and goes through their coordinator; while that is not ready it is
-NOT_LEADER_OR_FOLLOWER. The answer goes by producer id: what is said of one twice is said together.
+NOT_LEADER_OR_FOLLOWER. The answer goes by producer id: what is said of one twice is said together. If one of them is of
+no producer that can be, for a partition that exists, none is written: UNKNOWN_SERVER_ERROR.
 
 KIP-98, KIP-664, KIP-1228.
 """
@@ -10,6 +11,7 @@ KIP-98, KIP-664, KIP-1228.
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext, Work
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -21,22 +23,31 @@ from ottla.protocol.messages.write_txn_markers import (
 )
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
+def handle(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> Response | None:
     """Answers when all of them are written, or refused; in turns with others if there are many."""
-    context.in_turns(_write(parts, context, request))
+    return context.in_turns(_write(parts, context, request))
 
 
 def _write(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> Work:
-    # A batch can't be of a producer without an epoch.
-    good = [entry for entry in request.markers if entry.producer_epoch >= 0]
-    refused = [entry for entry in request.markers if entry.producer_epoch < 0]
+    wanted = [_marker(entry) for entry in request.markers]
+    present: list[MarkersToSend] = []
+    absent: list[dict[PartitionKey, int]] = []
+    for marker, partitions in wanted:
+        found = tuple(key for key in partitions if parts.metadata.partition(*key) is not None)
+        # Batches of it could not be read again.
+        if found and (marker.producer_id < 0 or marker.producer_epoch < 0):
+            code = int(ErrorCode.UNKNOWN_SERVER_ERROR)
+            return _response(_by_producer(wanted, [dict.fromkeys(each.partitions, code) for each in wanted]))
+        present.append(MarkersToSend(marker, found))
+        absent.append(dict.fromkeys(set(partitions).difference(found), int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+        yield
 
     def answer(errors: MarkerErrors) -> None:
-        codes = [dict.fromkeys(_marker(entry).partitions, int(ErrorCode.UNKNOWN_SERVER_ERROR)) for entry in refused]
-        context.answer(_response([*good, *refused], [*errors, *codes]))
+        codes = _by_producer(wanted, [{**unknown, **written} for unknown, written in zip(absent, errors, strict=True)])
+        context.answer(_response({producer_id: found for producer_id, found in codes.items() if found}))
 
     coordinators = parts.coordinators
-    yield from coordinators.markers.write_in_steps([_marker(entry) for entry in good], answer)
+    yield from coordinators.markers.write_in_steps(present, answer)
     coordinators.touched()
     return None
 
@@ -53,15 +64,18 @@ def _marker(entry: WritableTxnMarker) -> MarkersToSend:
     return MarkersToSend(marker, tuple(partitions))
 
 
-def _response(markers: list[WritableTxnMarker], errors: MarkerErrors) -> WriteTxnMarkersResponse:
+def _by_producer(markers: list[MarkersToSend], errors: MarkerErrors) -> dict[int, dict[PartitionKey, int]]:
     by_producer: dict[int, dict[PartitionKey, int]] = {}
-    for entry, codes in zip(markers, errors, strict=True):
-        by_producer.setdefault(entry.producer_id, {}).update(codes)
+    for (marker, _), codes in zip(markers, errors, strict=True):
+        by_producer.setdefault(marker.producer_id, {}).update(codes)
+    return by_producer
+
+
+def _response(by_producer: dict[int, dict[PartitionKey, int]]) -> WriteTxnMarkersResponse:
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(producer_id=producer_id, topics=_topics(codes))
             for producer_id, codes in by_producer.items()
-            if codes
         ]
     )
 

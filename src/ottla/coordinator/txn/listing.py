@@ -43,7 +43,7 @@ def filter_of(request: ListTransactionsRequest) -> tuple[ListFilter, list[str]]:
         open_for_ms=request.duration_filter,
         id_pattern=compile_id_pattern(request.transactional_id_pattern),
     )
-    return wanted, [name for name in request.state_filters if name not in STATE_BY_LABEL]
+    return wanted, [name for name in dict.fromkeys(request.state_filters) if name not in STATE_BY_LABEL]
 
 
 def listed(wanted: ListFilter, now_ms: int, state: TxnState) -> list[list_transactions.TransactionState]:

@@ -45,9 +45,10 @@ def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> O
         for index in topic.partitions:
             outcome = PartitionResult(partition_id=index, error_message=None)
             try:
+                found = _find(context, topic.topic, index)
                 if counts[topic.topic, index] > 1:
                     raise InvalidRequestError("Duplicate partition.")
-                records.append(_elect(context, topic.topic, index, election))
+                records.append(_elect(context, found, index, election))
             except ApiError as error:
                 outcome.error_code, outcome.error_message = error.code, error.message
             bounded(records)
@@ -88,12 +89,16 @@ def _all_needed(context: ControllerContext, election: Election) -> list[TopicPar
     return [TopicPartitions(topic=name, partitions=partitions) for name, partitions in sorted(by_topic.items())]
 
 
-def _elect(context: ControllerContext, name: str, index: int, election: Election) -> VersionedRecord:
+def _find(context: ControllerContext, name: str, index: int) -> TopicImage:
     topic = context.image.topics.topic(name)
     if topic is None:
         raise UnknownTopicOrPartitionError(f"No such topic as {name}")
     if not 0 <= index < len(topic.partitions):
         raise UnknownTopicOrPartitionError(f"No such partition as {name}-{index}")
+    return topic
+
+
+def _elect(context: ControllerContext, topic: TopicImage, index: int, election: Election) -> VersionedRecord:
     partition = topic.partitions[index]
     if election is Election.PREFERRED:
         needed = partition.leader != partition.preferred_leader

@@ -57,9 +57,9 @@ def alter_partition_reassignments(
         for wanted in topic.partitions:
             result = ReassignablePartitionResponse(partition_index=wanted.partition_index, error_message=None)
             try:
+                found = _find(context, topic.name, wanted.partition_index)
                 if counts[topic.name, wanted.partition_index] > 1:
                     raise InvalidRequestError("Duplicate partition.")
-                found = _find(context, topic.name, wanted.partition_index)
                 if wanted.replicas is None:
                     record = _cancel(context, found, wanted.partition_index)
                 else:

@@ -252,7 +252,7 @@ def test_markers_from_outside(coordinator: CoordinatorBroker) -> None:
 
     assert mark(3) == [
         ("__consumer_offsets", 0, 0),
-        ("__consumer_offsets", 9, ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        ("__consumer_offsets", 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ("orders", 0, 0),
         ("orders", 5, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     ]

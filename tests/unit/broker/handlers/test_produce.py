@@ -88,10 +88,18 @@ def test_null_records_are_refused_and_not_forgotten(broker: DataBroker, partitio
     assert sorted(outcomes(response)) == [(0, ErrorCode.INVALID_RECORD, -1), (1, 0, 0)][:partitions]
 
 
-def test_one_unreadable_batch_fails_its_own_partition(broker: DataBroker) -> None:
+def test_one_batch_of_no_kind_spoils_the_request(broker: DataBroker) -> None:
     broker.create("orders", 2)
     broken = batch()
     broken[16] = 3
+    response = broker.ask(produce("orders", broken, batch()), 9, ProduceResponse)
+    assert sorted(outcomes(response)) == [(0, ErrorCode.CORRUPT_MESSAGE, -1), (1, ErrorCode.CORRUPT_MESSAGE, -1)]
+
+
+def test_a_batch_whose_checksum_is_wrong_fails_its_own_partition(broker: DataBroker) -> None:
+    broker.create("orders", 2)
+    broken = batch()
+    broken[-1] ^= 0xFF
     response = broker.ask(produce("orders", broken, batch()), 9, ProduceResponse)
     assert sorted(outcomes(response)) == [(0, ErrorCode.CORRUPT_MESSAGE, -1), (1, 0, 0)]
 
