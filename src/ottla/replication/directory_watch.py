@@ -39,7 +39,7 @@ class DirectoryWatch:
         if isinstance(error, CorruptFileError):
             if error.path not in self._damaged:
                 self._damaged.add(error.path)
-                _log.error("%s; what needs it is answered with KAFKA_STORAGE_ERROR", error)
+                _log.error("damaged, what needs it is refused and the rest goes on: %s", error)
         elif not isinstance(error, LogOfflineError):
             self._logs.fail(error)
         self.check()

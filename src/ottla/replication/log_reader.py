@@ -18,10 +18,11 @@ from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.throttle import Throttle
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptFileError, StorageError
 
 _INCONSISTENT_TOPIC_ID: Final = FetchResult(ErrorCode.INCONSISTENT_TOPIC_ID)
 _NOT_LEADER: Final = FetchResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+_DAMAGED: Final = FetchResult(ErrorCode.CORRUPT_MESSAGE)
 _OFFLINE: Final = FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
 
 
@@ -77,7 +78,8 @@ class LogReader:
                     result = read(partition, params, want, size_max, whole_batch=at_least_one)
                 except StorageError as error:
                     self._failed(error)
-                    result = _OFFLINE
+                    # Clients wait out a storage error; of a damage that stays, they are to tell whoever reads.
+                    result = _DAMAGED if isinstance(error, CorruptFileError) else _OFFLINE
                 records = result[1]
                 if records is not None:
                     whole_batch = False

@@ -11,6 +11,7 @@ from ottla.storage.cleaner.cleaning_state import CleaningState
 from ottla.storage.delayed_removal import DelayedRemoval
 from ottla.storage.errors import StorageError
 from ottla.storage.group_commit import FlushDone
+from ottla.storage.log.hole import tell_of_holes
 from ottla.storage.log.log import Log
 from ottla.storage.log_directories import LogDirectories
 from ottla.storage.retention import delete_old_segments
@@ -33,6 +34,8 @@ class LogMaintenance:
         self._cleaning: Final = cleaning
         self._run_on_writer: Final = run_on_writer
         self.removal: Final = DelayedRemoval()
+        self._examined: Final[set[TopicPartition]] = set()
+        """Logs that were looked at for holes."""
 
     def flush_after_append(self, log: Log, offset: int, done: FlushDone) -> bool:
         """Has an append flushed before it is acknowledged, if the log's settings ask for it.
@@ -71,6 +74,8 @@ class LogMaintenance:
     def cleanup(self, now_ms: int) -> int:
         """Deletes segments that retention no longer wants, forgets silent producers, removes files that are due.
 
+        The first time it tells of logs that lack a file.
+
         Logs that are just being compacted have to wait for the next time. How many segments went.
         """
         deleted = 0
@@ -78,6 +83,9 @@ class LogMaintenance:
             for partition, log in [*home.logs.items(), *home.future_logs.items()]:
                 with home.offline_quietly():
                     deleted += self._clean_up(partition, log, now_ms)
+                    if partition not in self._examined:
+                        self._examined.add(partition)
+                        tell_of_holes(log, self._run_on_writer)
         self.remove_due(now_ms)
         return deleted
 

@@ -360,7 +360,7 @@ def test_noise_in_a_file_is_told_once_and_takes_nothing_else_offline(
     segment = broker.partition().log.segments.active
     broker.disk.open(segment.path(), Access.WRITE).write(0, [b"noise" * 20])
     for _ in range(2):
-        assert broker.fetch(want(), max_wait_ms=500)[0] == FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
+        assert broker.fetch(want(), max_wait_ms=500)[0] == FetchResult(ErrorCode.CORRUPT_MESSAGE)
     assert caplog.text.count(f"{segment.path()}: no batch at position 0") == 1
     assert (broker.events.lost, offsets(broker.fetch(want("orders", 1))[0])) == ([], [0])
 

@@ -82,7 +82,7 @@ def find_batch(bytes data, int64_t offset, int64_t first_last_offset=-1):
     """See `search_plain.find_batch`."""
     cdef const uint8_t* start = data
     cdef const uint8_t* at
-    cdef int64_t position = 0, end = len(data), last_offset, length
+    cdef int64_t position = 0, end = len(data), last_offset, length, before = -1
     cdef uint8_t magic
     while position + LEGACY_HEAD_BYTES <= end:
         at = start + position
@@ -99,7 +99,10 @@ def find_batch(bytes data, int64_t offset, int64_t first_last_offset=-1):
             if last_offset != first_last_offset:
                 return position, -1
             first_last_offset = -1
+        if last_offset <= before:
+            return position, -1
         if last_offset >= offset:
             return position, length + LOG_OVERHEAD
+        before = last_offset
         position += length + LOG_OVERHEAD
     return position, 0

@@ -43,9 +43,9 @@ def find_batch(data: bytes, offset: int, first_last_offset: int = -1) -> tuple[i
 
     Answers where it begins, and its size. Where the bytes end before a header does, the size is 0 and the position
     says where to read on, which may lie behind the bytes. What is no batch has a size of -1; so has the first, if it
-    does not end at `first_last_offset` where that is given.
+    does not end at `first_last_offset` where that is given, and any that ends before the one in front of it.
     """
-    position, end = 0, len(data)
+    position, end, before = 0, len(data), -1
     while position + _LEGACY_HEAD.size <= end:
         last_offset, length, magic = _LEGACY_HEAD.unpack_from(data, position)
         if length < _LOG_OVERHEAD or not 0 <= magic <= _MAGIC:
@@ -58,7 +58,10 @@ def find_batch(data: bytes, offset: int, first_last_offset: int = -1) -> tuple[i
             if last_offset != first_last_offset:
                 return position, -1
             first_last_offset = -1
+        if last_offset <= before:
+            return position, -1
         if last_offset >= offset:
             return position, length + _LOG_OVERHEAD
+        before = last_offset
         position += length + _LOG_OVERHEAD
     return position, 0

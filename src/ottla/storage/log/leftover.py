@@ -5,12 +5,16 @@ was still renaming. Other `.swap` files are whole: the segments in their range g
 files without a log go.
 """
 
+import logging
+
 from ottla.storage.disk.atomic import TEMPORARY_SUFFIX
 from ottla.storage.disk.port import Disk
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment import file_name
 from ottla.storage.segment.file_name import FileName
 from ottla.storage.segment.segment import Segment
+
+_log = logging.getLogger(__name__)
 
 
 def finish_interrupted(disk: Disk, directory: str, config: LogConfig) -> list[FileName]:
@@ -74,6 +78,7 @@ def _remove_orphans(disk: Disk, directory: str, found: dict[str, FileName]) -> b
         if parsed.base_offset not in logs and parsed.kind not in (file_name.LOG, file_name.SNAPSHOT)
     ]
     for name in orphans:
+        _log.error("%s/%s: the log file that it belongs to is gone; this goes, too", directory, name)
         disk.remove(f"{directory}/{name}")
         del found[name]
     return bool(orphans)

@@ -136,11 +136,13 @@ def _find_lost_epochs(disk: Disk, loaded: LoadedLog, options: LoadOptions) -> No
 
 
 def _check_flushed(loaded: LoadedLog, shutdown: Shutdown) -> None:
-    """Looks whether everything below the recovery point is there.
+    """Looks whether everything below the recovery point is there, and after a clean stop nothing above it.
 
     After a crash it need not: it may have come between a truncation and its checkpoint.
     """
     end_offset = loaded.segments.active.next_offset if len(loaded.segments) else 0
+    if shutdown is Shutdown.CLEAN and end_offset > loaded.recovery_point > 0:
+        raise CorruptFileError(f"ends at {end_offset} and was left at {loaded.recovery_point}", loaded.directory)
     if end_offset >= loaded.recovery_point:
         return
     problem = f"the log ends at offset {end_offset}, though everything below {loaded.recovery_point} was on the disk"

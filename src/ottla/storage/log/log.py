@@ -363,8 +363,10 @@ class Log(LogEnd):
             written.append(last_flushed)
         for segment in written:
             segment.flush()
-        if written[:1] != [active]:
-            transaction_index_checkpoint.note(self, [segment for segment in written if segment is not active])
+        # One that was flushed to its end before it was rolled is not among the written.
+        sealed = [segment for segment in {*written, last_flushed} if segment is not active]
+        if sealed:
+            transaction_index_checkpoint.note(self, sealed)
         for segment in written:
             if segment is not active and segment is not self._warm:
                 segment.release()

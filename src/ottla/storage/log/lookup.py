@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def offset_for_timestamp(log: "Log", timestamp: int) -> TimestampOffset | None:
     """See `Log.offset_for_timestamp`."""
     for segment in log.segments:
-        if segment.size_bytes and segment.max_timestamp >= timestamp:
+        if segment.size_bytes and segment.readable_max_timestamp >= timestamp:
             found = _first_since(log, segment, timestamp)
             if found is not None:
                 return found
@@ -54,12 +54,12 @@ def offset_of_max_timestamp(log: "Log") -> TimestampOffset | None:
     """See `Log.offset_of_max_timestamp`."""
     newest: Segment | None = None
     for segment in log.segments:
-        if segment.size_bytes and (newest is None or segment.max_timestamp > newest.max_timestamp):
+        if segment.size_bytes and (newest is None or segment.readable_max_timestamp > newest.readable_max_timestamp):
             newest = segment
-    if newest is None or newest.max_timestamp < 0:
+    if newest is None or newest.readable_max_timestamp < 0:
         return None
-    for batch in _scan_since(newest, newest.max_timestamp, log.log_start_offset):
-        if batch.max_timestamp == newest.max_timestamp:
+    for batch in _scan_since(newest, newest.readable_max_timestamp, log.log_start_offset):
+        if batch.max_timestamp == newest.readable_max_timestamp:
             return _max_in(batch, newest)
     return None
 

@@ -86,8 +86,9 @@ def _recover_segment(segment: Segment, loaded: "LoadedLog", config: LogConfig) -
     end, next_offset = 0, segment.base_offset
     problem: str | None = None
     for batch in scan:
-        may_skip = config.compact or next_offset < loaded.recovery_point
-        problem = _problem(batch, next_offset, segment.offset_max if may_skip else next_offset)
+        # Where a log ended when it was flushed a batch ended: no gap reaches across the recovery point.
+        offset_max = segment.offset_max if config.compact else max(next_offset, loaded.recovery_point)
+        problem = _problem(batch, next_offset, offset_max)
         if problem is not None:
             break
         segment.index(scan.batch_position, batch)

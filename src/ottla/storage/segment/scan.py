@@ -56,6 +56,16 @@ class BatchScan:
         self.position += batch.size
         return batch
 
+    def in_order(self, next_offset: int, offset_max: int) -> Iterator[StoredBatch]:
+        """The batches as long as their last offsets rise from one offset to another, which no CRC vouches for."""
+        for batch in self:
+            if not next_offset <= batch.last_offset <= offset_max:
+                self.position = self.batch_position
+                self.problem = f"a batch up to offset {batch.last_offset} where {next_offset} is next"
+                return
+            yield batch
+            next_offset = batch.next_offset
+
     def _look_closer(self) -> StoredBatch:
         """The next batch where there is more to do than to take the next one of the bytes at hand."""
         try:

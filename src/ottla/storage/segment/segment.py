@@ -32,6 +32,8 @@ __all__ = ["RELATIVE_OFFSET_MAX", "Segment"]
 
 _WALK_BYTES = 4608
 """What a search reads at once: index entries are 4096 bytes apart and a bit, and batches are mostly small or large."""
+_HEADER_BYTES = 27
+"""As much of a batch as says where it ends and which offset is its last."""
 _LOADING = threading.RLock()
 """Readers on several threads may be the first to need a segment's indexes; one of them reads or rebuilds them."""
 
@@ -48,10 +50,12 @@ class Segment(SegmentEnd):
         "_disk",
         "_first_timestamp",
         "_has_hidden",
+        "_hole",
         "_is_loaded",
         "_is_preallocated",
         "base_offset",
         "created_ms",
+        "damage",
         "directory",
         "has_unflushed_trim",
         "offset_index",
@@ -67,11 +71,15 @@ class Segment(SegmentEnd):
         self._is_loaded = False
         self._is_preallocated = False
         self._has_hidden = False
+        self._hole: CorruptFileError | None = None
+        """Damage with batches behind it, which the index leads to."""
         self.directory = directory
         self.base_offset = base_offset
         self.suffix = suffix
         self.has_unflushed_trim = False
         """Whether the file would be longer than its batches after a crash."""
+        self.damage: CorruptFileError | None = None
+        """What is wrong with bytes of the file; `size_bytes` then counts those before, which are read as ever."""
         self.created_ms = 0
         """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
         bytes_max = config.segment_index_bytes
@@ -114,16 +122,38 @@ class Segment(SegmentEnd):
         return f"{self.directory}/{file_name.name_of(self.base_offset, kind, self.suffix)}"
 
     def load(self) -> None:
-        """Reads the indexes and checks them against the log; builds new ones where they are missing or wrong."""
+        """Reads the indexes and checks them against the log; builds new ones where they are missing or wrong.
+
+        `CorruptFileError` if the file holds more than batches.
+        """
         if self._is_loaded:
             return
         with _LOADING:
+            if self.damage is not None:
+                raise self.damage
             if not self._is_loaded:
                 try:
                     self._load_indexes()
                 except RebuildableFileError as problem:
                     self.rebuild_indexes(str(problem))
                 self._is_loaded = True
+
+    def _load_readable(self) -> None:
+        """The same for those to whom the batches before a damage will do."""
+        try:
+            self.load()
+        except CorruptFileError:
+            if self.damage is None:
+                raise
+
+    def _check_sound(self, scan: BatchScan) -> None:
+        """Ends the readable part where a scan came upon what is no batch of this place."""
+        if scan.problem is not None:
+            self._is_loaded = False
+            self.size_bytes = scan.position
+            self.damage = CorruptFileError(f"{scan.problem}, at position {scan.position}", self.path())
+            _log.error("damaged, only what lies before can be read: %s", self.damage)
+            raise self.damage
 
     def _load_indexes(self) -> None:
         self.offset_index.load()
@@ -135,23 +165,26 @@ class Segment(SegmentEnd):
     def _read_tail(self) -> None:
         scan = self.scan(self.offset_index.last_position)
         self._take(read_tail(self.offset_index, self.time_index, scan, self._index_interval_bytes))
+        self._check_sound(scan)
 
     def _take(self, tail: Tail) -> None:
         self.is_index_full = self.offset_index.is_full or self.time_index.is_full
         self._next_offset, self._max_timestamp, self._max_timestamp_offset, self._unindexed_bytes = tail
 
     def rebuild_indexes(self, reason: str) -> None:
-        """Writes offset and time index anew from the batches; `reason` is for the operator's log."""
+        """Writes offset and time index anew from the batches; `reason` is for the operator's log.
+
+        What is no batch, or no batch of this place, is where the readable part ends: `CorruptFileError`.
+        """
         with _LOADING:
             _log.warning("%s: building the indexes anew: %s", self.path(), reason)
             self.forget_indexes()
             scan = self.scan()
-            for batch in scan:
+            for batch in scan.in_order(self.base_offset, self.offset_max):
                 self.index(scan.batch_position, batch)
-            if scan.problem is not None:
-                raise CorruptFileError(f"{scan.problem}, at position {scan.position}", self.path())
             self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
             self.flush_indexes()
+            self._check_sound(scan)
 
     def forget_indexes(self) -> None:
         """Empties offset and time index, for `index` to fill them again."""
@@ -159,6 +192,9 @@ class Segment(SegmentEnd):
         self.time_index.reset()
         self._take(Tail(self.base_offset, NO_TIMESTAMP, self.base_offset, 0))
         self._is_loaded = True
+        if self.damage is not None:
+            self.damage = None
+            self.size_bytes = self.file().size()
 
     def index(self, position: int, batch: StoredBatch) -> None:
         """Accounts for a batch that lies at the position already."""
@@ -174,6 +210,12 @@ class Segment(SegmentEnd):
     def max_timestamp(self) -> int:
         """The largest timestamp in the segment; -1 if it holds none."""
         self.load()
+        return self._max_timestamp
+
+    @property
+    def readable_max_timestamp(self) -> int:
+        """The same of what can be read of it."""
+        self._load_readable()
         return self._max_timestamp
 
     @property
@@ -213,9 +255,12 @@ class Segment(SegmentEnd):
         self.is_index_full = self.offset_index.is_full or self.time_index.is_full
 
     def locate(self, offset: int) -> tuple[int, int] | None:
-        """Position and size of the first batch that ends at the offset or later; None if all end before it."""
+        """Position and size of the first batch that ends at the offset or later; None if all end before it.
+
+        `CorruptFileError` if what is at the offset cannot be read.
+        """
         if not self._is_loaded:
-            self.load()
+            self._load_readable()
         named, position = self.offset_index.floor(offset)
         end = self.size_bytes
         if not position:
@@ -224,28 +269,51 @@ class Segment(SegmentEnd):
             return self._locate_anew(offset, position)
         read = (self._file or self.file()).read
         while position < end:
-            at, size = find_batch(read(position, min(_WALK_BYTES, end - position)), offset, named)
-            if size > 0:
+            data = read(position, min(_WALK_BYTES, end - position))
+            at, size = find_batch(data, offset, named)
+            if size > 0 and position + at + size <= end:
+                base_offset = int.from_bytes(data[at : at + 8])
+                if base_offset > offset:
+                    self._check_following(position + at + size, base_offset)
                 return position + at, size
-            if size < 0 and named >= 0:
+            if size < 0 and at == 0 and named >= 0:
                 return self._locate_anew(offset, position)
-            if size < 0 or at == 0:
-                raise CorruptFileError(f"no batch at position {position + at}", self.path())
+            if size or at == 0 or position + at > end:
+                raise CorruptFileError(f"no batch at position {position + at if size else position}", self.path())
             position += at
             named = -1
+        if self.damage is not None:
+            raise self.damage
         return None
+
+    def _check_following(self, position: int, base_offset: int) -> None:
+        """Looks at the batch behind one that begins beyond the offset that it was found for.
+
+        Compaction leaves such gaps. Otherwise the offset was damaged, which no CRC covers, and the batch behind it has
+        a lower one.
+        """
+        header = self.file().read(position, min(_HEADER_BYTES, self.size_bytes - position))
+        if len(header) == _HEADER_BYTES and find_batch(header, base_offset)[1] == 0:
+            raise CorruptFileError(f"offset {base_offset} before a lower one at position {position}", self.path())
 
     def _locate_anew(self, offset: int, position: int) -> tuple[int, int] | None:
-        """An index entry points at another batch than it says: the log is walked through without it.
+        """An index entry points at something else than it says: the log is walked through without it.
 
-        A sealed segment gets a new index. One that is being written to belongs to the thread that does.
+        A sealed segment gets a new index, if it is not the log that is damaged: then the entries behind the damage are
+        the only way to what lies there. One that is being written to belongs to the thread that does.
         """
+        if self._hole is not None:
+            raise self._hole
+        found: tuple[int, int] | None = None
+        for batch in (scan := self.scan()).in_order(self.base_offset, self.offset_max):
+            if found is None and batch.last_offset >= offset:
+                found = scan.batch_position, batch.size
+        if scan.problem is not None:
+            self._hole = CorruptFileError(f"{scan.problem}, at position {scan.position}", self.path())
+            raise self._hole
         if not self.offset_index.entries.is_writable:
             self.rebuild_indexes(f"its entry for position {position} is wrong")
-        for batch in (scan := self.scan()):
-            if batch.last_offset >= offset:
-                return scan.batch_position, batch.size
-        return None
+        return found
 
     def offset_beyond(self, position: int) -> int | None:
         """An offset above those of all batches that begin before a position, near it; None if the index has none."""
@@ -266,7 +334,8 @@ class Segment(SegmentEnd):
         if found is None:
             return None
         position, size = found
-        length = position_max - position
+        # Searching may have found that the file holds less than its size let hope.
+        length = min(position_max, self.size_bytes) - position
         if length > bytes_max:
             length = size if whole_batch and size > bytes_max else bytes_max
         return FileSlice(self._file or self.file(), position, max(0, length))
@@ -292,6 +361,7 @@ class Segment(SegmentEnd):
         position = found[0]
         [first_dropped] = self.scan(position, position + found[1])
         self.size_bytes = position
+        self._is_loaded, self.damage = True, None
         self._has_hidden = True
         self.offset_index.truncate(offset)
         self.time_index.truncate(offset)
@@ -323,13 +393,11 @@ class Segment(SegmentEnd):
         try:
             self.load()
         except CorruptFileError:
-            scan = self.scan()
-            for _ in scan:
-                pass
-            if not is_zero(self.file(), scan.position, self.size_bytes):
-                return
-            self.cut(scan.position)
-            self._is_loaded = False
+            sound_bytes = self.size_bytes
+            file = self.file()
+            if self.damage is not None and is_zero(file, sound_bytes, file.size()):
+                self.cut(sound_bytes)
+                self.damage = None
 
     def seal(self) -> None:
         """Ends appending: the last timestamp gets its entry, the files are cut to what they hold."""

@@ -7,8 +7,8 @@ they are used (`Segment.locate`). That costs one small read per segment.
 
 from typing import NamedTuple
 
-from ottla.storage.errors import CorruptFileError, RebuildableFileError
-from ottla.storage.index.offset_index import OffsetIndex
+from ottla.storage.errors import RebuildableFileError
+from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
 from ottla.storage.index.time_index import TimeIndex
 from ottla.storage.segment.scan import BatchScan
 
@@ -26,14 +26,15 @@ class Tail(NamedTuple):
 def read_tail(offset_index: OffsetIndex, time_index: TimeIndex, scan: BatchScan, interval_bytes: int) -> Tail:
     """Walks from the last index entry to the end; `scan` starts at that entry's position.
 
-    `RebuildableFileError` if the entry points at another batch than it says, or if one is missing after it.
+    `RebuildableFileError` if the entry points at another batch than it says, or if one is missing after it. What comes
+    after the last batch in order is the scan's `problem`.
     """
     entry_offset, entry_position = offset_index.last_offset, offset_index.last_position
     next_offset = offset_index.base_offset
     max_timestamp, max_timestamp_offset = time_index.last_timestamp, time_index.last_offset
     unindexed_bytes = 0
     path = offset_index.entries.path
-    for batch in scan:
+    for batch in scan.in_order(next_offset, next_offset + RELATIVE_OFFSET_MAX):
         if scan.batch_position == entry_position > 0 and batch.last_offset != entry_offset:
             raise RebuildableFileError(f"the entry for offset {entry_offset} points elsewhere", path)
         if unindexed_bytes > interval_bytes:
@@ -44,8 +45,6 @@ def read_tail(offset_index: OffsetIndex, time_index: TimeIndex, scan: BatchScan,
         next_offset = batch.next_offset
     if entry_position >= scan.position > 0 or (entry_position and not unindexed_bytes):
         raise RebuildableFileError(f"an entry for position {entry_position}, where no batch is", path)
-    if scan.problem is not None:
-        raise CorruptFileError(f"{scan.problem}, at position {scan.position}", scan.path)
     return Tail(next_offset, max_timestamp, max_timestamp_offset, unindexed_bytes)
 
 

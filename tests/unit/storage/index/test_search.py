@@ -46,6 +46,7 @@ def test_batch_is_found_by_walking_headers(twin: ModuleType) -> None:
     assert twin.find_batch(data, 15) == (len(data), 0)
     assert twin.find_batch(data[: len(first) + 20], 14) == (len(first), 0)
     assert twin.find_batch(bytes(100), 0) == (0, -1)
+    assert twin.find_batch(bytes(second + first), 15) == (len(second), -1), "offsets only rise"
 
 
 @pytest.mark.parametrize("twin", TWINS)

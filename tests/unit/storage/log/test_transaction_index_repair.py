@@ -209,3 +209,17 @@ def test_cleaned_segments_have_indexes_of_their_own(monkeypatch: pytest.MonkeyPa
     log.replace_segments([log.segments.first], [cleaned])
     nobody_scans(monkeypatch)
     assert found(log) == ABORTED[2:]
+
+
+def test_the_index_of_a_segment_that_was_flushed_before_it_was_rolled_is_missed() -> None:
+    disk = SimulatedDisk()
+    log = open_log(disk)
+    append(log, produced(1, 0, 0, transactional=True))
+    abort(log, 1)
+    log.flush(NOW_MS)
+    log.roll(NOW_MS)
+    append(log, data_batch())
+    log.flush(NOW_MS)
+    disk.remove(PATH)
+    again = open_log(disk, shutdown=Shutdown.UNCLEAN, recovery_point=log.recovery_point)
+    assert found(again) == [(1, 0, 1)]

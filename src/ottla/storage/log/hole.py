@@ -1,0 +1,44 @@
+"""Looks once for offsets between a log's segments that no file holds, because one is gone.
+
+A read passes over them without a word, as in Apache Kafka: after compaction they are nothing unusual. Where nothing is
+compacted somebody has to be told.
+"""
+
+import logging
+from collections.abc import Callable
+from itertools import pairwise
+
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.log.log import Log
+from ottla.storage.segment.segment import Segment
+
+_log = logging.getLogger(__name__)
+
+
+def tell_of_holes(log: Log, run_on_writer: Callable[[Callable[[], None]], None]) -> None:
+    """Names the holes of a log that is not compacted, for threads that may wait.
+
+    The end of a segment is found out by whoever writes the log, one at a time: it has others to serve.
+    """
+    if log.config.compact:
+        return
+    for segment, following in pairwise(log.segments.all()):
+        run_on_writer(lambda segment=segment, following=following: _look(log, segment, following))  # type: ignore[misc]
+
+
+def _look(log: Log, segment: Segment, following: Segment) -> None:
+    if segment not in log.segments.all() or log.segments.after(segment) is not following:
+        return
+    try:
+        end_offset = segment.next_offset
+    except CorruptFileError:
+        return  # It was told.
+    segment.release()
+    if end_offset < following.base_offset:
+        _log.error(
+            "%s: offsets %d to %d are in no file, and readers go on at %s",
+            segment.path(),
+            end_offset,
+            following.base_offset - 1,
+            following.path(),
+        )
