@@ -37,9 +37,11 @@ class IsrUpdater:
             self._submit(partition, progress.proposed)
 
     def shrink(self, partitions: Iterable[Partition], now_ms: int) -> None:
-        """Proposes to leave out whoever lags behind for too long."""
+        """Proposes to leave out whoever lags behind for too long, and waits no longer for who was to join and did not."""
         for partition in partitions:
             proposed = partition.shrink_isr(now_ms)
+            if partition.advance():
+                self._waiting.check(partition)
             if proposed is not None:
                 _log.info("[%s-%d] shrinking the ISR to %s", partition.topic, partition.index, _ids(proposed))
                 self._submit(partition, proposed)

@@ -1,6 +1,6 @@
 import pytest
 
-from ottla.protocol.errors import ErrorCode
+from ottla.protocol.errors import ErrorCode, IneligibleReplicaError
 from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.log_config import LogConfig
@@ -183,6 +183,34 @@ def test_more_in_sync_replicas_than_there_are_cannot_be_asked_for(
 ) -> None:
     broker.logs.update_topic_config("orders", {"min.insync.replicas": "2"})
     assert broker.produce(acks=-1)[0].error_code == 0
+
+
+def test_who_is_taken_out_of_the_isr_is_not_waited_for(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    """A follower whose disk failed had everything a moment ago."""
+    for follower in (2, 3):
+        follow(broker, follower, 0)
+    answers = broker.produce("copied", acks=-1)
+    follow(broker, 2, 1)
+    metadata.change("copied", isr=[1, 2])
+    loop.run()
+    assert [result.error_code for result in answers] == [0]
+
+
+def test_who_was_about_to_join_is_waited_for_no_longer_than_the_lag_time(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    broker.replicas.start()
+    metadata.change("copied", isr=[1, 2])
+    loop.run()
+    follow(broker, 3, 0)
+    broker.proposals.refuse(IneligibleReplicaError())
+    answers = broker.produce("copied", acks=-1, timeout_ms=100_000)
+    follow(broker, 2, 1)
+    assert not answers.is_done
+    loop.advance(50_000)
+    assert [result.error_code for result in answers] == [0]
 
 
 # Waiting for the disk

@@ -75,6 +75,10 @@ class FollowerProgress:
         self._last_fetch_ms = now_ms if in_isr else 0
         self.last_caught_up_ms = now_ms if in_isr else 0
 
+    def left_isr(self) -> None:
+        """The controller took it out of the ISR, as when its disk failed: it is not waited for before it fetches again."""
+        self.last_caught_up_ms = self._last_fetch_ms = 0
+
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_time_max_ms: int) -> bool:
         """Whether it has all, or had not longer ago than the lag time."""
         return self.log_end_offset == leader_end_offset or now_ms - self.last_caught_up_ms <= lag_time_max_ms

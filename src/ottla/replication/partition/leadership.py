@@ -45,6 +45,8 @@ class Leadership:
         wanted = [replica for replica in registration.replicas if replica != own_id]
         self.followers = {replica: self.followers.get(replica) or FollowerProgress(replica) for replica in wanted}
         if registration.partition_epoch > self.isr.partition_epoch:
+            for left in self.isr.members.difference(registration.isr) & self.followers.keys():
+                self.followers[left].left_isr()
             self.isr.commit(frozenset(registration.isr), registration.partition_epoch)
 
     def begin_epoch(self, leader_epoch: int, log_end_offset: int, now_ms: int, *, is_new_leader: bool) -> None:

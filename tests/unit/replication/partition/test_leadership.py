@@ -66,6 +66,19 @@ def test_who_is_about_to_join_is_waited_for(view: ClusterView) -> None:
     assert leadership.high_watermark(110, 1) == 110, "a fenced broker cannot join"
 
 
+def test_who_was_taken_out_of_the_isr_is_not_waited_for_until_it_fetches_again(view: ClusterView) -> None:
+    """Its disk may have failed, and it had everything a moment ago."""
+    leadership = lead(view, 1, 2, 3)
+    for broker_id in (2, 3):
+        fetch(leadership, broker_id, 100, end=100, now_ms=LAG_MS + 1)
+    fetch(leadership, 2, 110, end=110, now_ms=LAG_MS + 2)
+    assert leadership.high_watermark(110, 1) == 100
+    leadership.update(registration(1, 2, epoch=1))
+    assert leadership.high_watermark(110, 1) == 110
+    fetch(leadership, 3, 110, end=110, now_ms=LAG_MS + 3)
+    assert leadership.high_watermark(120, 1) == 110, "now it is about to join"
+
+
 def test_with_too_few_in_sync_nothing_is_committed(view: ClusterView) -> None:
     leadership = lead(view, 1)
     assert leadership.high_watermark(100, 2) is None
