@@ -11,7 +11,7 @@ from ottla.replication.fetcher_pool import FetcherPool
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import DirectoryEventPort
 from ottla.replication.waiting import Waiting
-from ottla.storage.errors import CorruptFileError, LogOfflineError, StorageError
+from ottla.storage.errors import StorageError
 from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_manager import LogManager
 
@@ -26,7 +26,6 @@ class DirectoryWatch:
         self._table: Final = table
         self._waiting: Final = waiting
         self._port: Final = port
-        self._damaged: Final[set[str]] = set()
         self._known: Final = {home.path for home in logs.directories.offline()}
         self.fetchers: FetcherPool | None = None
 
@@ -36,12 +35,7 @@ class DirectoryWatch:
         A log that holds what cannot be is one log's trouble, told once for each file, and one that is offline already
         tells nothing new.
         """
-        if isinstance(error, CorruptFileError):
-            if error.path not in self._damaged:
-                self._damaged.add(error.path)
-                _log.error("damaged, what needs it is refused and the rest goes on: %s", error)
-        elif not isinstance(error, LogOfflineError):
-            self._logs.fail(error)
+        self._logs.fail(error)
         self.check()
 
     def check(self) -> None:

@@ -37,7 +37,7 @@ class IsrUpdater:
             self._submit(partition, progress.proposed)
 
     def shrink(self, partitions: Iterable[Partition], now_ms: int) -> None:
-        """Proposes to leave out whoever lags behind for too long, and waits no longer for who was to join and did not."""
+        """Proposes to leave out whoever lags behind for too long; who was about to join and lags is not waited for."""
         for partition in partitions:
             proposed = partition.shrink_isr(now_ms)
             if partition.advance():

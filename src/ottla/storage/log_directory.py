@@ -76,12 +76,20 @@ class LogDirectory:
 
     def note(self, error: StorageError) -> None:
         """Takes the directory offline if an I/O error happened in it, and names a damaged file once."""
-        if isinstance(error, CorruptFileError):
+        if isinstance(error, CorruptFileError) and (error.was_read or self._is_there()):
             if error.path not in self._told:
                 self._told.add(error.path)
                 _log.error("[%s] damaged, the other logs go on: %s", self.path, error)
         elif not isinstance(error, LogOfflineError):
             self.go_offline(error)
+
+    def _is_there(self) -> bool:
+        """Whether it is still a directory: what is no directory any more has none of its files."""
+        try:
+            status = self.disk.status(self.path)
+        except StorageError:
+            return False
+        return status is not None and status.is_directory
 
     @contextmanager
     def offline_on_error(self) -> Iterator[None]:

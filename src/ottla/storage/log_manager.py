@@ -413,10 +413,10 @@ class LogManager:
     # Failing
 
     def fail(self, error: StorageError) -> LogDirectory | None:
-        """Takes the directory offline where an error happened; that directory, None if it is none of ours."""
+        """Takes note of an error in the directory where it happened; that directory, None if it is none of ours."""
         home = self.directories.containing(error.path)
         if home is not None:
-            home.go_offline(error)
+            home.note(error)
         return home
 
 

@@ -210,3 +210,17 @@ def test_a_directory_where_the_identity_of_a_log_directory_should_be_takes_that_
     manager = LogManager(options)
     manager.directories.identify(None, 1)
     assert [home.path for home in manager.directories.online()] == [directories[1]]
+
+
+def test_a_file_where_a_log_directory_was_takes_that_one_offline(clock: ManualClock, tmp_path: Path) -> None:
+    directories = (str(tmp_path / "one"), str(tmp_path / "two"))
+    options = LogManagerOptions(directories=directories, disk=LocalDisk(), clock=clock, lock_directory=None)
+    manager = LogManager(options)
+    manager.load()
+    for partition in (DAMAGED, HEALTHY):
+        append(manager.get_or_create(partition, TOPIC_ID), data_batch())
+    (tmp_path / "one").rename(tmp_path / "aside")
+    (tmp_path / "one").write_text("a note")
+    manager.maintenance.checkpoint()
+    assert [home.path for home in manager.directories.offline()] == [directories[0]]
+    assert len(manager.all_logs()) == 1

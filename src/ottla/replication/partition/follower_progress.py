@@ -76,7 +76,7 @@ class FollowerProgress:
         self.last_caught_up_ms = now_ms if in_isr else 0
 
     def left_isr(self) -> None:
-        """The controller took it out of the ISR, as when its disk failed: it is not waited for before it fetches again."""
+        """The controller took it out of the ISR, as when its disk failed: it counts again when it fetches again."""
         self.last_caught_up_ms = self._last_fetch_ms = 0
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_time_max_ms: int) -> bool:
