@@ -8,6 +8,8 @@ from typing import Any, Final, NoReturn
 
 KAFKA_VERSION: Final = "4.3.1"
 """The release of Apache Kafka whose behaviour the tools have."""
+KAFKA_COMMIT: Final = "26b251a451ce941d"
+"""What that release was made of; one tool tells it."""
 
 _REQUIRED: Final = re.compile(r"the following arguments are required: ([^,]+).*")
 _UNKNOWN: Final = re.compile(r"unrecognized arguments: (\S+).*")

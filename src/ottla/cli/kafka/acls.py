@@ -69,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ottla.cli.kafka.admin_session import run_work
     from ottla.cli.kafka.java_error import java_text
 
+    if options.has("command-config") and options.text("command-config") is None:
+        print("Did not load any properties since the property file is not specified")
     try:
         run_work(options, lambda admin: _run(admin, options))
     except ToolError as error:

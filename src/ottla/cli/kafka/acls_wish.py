@@ -67,7 +67,7 @@ def principals(options: ChosenOptions, name: str) -> list[str]:
     """Who is named by an option."""
     found = [text.strip() for text in options.texts(name)]
     for text in found:
-        if not all(text.partition(":")):
+        if ":" not in text:
             raise ToolError(f"expected a string in format principalType:principalName but got {text}")
     return list(dict.fromkeys(found))
 
@@ -104,7 +104,10 @@ def _operation(text: str) -> AclOperation:
     """`DescribeConfigs`, `describe_configs` or `DESCRIBE_CONFIGS`; what is none of them is UNKNOWN."""
     pascal = {operation.name.title().replace("_", ""): operation for operation in AclOperation}
     name = text.strip()
-    return pascal.get(name) or AclOperation.__members__.get(name.upper(), AclOperation.UNKNOWN)
+    found = pascal.get(name) or AclOperation.__members__.get(name.upper(), AclOperation.UNKNOWN)
+    if found is AclOperation.ANY:
+        raise ToolError("operation must not be ANY")
+    return found
 
 
 def _entries(options: ChosenOptions, operations: Sequence[AclOperation]) -> list[AccessControlEntry]:

@@ -4,21 +4,37 @@ Imports the client, so a tool imports this only when it has something to ask.
 """
 
 import asyncio
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ottla.base.config import ConfigError
-from ottla.base.config_file import parse_properties
 from ottla.base.errors import OttlaError
+from ottla.cli.kafka.client_setting import properties_in
 from ottla.cli.kafka.option import ChosenOptions, OptionValueError, ToolError
 from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.client.cluster.address import Address, parse_address
 from ottla.client.config.admin import ADMIN_KEYS
 
 T = TypeVar("T")
 
 Work = Callable[[AsyncAdmin], Awaitable[T]]
+
+_SERVERS: Final = ("bootstrap.servers", "bootstrap.controllers")
+
+
+class UnusableServersError(OptionValueError):
+    """Nobody can be connected to at these addresses, ever. Kafka says no more than that; the second line says why."""
+
+    java_class = "org.apache.kafka.common.KafkaException"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            "Failed to create new KafkaAdminClient\n"
+            f"Caused by: org.apache.kafka.common.config.ConfigException: {reason}"
+        )
+        self.reason: Final = reason
 
 
 def run_work(options: ChosenOptions, work: Work[T], settings: Mapping[str, object] | None = None) -> T:
@@ -26,7 +42,7 @@ def run_work(options: ChosenOptions, work: Work[T], settings: Mapping[str, objec
     return run_with(session_settings(options), work, settings)
 
 
-def run_reported(options: ChosenOptions, work: Work[None], label: str) -> int:
+def run_reported(options: ChosenOptions, work: Work[None], label: str, *, is_client_labelled: bool = True) -> int:
     """The exit code of tools that tell behind a label what went wrong, and on the error output what a call lacks."""
     try:
         settings = session_settings(options)
@@ -35,8 +51,11 @@ def run_reported(options: ChosenOptions, work: Work[None], label: str) -> int:
         return 1
     try:
         run_with(settings, work)
-    except ConfigError as error:
-        print(error, file=sys.stderr)
+    except (ConfigError, UnusableServersError) as error:
+        if is_client_labelled:
+            print(f"{label} : {error}")
+        else:
+            print(error, file=sys.stderr)
         return 1
     except OttlaError as error:
         print(f"{label} : {error}")
@@ -46,7 +65,7 @@ def run_reported(options: ChosenOptions, work: Work[None], label: str) -> int:
 
 def session_settings(options: ChosenOptions) -> dict[str, object]:
     """What those three say, as settings; `OptionValueError` if one of them can't be used."""
-    given: dict[str, object] = dict(read_settings(options.text("command-config")))
+    given: dict[str, object] = dict(properties_in(options.text("command-config")))
     given["bootstrap.servers"] = options.text("bootstrap-server")
     if options.knows("bootstrap-controller"):
         given["bootstrap.controllers"] = options.text("bootstrap-controller")
@@ -60,7 +79,7 @@ def run_with(given: Mapping[str, object], work: Work[T], settings: Mapping[str, 
 
 
 async def _connected(settings: Mapping[str, object], work: Work[T]) -> T:
-    admin = AsyncAdmin(settings)
+    admin = await _client(settings)
     # Scripts rely on tools that wait for a broker which is just starting.
     await admin.start(timeout_ms=admin.api_timeout_ms)
     try:
@@ -69,11 +88,27 @@ async def _connected(settings: Mapping[str, object], work: Work[T]) -> T:
         await admin.close()
 
 
-def read_settings(path: str | None) -> dict[str, str]:
-    """The properties in a file; none without a file."""
-    if path is None:
-        return {}
+async def _client(settings: Mapping[str, object]) -> AsyncAdmin:
     try:
-        return parse_properties(Path(path).read_text())
-    except OSError as error:
-        raise OptionValueError(f"{path} ({error.strerror})") from error
+        admin = AsyncAdmin(settings)
+    except ConfigError as error:
+        if error.key in _SERVERS:
+            raise UnusableServersError(f"Invalid url in {error.key}: {error.value} ({error.reason})") from None
+        raise
+    texts = ",".join(str(settings.get(name) or "") for name in _SERVERS).split(",")
+    await _check_names([parse_address(_SERVERS[0], text.strip()) for text in texts if text.strip()])
+    return admin
+
+
+async def _check_names(addresses: list[Address]) -> None:
+    """Raises `UnusableServersError` if no name can be resolved: a broker that is just starting has one."""
+    loop = asyncio.get_running_loop()
+    reason = ""
+    for address in addresses:
+        try:
+            await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            reason = f"{address.host}: {error.strerror}"
+        else:
+            return
+    raise UnusableServersError(f"No resolvable bootstrap urls given in bootstrap.servers ({reason})")

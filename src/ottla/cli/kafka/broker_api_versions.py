@@ -23,9 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("bootstrap-server")
-        from ottla.cli.kafka.admin_session import run_work
+        from ottla.cli.kafka.admin_session import UnusableServersError, run_work
 
-        run_work(options, _print)
+        try:
+            run_work(options, _print)
+        except UnusableServersError as error:
+            print(error.reason, file=sys.stderr)
+            return 1
     except OttlaError as error:
         print(error, file=sys.stderr)
         return 1

@@ -15,6 +15,16 @@ from ottla.cli.kafka.option import ChosenOptions, Option, OptionValueError
 _ADDRESS: Final = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.-]*://)?\[?[0-9a-zA-Z_%.:-]*\]?:[0-9]+")
 
 
+class SettingFileError(OptionValueError):
+    """A properties file that can't be read, in Java's words: often no more than its path."""
+
+    def __init__(self, path: str, error: OSError) -> None:
+        names = {FileNotFoundError: "NoSuchFileException", PermissionError: "AccessDeniedException"}
+        name = names.get(type(error))
+        super().__init__(path if name else str(error.strerror))
+        self.java_class = f"java.nio.file.{name}" if name else "java.io.IOException"
+
+
 def properties_of(pairs: Iterable[str]) -> dict[str, str]:
     """What `key=value` options say; a missing value is an empty one.
 
@@ -32,7 +42,7 @@ def properties_in(path: str | None) -> dict[str, str]:
     try:
         return parse_properties(Path(path).read_text())
     except OSError as error:
-        raise OptionValueError(f"{path} ({error.strerror})") from error
+        raise SettingFileError(path, error) from error
 
 
 def current_name(options: ChosenOptions, new: str, old: str, note: str) -> str:

@@ -33,9 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "Option --config has been deprecated and will be removed in a future version. "
                 "Use --command-config instead."
             )
-        from ottla.cli.kafka.admin_session import read_settings, run_with
+        from ottla.cli.kafka.admin_session import run_with
+        from ottla.cli.kafka.client_setting import properties_in
 
-        given: dict[str, object] = dict(read_settings(options.config or options.command_config))
+        given: dict[str, object] = dict(properties_in(options.config or options.command_config))
         given["bootstrap.servers"] = options.bootstrap_server
         given["bootstrap.controllers"] = options.bootstrap_controller
         run_with(given, lambda admin: _run(admin, options))

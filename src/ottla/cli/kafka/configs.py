@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -> int:
     from ottla.cli.kafka.admin_session import run_work
-    from ottla.cli.kafka.java_error import java_execution_text
+    from ottla.cli.kafka.java_error import java_execution_text, java_text
 
     try:
         run_work(options, lambda admin: _run(admin, options, entities))
@@ -105,7 +105,7 @@ def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -
         if isinstance(error, ToolError) and not is_value:
             raise
         print(f"Error while executing config command with args '{' '.join(given)}'", file=sys.stderr)
-        print(error if is_value else java_execution_text(error), file=sys.stderr)
+        print(java_text(error) if is_value else java_execution_text(error), file=sys.stderr)
         return 1
     return 0
 
@@ -128,9 +128,9 @@ def _added(options: ChosenOptions) -> dict[str, str]:
     added: dict[str, str] = {}
     path = options.text("add-config-file")
     if path is not None:
-        from ottla.cli.kafka.admin_session import read_settings
+        from ottla.cli.kafka.client_setting import properties_in
 
-        added.update(read_settings(path))
+        added.update(properties_in(path))
     text = options.text("add-config")
     if text is not None:
         added.update(config_pairs(text))

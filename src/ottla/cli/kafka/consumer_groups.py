@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 SCENARIOS: Final = (
-    "to-offset",
-    "to-datetime",
-    "by-duration",
-    "to-earliest",
-    "to-latest",
-    "to-current",
-    "shift-by",
     "from-file",
+    "shift-by",
+    "to-offset",
+    "to-earliest",
+    "to-current",
+    "to-latest",
+    "by-duration",
+    "to-datetime",
 )
 _AVAILABLE: Final = {
     "members": ("describe",),
@@ -110,18 +110,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OttlaError as error:
         if isinstance(error, ToolError) and not isinstance(error, OptionValueError):
             options.fail(str(error))
+        from ottla.cli.kafka.client_setting import SettingFileError
         from ottla.cli.kafka.java_error import java_execution_text, java_text
 
-        print(f"\nError: Executing consumer group command failed due to {error}")
         cause = error.__cause__
-        print(java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error), file=sys.stderr)
+        reason, trace = str(error), java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error)
+        if isinstance(error, SettingFileError):
+            reason, trace = trace, f"java.lang.RuntimeException: {trace}"
+        print(f"\nError: Executing consumer group command failed due to {reason}")
+        print(trace, file=sys.stderr)
     return 0
 
 
 def _check(options: ChosenOptions) -> None:
     for name, actions in _AVAILABLE.items():
         if options.has(name) and not any(options.has(action) for action in actions):
-            raise ToolError(f"Option(s) [{name}] are unavailable given other options on the command line")
+            raise ToolError(
+                f"joptsimple.UnavailableOptionException: Option(s) [{name}] are unavailable given other options on "
+                "the command line"
+            )
     if not options.has("validate-regex"):
         options.require("bootstrap-server")
     has_groups = options.has("group") or options.has("all-groups")
@@ -215,12 +222,13 @@ def _filter(what: str, text: str | None, valid: Sequence[str]) -> list[str]:
 
 
 def _validate(regex: str) -> None:
-    import re
+    from ottla.coordinator.regex.linear_regex import LinearRegex
+    from ottla.coordinator.regex.syntax import RegexError
 
     try:
-        re.compile(regex)
-    except re.error as error:
-        print(f"The regular expression `{regex}` is invalid: {error.msg}.")
+        LinearRegex(regex)
+    except RegexError as error:
+        print(f"The regular expression `{regex}` is invalid: {error}.")
     else:
         print(f"The regular expression `{regex}` is valid.")
 

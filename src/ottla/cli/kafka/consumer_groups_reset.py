@@ -22,8 +22,16 @@ from ottla.protocol.errors import GroupIdNotFoundError, LeaderNotAvailableError,
 Plan = dict[TopicPartition, int]
 
 
+class ResetPlanError(OptionValueError):
+    """A file that is no plan, or none at all."""
+
+    java_class = "java.lang.RuntimeException"
+
+
 async def reset(admin: AsyncAdmin, options: ChosenOptions, group_ids: Sequence[str]) -> None:
     """Plans, commits with `--execute`, and prints the plan."""
+    for name in ("to-offset", "shift-by"):
+        options.integer(name)  # raises what is no number before anything is asked
     plans: dict[str, Plan] = {}
     failed: dict[str, OttlaError] = {}
     groups = await admin.describe_consumer_groups(group_ids, errors=failed)
@@ -94,7 +102,7 @@ async def _from_file(admin: AsyncAdmin, options: ChosenOptions, group: str) -> P
     try:
         text = Path(path).read_text()
     except OSError as error:
-        raise OptionValueError(f"Unable to read file {path}: {error.strerror}") from error
+        raise ResetPlanError(f"java.io.IOException: Unable to read file {path}") from error
     plan = read_plan(text, options.texts("group")).get(group)
     if plan is None:
         print(f"\nError: No reset plan for group {group} found")
@@ -121,7 +129,7 @@ def read_plan(text: str, groups: Sequence[str]) -> dict[str, Plan]:
             group, topic = (groups[0], names[0]) if len(names) == 1 else (names[0], names[1])
             plans.setdefault(group, {})[TopicPartition(topic, int(partition))] = int(offset)
         except (ValueError, IndexError):
-            raise OptionValueError(f"Cannot read the reset plan: {','.join(row)}") from None
+            raise ResetPlanError(f"Cannot read the reset plan: {','.join(row)}") from None
     return plans
 
 
@@ -154,7 +162,7 @@ async def named_partitions(
 def listed_partitions(text: str) -> list[TopicPartition]:
     """The partitions in `topic:0,1`."""
     parts = text.split(":")
-    if len(parts) != 2:
+    if len(parts) != 2 or not parts[1]:
         raise ToolError(f"Invalid topic arg '{text}', expected topic name and partitions")
     found = []
     for number in parts[1].split(","):

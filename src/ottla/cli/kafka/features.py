@@ -109,11 +109,12 @@ def _name_and_level(text: str) -> tuple[str, int]:
 
 
 def _ask(parser: ToolParser, options: Namespace) -> int:
-    from ottla.cli.kafka.admin_session import read_settings, run_with
+    from ottla.cli.kafka.admin_session import run_with
+    from ottla.cli.kafka.client_setting import properties_in
 
     if options.bootstrap_server is None and options.bootstrap_controller is None:
         parser.error("You must specify either --bootstrap-controller or --bootstrap-server.")
-    given: dict[str, object] = dict(read_settings(options.command_config))
+    given: dict[str, object] = dict(properties_in(options.command_config))
     given["bootstrap.servers"] = options.bootstrap_server
     given["bootstrap.controllers"] = options.bootstrap_controller
     if options.command == "describe":

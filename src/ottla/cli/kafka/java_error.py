@@ -3,6 +3,7 @@
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.cli.kafka.option import ToolError
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
 _EXECUTION: Final = "java.util.concurrent.ExecutionException: "
@@ -46,6 +47,8 @@ def java_name(error: OttlaError) -> str:
     >>> java_name(UnknownTopicOrPartitionError())
     'org.apache.kafka.common.errors.UnknownTopicOrPartitionException'
     """
+    if isinstance(error, ToolError):
+        return error.java_class
     name = type(error).__name__
     java = _OTHER_NAMES.get(name, f"{name.removesuffix('Error')}Exception")
     return java if "." in java else _PACKAGE + java

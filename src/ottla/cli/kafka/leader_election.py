@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         kind = _election_type(options)
         partitions = _partitions(options)
-        from ottla.cli.kafka.admin_session import read_settings, run_with
+        from ottla.cli.kafka.admin_session import run_with
+        from ottla.cli.kafka.client_setting import properties_in
 
         path = options.text("admin.config")
         if path is not None:
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "Option --admin.config has been deprecated and will be removed in a future version. "
                 "Use --command-config instead."
             )
-        given = {**_PATIENCE, **read_settings(path or options.text("command-config"))}
+        given = {**_PATIENCE, **properties_in(path or options.text("command-config"))}
         given["bootstrap.servers"] = options.required_text("bootstrap-server")
         run_with(given, lambda admin: _elect(admin, kind, partitions))
     except OttlaError as error:
@@ -90,19 +91,27 @@ def _partitions(options: ChosenOptions) -> list["TopicPartition"] | None:
     if path is not None:
         from ottla.cli.kafka.partition_file import read_text
 
-        return parse_partitions(read_text(path))
+        try:
+            text = read_text(path)
+        except ToolError as error:
+            raise ToolError(f"java.io.IOException: {error}") from error
+        return parse_partitions(text)
     return None if topic is None or partition is None else [TopicPartition(topic, partition)]
 
 
 def parse_partitions(text: str) -> list["TopicPartition"]:
     """The partitions in a file."""
-    from ottla.cli.kafka.partition_file import entries, field, parse_json
+    from ottla.cli.kafka.partition_file import entries, field, parse_json, shown_json
     from ottla.client.record import TopicPartition
 
     value = parse_json(text)
     if value is None:
         raise ToolError("Replica election data is empty")
-    if not isinstance(value, Mapping) or "partitions" not in value:
+    if not isinstance(value, Mapping):
+        raise ToolError(
+            "com.fasterxml.jackson.databind.JsonMappingException: Expected JSON object, received " + shown_json(value)
+        )
+    if "partitions" not in value:
         raise ToolError('Replica election data is missing "partitions" field')
     found = [
         TopicPartition(field(entry, "topic", str), field(entry, "partition", int))

@@ -76,12 +76,12 @@ def _parser() -> ToolParser:
 def _settings(options: Namespace) -> dict[str, object]:
     from pathlib import Path
 
-    from ottla.cli.kafka.admin_session import read_settings
+    from ottla.cli.kafka.client_setting import properties_in
 
     path = options.command_config
     if path is not None and not Path(path).exists():
         raise ToolError(f"Properties file {path} does not exists!")
-    given: dict[str, object] = dict(read_settings(path))
+    given: dict[str, object] = dict(properties_in(path))
     given["bootstrap.servers"] = options.bootstrap_server
     given["bootstrap.controllers"] = options.bootstrap_controller
     return given

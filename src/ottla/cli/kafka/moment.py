@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from ottla.base.errors import OttlaError
+from ottla.cli.kafka.option import OptionValueError
 
 _ZONE: Final = re.compile(r"(.*T[^+Z-]*)(Z|[+-]\d{2}(?::?\d{2})?)?")
 _DURATION: Final = re.compile(
@@ -13,8 +13,16 @@ _DURATION: Final = re.compile(
 _SECONDS: Final = (86_400, 3_600, 60, 1)
 
 
-class MomentError(OttlaError):
-    """A text that is no time, or no duration; Java's words."""
+class MomentError(OptionValueError):
+    """A text that is no time; Java's words."""
+
+    java_class = "java.lang.RuntimeException"
+
+
+class DurationError(OptionValueError):
+    """A text that is no duration; Java's words."""
+
+    java_class = "java.time.format.DateTimeParseException"
 
 
 def parse_moment_ms(text: str) -> int:
@@ -53,7 +61,7 @@ def parse_duration_ms(text: str) -> int:
     """
     found = _DURATION.fullmatch(text)
     if found is None or not any(found.groups()[1:]) or text.upper().endswith("T"):
-        raise MomentError("Text cannot be parsed to a Duration")
+        raise DurationError("Text cannot be parsed to a Duration")
     sign, *parts = found.groups()
     seconds = sum(float(part) * unit for part, unit in zip(parts, _SECONDS, strict=True) if part)
     return round(seconds * 1000) * (-1 if sign == "-" else 1)

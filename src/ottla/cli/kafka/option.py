@@ -24,9 +24,14 @@ _BITS: Final = {"Integer": 32, "Long": 64}
 class ToolError(OttlaError):
     """Why a tool can't do what it was asked to; Kafka's words."""
 
+    java_class = "java.lang.IllegalArgumentException"
+    """What Kafka's tool throws there."""
+
 
 class OptionValueError(ToolError):
-    """The value of an option can't be used: it is no number, names no file, or there are several."""
+    """The value of an option can't be used: it is no number, names no file or server, or there are several."""
+
+    java_class = "joptsimple.OptionArgumentConversionException"
 
 
 class Option(NamedTuple):

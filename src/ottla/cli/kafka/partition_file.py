@@ -27,20 +27,25 @@ def parse_json(text: str) -> object | None:
     return value
 
 
+def shown_json(value: object) -> str:
+    """A value as Kafka shows it in refusals."""
+    return json.dumps(value, separators=(",", ":"))
+
+
 def field(entry: object, name: str, kind: type[T]) -> T:
     """A field of an object that must be there."""
     if not isinstance(entry, Mapping):
-        raise ToolError("Expected JSON object, received " + json.dumps(entry))
+        raise ToolError("Expected JSON object, received " + shown_json(entry))
     if name not in entry:
         raise ToolError(f"No such field exists: `{name}`")
     value = entry[name]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ToolError(f"Expected `{kind.__name__}` value, received {json.dumps(value)}")
+        raise ToolError(f"Expected `{kind.__name__}` value, received {shown_json(value)}")
     return value
 
 
 def entries(value: object) -> Iterable[object]:
     """The items of a list."""
     if not isinstance(value, list):
-        raise ToolError("Expected JSON array, received " + json.dumps(value))
+        raise ToolError("Expected JSON array, received " + shown_json(value))
     return value

@@ -139,6 +139,8 @@ async def _run(admin: "AsyncAdmin", options: ChosenOptions, action: str) -> None
         brokers = options.required_text("broker-list")
         await reassign_generate.generate(admin, topics, brokers, by_rack=not options.has("disable-rack-aware"))
     else:
+        for name in ("throttle", "replica-alter-log-dirs-throttle", "timeout"):
+            options.integer(name)  # raises what is no number before anything is said or done
         plan = parse_plan(read_text(options.required_text("reassignment-json-file")))
         if action == "verify":
             await reassign_verify.verify(admin, plan, keep_throttles=options.has("preserve-throttles"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.partition_file import entries, field, parse_json
+from ottla.cli.kafka.partition_file import entries, field, parse_json, shown_json
 from ottla.client.admin.value.replica import TopicPartitionReplica
 from ottla.client.record import TopicPartition
 
@@ -28,10 +28,14 @@ class Plan(NamedTuple):
         return dict(self.parts)
 
 
-def _versioned(text: str, message: str) -> Mapping[str, object]:
+def _versioned(text: str) -> Mapping[str, object]:
     value = parse_json(text)
+    if not text.strip():
+        raise ToolError("The input string shouldn't be empty")
+    if value is None:
+        raise ToolError("The input string is not a valid JSON")
     if not isinstance(value, Mapping):
-        raise ToolError(message)
+        raise ToolError("Expected JSON object, received " + shown_json(value))
     if value.get("version", 1) != 1:
         raise ToolError(f"Not supported version field value {value['version']}")
     return value
@@ -39,13 +43,13 @@ def _versioned(text: str, message: str) -> Mapping[str, object]:
 
 def parse_topics(text: str) -> list[str]:
     """The topics of a file for `--generate`."""
-    found = _versioned(text, "The input string is not a valid JSON")
+    found = _versioned(text)
     return [field(entry, "topic", str) for entry in entries(found.get("topics", []))]
 
 
 def parse_plan(text: str) -> Plan:
     """The assignment in a file, not checked for sense yet."""
-    found = _versioned(text, "The input string is not a valid JSON")
+    found = _versioned(text)
     parts: list[tuple[TopicPartition, tuple[int, ...]]] = []
     log_dirs: dict[TopicPartitionReplica, str] = {}
     for entry in entries(found.get("partitions", [])):

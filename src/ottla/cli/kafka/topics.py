@@ -75,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from ottla.cli.kafka.admin_session import run_reported
 
-    return run_reported(options, lambda admin: _run(admin, options), "Error while executing topic command")
+    label = "Error while executing topic command"
+    return run_reported(options, lambda admin: _run(admin, options), label, is_client_labelled=False)
 
 
 def _check(options: ChosenOptions) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.argument import KAFKA_VERSION, ToolParser, add_commands
+from ottla.cli.argument import KAFKA_COMMIT, KAFKA_VERSION, ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.option import ToolError
 
@@ -48,9 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        from ottla.cli.kafka.admin_session import read_settings, run_with
+        from ottla.cli.kafka.admin_session import run_with
+        from ottla.cli.kafka.client_setting import properties_in
 
-        given: dict[str, object] = dict(read_settings(options.command_config))
+        try:
+            given: dict[str, object] = dict(properties_in(options.command_config))
+        except ToolError as error:
+            raise failure("Failed to load admin client properties", error) from error
         given["bootstrap.servers"] = options.bootstrap_server
         run_with(given, lambda admin: _run(admin, options))
     except OttlaError as error:
@@ -61,7 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> ToolParser:
     parser = ToolParser(prog="kafka-transactions.sh", description="Look after transactions.", help_code=1)
-    parser.add_argument("-v", "--version", action="version", version=KAFKA_VERSION, help="print the version of Kafka")
+    parser.add_argument(
+        "-v",
+        "--version",
+        action="version",
+        version=f"{KAFKA_VERSION} (Commit:{KAFKA_COMMIT})",
+        help="print the version of Kafka",
+    )
     parser.add_argument("--command-config", metavar="FILE", help="a properties file with settings of the admin client")
     parser.add_argument("--bootstrap-server", metavar="host:port", required=True, help="the brokers to connect to")
     commands = add_commands(parser, _COMMANDS)
@@ -127,11 +137,17 @@ async def _describe(admin: "AsyncAdmin", transactional_id: str) -> None:
     import time
 
     from ottla.cli.kafka.table import table_text
+    from ottla.protocol.errors import TransactionalIdNotFoundError
 
     try:
         found = (await admin.describe_transactions([transactional_id]))[transactional_id]
     except OttlaError as error:
         what = f"Failed to describe transaction state of transactional-id `{transactional_id}`"
+        if isinstance(error, TransactionalIdNotFoundError):
+            raise ToolError(
+                f"{what}: DescribeTransactions request for transactionalId `{transactional_id}` failed because the ID "
+                "could not be found. Enable debug logging for additional detail."
+            ) from error
         raise failure(what, error) from error
     start = found.start_time_ms
     row = (

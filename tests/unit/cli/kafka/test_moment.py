@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.cli.kafka.moment import MomentError, parse_duration_ms, parse_moment_ms
+from ottla.cli.kafka.moment import DurationError, MomentError, parse_duration_ms, parse_moment_ms
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_durations(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "P", "PT", "P1DT", "1D", "P1Y"])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(MomentError, match="cannot be parsed"):
+    with pytest.raises(DurationError, match="cannot be parsed"):
         parse_duration_ms(text)

@@ -1,0 +1,99 @@
+"""What Kafka's tools and ours say of servers, files and texts that can't be used: the same words, at once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.clients.client.java import ToolHost
+from tests.integration.cli.side_by_side import SideBySide, run_tool
+from tests.kafka.server import Server
+
+_ASK = {
+    "acls": ("AclCommand", "--list"),
+    "client_metrics": ("ClientMetricsCommand", "--list"),
+    "configs": ("kafka.admin.ConfigCommand", "--describe --topic t"),
+    "consumer_groups": ("consumer.group.ConsumerGroupCommand", "--list"),
+    "features": ("FeatureCommand", "describe"),
+    "get_offsets": ("GetOffsetShell", ""),
+    "groups": ("GroupsCommand", "--list"),
+    "leader_election": ("LeaderElectionCommand", "--election-type preferred --topic t --partition 0"),
+    "log_dirs": ("LogDirsCommand", "--describe"),
+    "metadata_quorum": ("MetadataQuorumCommand", "describe --status"),
+    "reassign_partitions": ("reassign.ReassignPartitionsCommand", "--list"),
+    "topics": ("TopicCommand", "--list"),
+    "transactions": ("TransactionsCommand", "list"),
+}
+_CREATED = "Failed to create new KafkaAdminClient"
+
+
+def _both(tools: ToolHost, server: Server, tool: str) -> SideBySide:
+    return SideBySide(tools, server, _ASK[tool][0], tool)
+
+
+def _said(both: SideBySide, arguments: list[str]) -> str:
+    """What ours says, which ends as Kafka's does, with the same line on the same output; traces come after it."""
+    java, ours = both.java(*arguments), both.ours(*arguments)
+    assert ours.code == java.code, (arguments, ours, java)
+    for mine, theirs in ((ours.out, java.out), (ours.err, java.err)):
+        assert mine.strip().partition("\n")[0] == theirs.strip().partition("\n")[0], (arguments, ours, java)
+    return f"{ours.out} {ours.err}"
+
+
+@pytest.mark.parametrize("servers", ["nonsense", "127.0.0.1:99999", "no-such-host.invalid:9092"])
+@pytest.mark.parametrize("tool", [tool for tool in _ASK if tool not in ("get_offsets", "transactions")])
+def test_addresses_that_are_none(java_tools: ToolHost, tool_server: Server, tool: str, servers: str) -> None:
+    said = _said(_both(java_tools, tool_server, tool), ["--bootstrap-server", servers, *_ASK[tool][1].split()])
+    assert tool == "configs" or _CREATED in said
+
+
+def test_the_reason_is_told_too() -> None:
+    ours = run_tool("topics", "--bootstrap-server", "nonsense", "--list")
+    assert ours.err.splitlines()[1].endswith("Expected host:port, for example nonsense:9092)")
+    unknown = run_tool("topics", "--bootstrap-server", "no-such-host.invalid:9092", "--list")
+    assert "No resolvable bootstrap urls given in bootstrap.servers (no-such-host.invalid: " in unknown.err
+
+
+@pytest.mark.parametrize("tool", _ASK)
+def test_files_of_settings_that_are_missing(
+    java_tools: ToolHost, tool_server: Server, tool: str, tmp_path: Path
+) -> None:
+    both = _both(java_tools, tool_server, tool)
+    places = ["--bootstrap-server", "{broker}", "--command-config", str(tmp_path / "absent")]
+    assert "absent" in _said(both, [*places, *_ASK[tool][1].split()])
+    if tool == "topics":
+        _said(both, [*places[:3], str(tmp_path), "--list"])
+
+
+@pytest.mark.parametrize(
+    "regex", ["a.*", "a[", "a(", "*", "a{1001}", "a(?=b)", r"\p{Foo}", "\\", "a**", "[z-a]", "(?P<n>a)(?P<n>b)", r"\8"]
+)
+def test_expressions_of_subscriptions(java_tools: ToolHost, tool_server: Server, regex: str) -> None:
+    _both(java_tools, tool_server, "consumer_groups").same("--validate-regex", regex)
+
+
+@pytest.mark.parametrize("text", ["bogus", "!" * 22, "x", "AAAA"])
+def test_ids_that_are_none(java_tools: ToolHost, tool_server: Server, text: str) -> None:
+    _both(java_tools, tool_server, "topics").same("--bootstrap-server", "{broker}", "--describe", "--topic-id", text)
+
+
+@pytest.mark.parametrize("wish", ["--to-datetime yesterday", "--by-duration long", "--to-offset x", "--from-file /no"])
+def test_resets_to_nowhere(java_tools: ToolHost, tool_server: Server, wish: str) -> None:
+    call = ["--bootstrap-server", "{broker}", "--reset-offsets", "--group", "nobody", "--dry-run", *wish.split()]
+    scope = [] if "file" in wish else ["--topic", "none"]
+    _said(_both(java_tools, tool_server, "consumer_groups"), [*call, *scope])
+
+
+@pytest.mark.parametrize("text", ["[]", "", '{"version":2,"partitions":[]}'])
+def test_plans_that_are_none(java_tools: ToolHost, tool_server: Server, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    call = ["--bootstrap-server", "{broker}", "--execute", "--reassignment-json-file", str(path)]
+    _said(_both(java_tools, tool_server, "reassign_partitions"), call)
+    path.write_text('{"version":1,"partitions":[]}')
+    _said(_both(java_tools, tool_server, "reassign_partitions"), [*call, "--throttle", "x"])
+
+
+def test_the_version_of_transactions(java_tools: ToolHost, tool_server: Server) -> None:
+    both = _both(java_tools, tool_server, "transactions")
+    both.same("--version")
+    _said(both, ["--bootstrap-server", "{broker}", "describe", "--transactional-id", "none"])
