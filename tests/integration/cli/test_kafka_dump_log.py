@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from ottla.base.ids import Uuid
 from ottla.client import Admin, Consumer, NewTopic, Producer
+from ottla.protocol.metadata_log.log import encode_record
+from ottla.protocol.remote_log import (
+    RemoteLogSegmentIdEntry,
+    RemoteLogSegmentMetadataRecord,
+    RemoteLogSegmentMetadataSnapshotRecord,
+    RemoteLogSegmentMetadataUpdateRecord,
+    RemotePartitionDeleteMetadataRecord,
+    SegmentLeaderEpochEntry,
+    TopicIdPartitionEntry,
+)
 from tests.clients.client.java import Outcome, ToolHost
-from tests.integration.cli.side_by_side import SideBySide
+from tests.integration.cli.side_by_side import SideBySide, run_tool
 from tests.kafka.server import Server
 
 _MAIN = re.compile(r'^Exception in thread "main" ')
@@ -130,6 +141,36 @@ def test_producers(filled: Server, both: SideBySide, tmp_path: Path, dump: Dump)
         stopped.same(ending)
 
 
+def test_where_tiered_segments_are(tool_server: Server, both: SideBySide, tmp_path: Path) -> None:
+    topic = TopicIdPartitionEntry(name="orders", id=Uuid(bytes(range(16))), partition=3)
+    segment = RemoteLogSegmentIdEntry(topic_id_partition=topic, id=Uuid(bytes(range(16, 32))))
+    epochs = [SegmentLeaderEpochEntry(leader_epoch=2, offset=7), SegmentLeaderEpochEntry(leader_epoch=0, offset=5)]
+    offsets = {"start_offset": 5, "end_offset": 9, "segment_leader_epochs": epochs, "custom_metadata": b"ab"}
+    backwards = {"start_offset": 9, "end_offset": 5}
+    run_tool("topics", "--bootstrap-server", tool_server.bootstrap, "--create", "--topic", "tiered")
+    with Producer(bootstrap_servers=tool_server.bootstrap) as producer:
+        for record in (
+            RemoteLogSegmentMetadataRecord(remote_log_segment_id=segment, txn_index_empty=True, **offsets),
+            RemoteLogSegmentMetadataRecord(remote_log_segment_id=segment, **backwards),
+            RemoteLogSegmentMetadataUpdateRecord(remote_log_segment_id=segment, remote_log_segment_state=3),
+            RemoteLogSegmentMetadataUpdateRecord(remote_log_segment_id=segment, remote_log_segment_state=9),
+            RemotePartitionDeleteMetadataRecord(topic_id_partition=topic, remote_partition_delete_state=1),
+            RemoteLogSegmentMetadataSnapshotRecord(segment_id=segment.id, **offsets),
+        ):
+            producer.send("tiered", encode_record(record, 0)).result()
+    shown = _dump_of(tool_server, both, "tiered-0", tmp_path).same(".log", "--remote-log-metadata-decoder")
+    assert "segmentLeaderEpochs={0=5, 2=7}" in shown.out
+    assert shown.out.count("skipping.") == 2
+
+
+def test_records_that_a_decoder_can_not_read(dump: Dump) -> None:
+    # The line of the record ends where its key should stand.
+    assert dump.same(".log", "--offsets-decoder").out.splitlines()[-1].endswith(" headerKeys: [a,b]")
+    assert dump.same(".log", "--max-bytes", "-1").code == 1
+    assert dump.same(".log", "--max-bytes", "x").out.startswith("Dumping ")
+    assert dump.same(".log", "--value-decoder-class", "no.such.Decoder").out.startswith("Dumping ")
+
+
 def test_damage(dump: Dump) -> None:
     [log] = dump.directory.glob("*.log")
     whole = log.read_bytes()
@@ -151,6 +192,9 @@ def test_damage(dump: Dump) -> None:
     assert dump.same(".timeindex", "--index-sanity-check").code == 1
     times.write_bytes(bytes(13))
     assert dump.same(".timeindex", "--index-sanity-check").code == 1
+    [aborted] = dump.directory.glob("*.txnindex")
+    aborted.write_bytes(aborted.read_bytes() + bytes(5))
+    assert "version: 0 producerId: " in dump.same(".txnindex").out
 
 
 @pytest.mark.parametrize("wrong", ["--files /nowhere/00000000000000000000.log", "--nonsense", "--help", "--version"])
@@ -163,4 +207,4 @@ def test_wrong_calls(both: SideBySide, wrong: str) -> None:
 def test_unknown_files_are_passed_over(both: SideBySide, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     (tmp_path / "notes").write_text("x")
-    both.same("--files", f"{tmp_path}/notes.txt,{tmp_path}//notes")
+    both.same("--files", f"{tmp_path}/notes.txt,{tmp_path}//notes,")

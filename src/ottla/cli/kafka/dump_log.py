@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable, OptionValueError, ToolError
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.dump_log_decoder import Decoder
@@ -26,6 +26,7 @@ _DECODERS: Final = {
     "transaction-log-decoder": "Records are those of __transaction_state.",
     "cluster-metadata-decoder": "Records are those of the cluster's metadata.",
     "share-group-state-decoder": "Records are those of __share_group_state.",
+    "remote-log-metadata-decoder": "Records are those of __remote_log_metadata.",
 }
 _UNLIMITED: Final = 2**31 - 1
 
@@ -92,9 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("files")
         complaints = Complaints()
-        dumps = _dumps(options, complaints)
-        for name in options.required_text("files").split(","):
-            _dump(re.sub("/+", "/", name), dumps)
+        files = options.required_text("files")
+        # As Java splits: empty names at the end are none.
+        for name in files.rstrip(",").split(",") if files.strip(",") or not files else ():
+            _dump(re.sub("/+", "/", name), options, complaints)
         complaints.show()
     except BrokenPipeError:
         raise
@@ -112,15 +114,17 @@ def _java_text(error: OttlaError | OSError) -> str:
         text = str(error)
         if text.startswith(("org.", "java.")):
             return text
+        if isinstance(error, OptionValueError):
+            return f"{error.java_class}: {text}"
         kind = "UnrecognizedOption" if text.endswith("is not a recognized option") else "Option"
         return f"joptsimple.{kind}Exception: {text}"
     return f"org.apache.kafka.common.errors.CorruptRecordException: {error}"
 
 
-def _dump(path: str, dumps: dict[str, Callable[[str], None]]) -> None:
+def _dump(path: str, options: ChosenOptions, complaints: Complaints) -> None:
     print(f"Dumping {path}")
     name = path.rpartition("/")[2]
-    dump = dumps.get("." + name.rpartition(".")[2]) if "." in name else None
+    dump = _dumps(options, complaints).get("." + name.rpartition(".")[2]) if "." in name else None
     if dump is None:
         print(f"Ignoring unknown file {path}", file=sys.stderr)
         return

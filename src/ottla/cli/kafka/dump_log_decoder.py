@@ -36,6 +36,10 @@ def named_decoder(name: str) -> Decoder:
         from ottla.protocol.transaction_log import TRANSACTION_LOG
 
         return _coordinator(TRANSACTION_LOG)
+    if name == "remote-log-metadata-decoder":
+        from ottla.cli.kafka.dump_log_remote import decode_remote
+
+        return decode_remote
     from ottla.protocol.share_state_log import SHARE_STATE_LOG
 
     return _coordinator(SHARE_STATE_LOG)
@@ -61,7 +65,7 @@ def _reader(name: str) -> Callable[[bytes], str]:
     }
     found = readers.get(name.removeprefix(_PACKAGE)) if name.startswith(_PACKAGE) else None
     if found is None:
-        raise ToolError(f"java.lang.RuntimeException: Failed to load decoder class {name}")
+        raise ToolError(f"java.lang.RuntimeException: Failed to load decoder class\nCaused by: {name} is not known")
     return found
 
 

@@ -16,7 +16,6 @@ from ottla.cli.kafka.dump_log_record import batch_views, last_offset, log_bytes,
 from ottla.cli.kafka.option import ToolError
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.errors import RebuildableFileError
-from ottla.storage.index.transaction_index import TransactionIndex
 from ottla.storage.producer_state.snapshot import read_snapshot
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")
+_ABORTED_ENTRY: Final = struct.Struct(">hqqqq")
 _CORRUPT: Final = "org.apache.kafka.storage.internals.log.CorruptIndexException: "
 
 
@@ -177,15 +177,13 @@ def _check_size(index: IndexFile, entry_bytes: int, name: str) -> None:
 
 
 def dump_transactions(path: str) -> None:
-    """Shows the aborted transactions of a segment."""
-    try:
-        entries = TransactionIndex(LocalDisk(), path).entries()
-    except RebuildableFileError as error:
-        raise ToolError(f"{_CORRUPT}{error}") from error
-    for entry in entries:
+    """Shows the aborted transactions of a segment; an entry that is cut short is left out."""
+    data = Path(path).read_bytes()
+    for start in range(0, len(data) - _ABORTED_ENTRY.size + 1, _ABORTED_ENTRY.size):
+        version, producer_id, first, last, stable = _ABORTED_ENTRY.unpack_from(data, start)
         print(
-            f"version: 0 producerId: {entry.producer_id} firstOffset: {entry.first_offset} "
-            f"lastOffset: {entry.last_offset} lastStableOffset: {entry.last_stable_offset}"
+            f"version: {version} producerId: {producer_id} firstOffset: {first} "
+            f"lastOffset: {last} lastStableOffset: {stable}"
         )
 
 

@@ -107,8 +107,13 @@ class RecordDump:
         """Shows a whole file."""
         name = os.path.basename(path)
         print(_title(name))
-        whole = log_bytes(path)
-        data = whole[: self.max_bytes]
+        data = log_bytes(path)
+        if self.max_bytes < 0:
+            raise ToolError(
+                f"java.lang.IllegalArgumentException: Invalid size: {self.max_bytes} in read from "
+                f"FileRecords(size={len(data)}, file={path}, start=0, end={_UNLIMITED})"
+            )
+        data = data[: self.max_bytes]
         valid_bytes, last = 0, -1
         for position, view in batch_views(data, path):
             print(_batch_text(view, position))
@@ -128,14 +133,17 @@ class RecordDump:
             if offset != last + 1:
                 self.complaints.add("gap", os.path.join(os.getcwd(), path), last, offset)
             last = offset
-            parts = [_record_text(record, batch, view)] if self.has_metadata else []
+            # One by one, so that a record which can't be read has said where it is.
+            if self.has_metadata:
+                sys.stdout.write(_record_text(record, batch, view))
             if self.has_metadata and is_control:
-                parts.append(_control_text(record))
+                sys.stdout.write(f" {_control_text(record)}")
             if self.decoder is not None and not is_control:
                 key, value = self.decoder(record)
                 held = [*([] if key is None else [f"key: {key}"]), *([] if value is None else [f"payload: {value}"])]
-                parts += held if self.has_metadata or not held else ["|", *held]
-            sys.stdout.write(" ".join(parts) + "\n")
+                if held:
+                    sys.stdout.write(("" if self.has_metadata else "|") + "".join(f" {part}" for part in held))
+            sys.stdout.write("\n")
         return last
 
 

@@ -34,6 +34,12 @@ class OptionValueError(ToolError):
     java_class = "joptsimple.OptionArgumentConversionException"
 
 
+class MultipleValuesError(OptionValueError):
+    """An option that may be given once was given more often."""
+
+    java_class = "joptsimple.MultipleArgumentsForOptionException"
+
+
 class Option(NamedTuple):
     """One option; without `argument` it is a flag."""
 
@@ -166,7 +172,7 @@ class ChosenOptions:
         """Its value, or its default; `ToolError` if there are several."""
         values = self.texts(name)
         if len(values) > 1:
-            raise OptionValueError(f"Found multiple arguments for option {name}, but you asked for only one")
+            raise MultipleValuesError(f"Found multiple arguments for option {name}, but you asked for only one")
         return values[0] if values else self._options[name].default
 
     def required_text(self, name: str) -> str:
