@@ -124,13 +124,14 @@ class LogManager:
     def _settle_moved(self, partition: TopicPartition, *places: tuple[LogDirectory, Log]) -> None:
         """A move that was cut short at its very end left the log in two places: the one that was written to last stays.
 
-        Of the old one the new one has everything, unless the power went: then it is the one that was flushed.
+        Of the old one the new one has everything, unless the power went: then it is the one that was flushed. One that
+        never held anything is what a disk left that failed while the log was made, and another was taken.
         """
-        places = tuple(sorted(places, key=lambda place: (place[1].epochs.latest_epoch, place[1].log_end_offset)))
-        (old_home, old), (new_home, new) = places
-        if old.topic_id is None or old.topic_id != new.topic_id:
+        (old_home, old), (new_home, new) = sorted(places, key=_last_written)
+        was_used = old.log_end_offset > 0 or old.size_bytes > 0
+        if was_used and (old.topic_id is None or old.topic_id != new.topic_id):
             raise second_directory(partition, new_home.path, old.directory)
-        _log.warning("[%s] a move broke off: %s stays, %s goes", partition, new.directory, old.directory)
+        _log.warning("[%s] in two directories: %s stays, %s goes", partition, new.directory, old.directory)
         self.directories.settle(partition, new_home, new)
         old_home.logs.pop(partition, None)
         self._rename_away(old_home, partition, old)
@@ -418,6 +419,12 @@ class LogManager:
         if home is not None:
             home.note(error)
         return home
+
+
+def _last_written(place: tuple[LogDirectory, Log]) -> tuple[int, int, bool]:
+    """Orders places of one log by how late they were written to."""
+    log = place[1]
+    return log.epochs.latest_epoch, log.log_end_offset, log.topic_id is not None
 
 
 def _nothing() -> None:

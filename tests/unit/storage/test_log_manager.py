@@ -149,10 +149,30 @@ def test_a_copy_beside_the_live_log_refuses(disk: SimulatedDisk, clock: ManualCl
 
 
 def test_the_same_partition_in_two_directories_refuses(disk: SimulatedDisk, clock: ManualClock) -> None:
-    disk.make_directory("/one/a-0")
-    disk.make_directory("/two/a-0")
+    for directory in ("/one", "/two"):
+        manager = load(disk, clock, directory)
+        append(manager.get_or_create(A0, None), data_batch())
+        manager.shutdown()
     with pytest.raises(CorruptFileError, match="a-0 has a second directory"):
         load(disk, clock, "/one", "/two")
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_what_a_failing_disk_left_of_a_log_that_was_made_elsewhere_then_goes(
+    disk: SimulatedDisk, clock: ManualClock, is_used: bool
+) -> None:
+    manager = load(disk, clock, "/one", "/two")
+    disk.fail(Fault("write", path_ending="/one/a-0/partition.metadata.tmp"))
+    log = manager.get_or_create(A0, TOPIC_ID)
+    assert log.directory == "/two/a-0"
+    if is_used:
+        append(log, data_batch())
+    with pytest.raises(StorageError, match="/one/a-0"):
+        manager.shutdown()
+    disk.heal()
+    again = load(disk, clock, "/one", "/two").get(A0)
+    assert again is not None
+    assert (again.directory, again.log_end_offset, again.topic_id) == ("/two/a-0", int(is_used), TOPIC_ID)
 
 
 def test_whose_directory_it_is_is_checked(disk: SimulatedDisk, clock: ManualClock) -> None:
