@@ -53,6 +53,17 @@ def test_the_reason_is_told_too() -> None:
     assert "No resolvable bootstrap urls given in bootstrap.servers (no-such-host.invalid: " in unknown.err
 
 
+@pytest.mark.parametrize("servers", ["127.0.0.1:99999", "no-such-host.invalid:9092"])
+@pytest.mark.parametrize(
+    ("java", "ours"), [("ConsoleProducer", "console_producer"), ("consumer.ConsoleConsumer", "console_consumer")]
+)
+def test_clients_of_nobody(java_tools: ToolHost, tool_server: Server, java: str, ours: str, servers: str) -> None:
+    both = SideBySide(java_tools, tool_server, java, ours)
+    assert "Failed to construct kafka " in _said(both, ["--topic", "t", "--bootstrap-server", servers])
+    file = ["--bootstrap-server", "{broker}", "--topic", "t", "--command-config", "/no/such.properties"]
+    assert "java.nio.file.NoSuchFileException: /no/such.properties" in _said(both, file)
+
+
 @pytest.mark.parametrize("tool", _ASK)
 def test_files_of_settings_that_are_missing(
     java_tools: ToolHost, tool_server: Server, tool: str, tmp_path: Path

@@ -23,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("bootstrap-server")
-        from ottla.cli.kafka.admin_session import UnusableServersError, run_work
+        from ottla.cli.kafka.admin_session import run_work
+        from ottla.cli.kafka.server_address import UnusableServersError
 
         try:
             run_work(options, _print)

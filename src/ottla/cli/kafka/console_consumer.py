@@ -20,7 +20,7 @@ from ottla.cli.kafka.client_setting import (
     properties_in,
     properties_of,
 )
-from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, OptionValueError, ToolError
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.console_formatter import Formatter
@@ -85,6 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         _check(options)
         reading = _reading(options)
+    except OptionValueError as error:
+        from ottla.cli.kafka.java_error import java_text
+
+        print(java_text(error), file=sys.stderr)
+        return 1
     except ToolError as error:
         OPTIONS.fail(str(error))
     from ottla.cli.kafka.console_reader import read_records

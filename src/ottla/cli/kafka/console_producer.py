@@ -20,7 +20,7 @@ from ottla.cli.kafka.client_setting import (
     properties_in,
     properties_of,
 )
-from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, OptionValueError, ToolError
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.console_line import LineReader
@@ -109,6 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         reader = _reader(options, names["reader-property"])
         settings = _settings(options, names)
+    except OptionValueError as error:
+        from ottla.cli.kafka.java_error import java_text
+
+        print(java_text(error), file=sys.stderr)
+        return 1
     except ToolError as error:
         print(f"org.apache.kafka.common.KafkaException: {error}", file=sys.stderr)
         return 1
@@ -176,14 +181,19 @@ def _settings(options: ChosenOptions, names: Mapping[str, str]) -> dict[str, obj
 def _produce(options: ChosenOptions, reader: "LineReader", settings: Mapping[str, object]) -> int:
     from ottla.cli.kafka.client_start import patiently
     from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.server_address import UnusableServersError, check_servers
     from ottla.client import Producer
     from ottla.client.errors import NoBrokersAvailableError
 
     topic, is_sync = options.required_text("topic"), options.has("sync")
     max_block_s = int(str(settings["max.block.ms"])) / 1000
     try:
+        check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka producer")
         with patiently(lambda: Producer(settings), max_block_s) as producer:
             _send_lines(producer, topic, reader, is_sync=is_sync)
+    except UnusableServersError as error:
+        print(java_text(error), file=sys.stderr)
+        return 1
     except ToolError as error:
         print(f"org.apache.kafka.common.KafkaException: {error}", file=sys.stderr)
         return 1

@@ -9,6 +9,7 @@ from ottla.base.errors import OttlaError
 from ottla.cli.ending import leave_output
 from ottla.cli.kafka.console_log import log_error
 from ottla.cli.kafka.java_error import java_text
+from ottla.cli.kafka.server_address import check_servers
 from ottla.cli.kafka.stop_signal import stop_signal
 from ottla.client import Consumer, TopicPartition
 from ottla.client.errors import KafkaTimeoutError, NoBrokersAvailableError, WakeupError
@@ -25,6 +26,7 @@ _PAUSE_S: Final = 0.2
 def read_records(reading: "ConsoleReading") -> int:
     """Reads and writes until there is enough, too long nothing, or somebody says stop; the exit code."""
     try:
+        check_servers(str(reading.settings["bootstrap.servers"]), "Failed to construct kafka consumer")
         consumer = Consumer(reading.settings)
     except OttlaError as error:
         _say("Unknown error when running consumer: ", error)

@@ -62,11 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         OPTIONS.fail(str(error))
     try:
         settings = _settings(options)
+        from ottla.cli.kafka.server_address import check_servers
         from ottla.client import Consumer
 
         if not options.has("hide-header"):
             first = "time, threadId" if options.has("show-detailed-stats") else "start.time, end.time"
             print(f"{first}, {_RATES}")
+        check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka consumer")
         with Consumer(settings) as consumer:
             Measurement(options, consumer).run()
     except OttlaError as error:

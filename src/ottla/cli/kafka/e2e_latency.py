@@ -109,12 +109,14 @@ def _size(options: ChosenOptions, name: str) -> int:
 
 
 def _run(options: ChosenOptions) -> None:
+    from ottla.cli.kafka.server_address import check_servers
     from ottla.client import Consumer, Producer
     from ottla.client.config.consumer import CONSUMER_KEYS
     from ottla.client.config.producer import PRODUCER_KEYS
 
     base = properties_in(options.text("command-config"))
     base["bootstrap.servers"] = options.required_text("bootstrap-server")
+    check_servers(base["bootstrap.servers"], "Failed to construct kafka consumer")
     reading = base | {
         "group.id": f"test-group-{int(time.time() * 1000)}",
         "enable.auto.commit": "false",

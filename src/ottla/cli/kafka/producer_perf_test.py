@@ -70,9 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         payloads = _payloads(args)
         settings = _settings(args)
         _measure(args, payloads, settings)
-    except ToolError as error:
-        print(f'Exception in thread "main" java.lang.IllegalArgumentException: {error}', file=sys.stderr)
-        return 1
     except OttlaError as error:
         from ottla.cli.kafka.java_error import java_text
 
@@ -171,8 +168,10 @@ def _settings(args: Any) -> dict[str, object]:
 def _measure(args: Any, payloads: Iterator[bytes], settings: dict[str, object]) -> None:
     from ottla.cli.kafka.client_start import patiently
     from ottla.cli.kafka.metric_table import metric_lines
+    from ottla.cli.kafka.server_address import check_servers
     from ottla.client import Producer
 
+    check_servers(str(settings.get("bootstrap.servers", "")), "Failed to construct kafka producer")
     producer = patiently(lambda: Producer(settings), 60.0)
     interval_s = sys.getswitchinterval()
     # The sending loop never waits: it would keep the producer's own thread from its turn for 5 ms each time.

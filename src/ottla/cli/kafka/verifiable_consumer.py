@@ -99,12 +99,14 @@ def _settings(args: argparse.Namespace, path: str | None) -> dict[str, object]:
 def _run(args: argparse.Namespace, settings: Mapping[str, object]) -> int:
     from ottla.cli.kafka.console_log import log_error
     from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.server_address import check_servers
     from ottla.cli.kafka.stop_signal import stop_signal
     from ottla.cli.kafka.verifiable_event import print_event
     from ottla.client import Consumer
     from ottla.client.errors import WakeupError
 
     try:
+        check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka consumer")
         consumer = Consumer(settings)
     except OttlaError as error:
         print(error, file=sys.stderr)

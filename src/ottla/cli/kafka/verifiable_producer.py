@@ -79,12 +79,14 @@ def _settings(args: argparse.Namespace, path: str | None) -> dict[str, object]:
 
 def _run(args: argparse.Namespace, settings: dict[str, object]) -> int:
     from ottla.cli.kafka.client_start import patiently
+    from ottla.cli.kafka.server_address import check_servers
     from ottla.cli.kafka.stop_signal import stop_signal
     from ottla.cli.kafka.throttle import Throttle
     from ottla.cli.kafka.verifiable_event import print_event
     from ottla.client import Producer
 
     try:
+        check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka producer")
         producer = patiently(lambda: Producer(settings), 60.0)
     except OttlaError as error:
         print(error, file=sys.stderr)
