@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ottla.base.errors import OttlaError
 from ottla.client.producer.append import FULL, OnDelivery, RecordBuffer, SendFuture
 from ottla.client.producer.delivery import call, callback_lock
 from ottla.protocol.compression import CompressionType, compress
@@ -44,6 +45,7 @@ class ProducerBatch(RecordBuffer):
         "reserved_bytes",
         "retry_at_ms",
         "sent_ms",
+        "trouble",
         "was_resequenced",
     )
 
@@ -68,6 +70,8 @@ class ProducerBatch(RecordBuffer):
         self.retry_at_ms = 0
         self.base_offset = self.log_append_time_ms = -1
         self.error: Exception | None = None
+        self.trouble: OttlaError | None = None
+        """Why the last attempt has to be repeated."""
         self.record_errors: Mapping[int, Exception] = {}
         self.parts: list[tuple[int, ProducerBatch]] = []
         self._waiters: list[threading.Lock] = []

@@ -56,7 +56,7 @@ class Outcome:
         if code == ErrorCode.MESSAGE_TOO_LARGE and batch.count > 1:
             self._split(batch)
         elif self._may_retry(batch, error, answer.log_start_offset):
-            self._retry(batch, may_hurry=may_hurry)
+            self._retry(batch, error, may_hurry=may_hurry)
         else:
             self.fail(batch, error, _record_errors(answer))
         return error
@@ -66,7 +66,7 @@ class Outcome:
         if batch.is_done:
             return
         if isinstance(error, (ApiError, ClientError)) and error.retriable and self._has_time_left(batch):
-            self._retry(batch, may_hurry=False)
+            self._retry(batch, error, may_hurry=False)
         else:
             self.fail(batch, error)
 
@@ -107,10 +107,11 @@ class Outcome:
 
     def expire(self, batch: ProducerBatch, trouble: OttlaError | None = None) -> None:
         """`delivery.timeout.ms` has passed; `trouble` is what was met with on the way to the leader."""
+        trouble = batch.trouble or trouble
         waited_ms = self._clock.monotonic_ms() - batch.created_ms
         where = batch.queue.topic_partition
         because = f", {batch.attempts} attempts were made" if batch.attempts else " and no leader took it"
-        why = "is its leader up?" if trouble is None else str(trouble)
+        why = "is its leader up?" if trouble is None else f"{type(trouble).__name__}: {trouble}"
         text = f"{batch.count} records for {where} were not delivered within {waited_ms} ms{because}: {why}"
         error = KafkaTimeoutError(text)
         error.__cause__ = trouble
@@ -128,7 +129,8 @@ class Outcome:
             return False
         return self._clock.monotonic_ms() - batch.created_ms < self._options.delivery_timeout_ms
 
-    def _retry(self, batch: ProducerBatch, *, may_hurry: bool) -> None:
+    def _retry(self, batch: ProducerBatch, error: OttlaError, *, may_hurry: bool) -> None:
+        batch.trouble = error
         pause_ms = 0 if may_hurry else self._options.backoff.delay_ms(max(0, batch.attempts - 1))
         batch.retry_at_ms = self._clock.monotonic_ms() + round(pause_ms)
         self._metric.batch_retried(batch)
