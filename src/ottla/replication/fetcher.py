@@ -57,6 +57,8 @@ class Fetcher:
         self._partitions: dict[TopicIdPartition, Partition] = {}
         self._ready: dict[TopicIdPartition, ReplicaFetch] = {}
         """What the next fetch asks for; partitions that back off or wait for something are not in it."""
+        self._outdated: set[TopicIdPartition] = set()
+        """Partitions whose log start the next fetch has to look up again."""
         self._delayed: dict[TopicIdPartition, float] = {}
         """When each of those may be fetched again, on the loop's clock."""
         self._in_sync: set[TopicIdPartition] = set()
@@ -95,6 +97,10 @@ class Fetcher:
         self._delayed.pop(key, None)
         self._in_sync.discard(key)
 
+    def start_saved(self, partition: Partition) -> None:
+        """The next fetch tells the leader where the log begins; the one under way goes on."""
+        self._outdated.add(TopicIdPartition(partition.topic_id, partition.index))
+
     def close(self) -> None:
         """Stops."""
         self._is_closed = True
@@ -112,7 +118,7 @@ class Fetcher:
             partition.topic_id,
             partition.index,
             log.log_end_offset,
-            log.log_start_offset,
+            self._logs.starts.of(partition),
             partition.leader_epoch,
             log.epochs.latest_epoch,
         )
@@ -128,12 +134,20 @@ class Fetcher:
         self._is_scheduled = False
         if self._is_closed or self._is_fetching or not self._ready:
             return
+        self._look_up_starts()
         wanted = self._unthrottled()
         if not wanted:
             self._wait_for_throttle()
             return
         self._is_fetching = True
         self._endpoint.fetch(list(wanted.values()), partial(self._fetched, wanted))
+
+    def _look_up_starts(self) -> None:
+        for key in self._outdated:
+            if key in self._ready:
+                start_offset = self._logs.starts.of(self._partitions[key])
+                self._ready[key] = self._ready[key]._replace(log_start_offset=start_offset)
+        self._outdated.clear()
 
     def _unthrottled(self) -> dict[TopicIdPartition, ReplicaFetch]:
         """Of what is ready, all that may be fetched now."""

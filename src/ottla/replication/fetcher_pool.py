@@ -40,6 +40,12 @@ class FetcherPool:
         if leader_id is not None:
             self._by_leader[leader_id].remove(partition)
 
+    def start_saved(self, partition: Partition) -> None:
+        """The leader is to know where a partition's log begins."""
+        leader_id = self._leader_of.get(partition)
+        if leader_id is not None:
+            self._by_leader[leader_id].start_saved(partition)
+
     def close_idle(self) -> None:
         """Lets go of brokers that nothing is fetched from any more."""
         for leader_id, fetcher in list(self._by_leader.items()):

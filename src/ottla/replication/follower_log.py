@@ -9,6 +9,7 @@ from ottla.replication.disk_errand import ErrandDone, Finish
 from ottla.replication.leader_endpoint import ReplicaFetched
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.truncation import truncation_offset
+from ottla.replication.safe_start import SafeStarts
 from ottla.replication.truncator import Truncator
 from ottla.replication.waiting import Waiting
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
@@ -27,8 +28,10 @@ class FollowerLog:
         waiting: Waiting,
         clock: Clock,
         failed: Callable[[StorageError], None],
+        starts: SafeStarts,
     ) -> None:
         self._logs: Final = logs
+        self.starts: Final = starts
         self._truncator: Final = truncator
         self.when_settled: Final = truncator.when_settled
         self._waiting: Final = waiting
@@ -51,9 +54,12 @@ class FollowerLog:
         moved = high_watermark != log.high_watermark
         if moved:
             log.update_high_watermark(high_watermark)
-        if fetched.log_start_offset > log.log_start_offset:
+        before = log.log_start_offset
+        if fetched.log_start_offset > before:
             # Beyond the own end the follower has yet to find out; beyond the high watermark it waits for the next.
             log.increment_log_start_offset(min(fetched.log_start_offset, log.high_watermark))
+            if log.log_start_offset > before:
+                self.starts.moved(partition, before)
         if moved and partition in self._waiting.fetches.watched:
             self._waiting.fetches.check(partition)
         return None

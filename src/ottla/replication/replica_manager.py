@@ -41,6 +41,7 @@ from ottla.replication.ports import Worker
 from ottla.replication.record_deleter import RecordDeleter
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
+from ottla.replication.safe_start import SafeStarts
 from ottla.replication.settings import ReplicationSettings
 from ottla.replication.throttle import ThrottleLimits, Throttles
 from ottla.replication.timer_wheel import TimerWheel
@@ -71,13 +72,19 @@ class ReplicaManager:
         self._watch: Final = DirectoryWatch(logs, self.table, self.waiting, options.directory_events)
         self._workers: list[Worker] = []
         self._truncator: Final = Truncator(mailbox, self._worker("log-truncation"))
-        follower_log = FollowerLog(logs, self._truncator, self.waiting, clock, self._watch.failed)
+        changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
+        self._changer: Final = changers[0]
+        self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
+        checkpoint_starts = partial(self._housekeeping.checkpoint_log_starts_then, self._changer)
+        starts = SafeStarts(checkpoint_starts)
+        follower_log = FollowerLog(logs, self._truncator, self.waiting, clock, self._watch.failed, starts)
         self._throttles: Final = Throttles(options.node_id, clock, options.settings)
         context = FetcherContext(
             loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms, self._throttles.follower
         )
         self._fetchers: Final = FetcherPool(context, options.endpoint_of)
         self._watch.fetchers = self._fetchers
+        starts.saved = self._fetchers.start_saved
         parts = ReplicaParts(
             logs=logs,
             table=self.table,
@@ -91,8 +98,6 @@ class ReplicaManager:
             mailbox=mailbox,
             throttles=self._throttles,
         )
-        changers = [self._worker(f"log-change-{number}") for number in range(_CHANGE_THREADS)]
-        self._changer: Final = changers[0]
         self._preparation: Final = LogPreparation(logs, mailbox, changers)
         self._mover: Final = LogMover(parts, self._preparation, self._worker("log-mover"))
         follower_log.truncated = self._mover.truncated
@@ -109,9 +114,7 @@ class ReplicaManager:
         self.append: Final = appender.append
         self.append_alone: Final = appender.append_alone
         self.append_own_alone: Final = appender.append_own_alone
-        self._housekeeping: Final = Housekeeping(logs, clock, loop, self._watch.check)
-        checkpoint = partial(self._housekeeping.checkpoint_log_starts_then, self._changer)
-        self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed, checkpoint)
+        self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed, checkpoint_starts)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
     def _worker(self, name: str) -> Worker:

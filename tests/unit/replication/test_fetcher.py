@@ -217,6 +217,24 @@ def test_followers_move_their_log_start_with_the_leaders(cluster: Cluster) -> No
     assert [cluster.log(broker_id).log_start_offset for broker_id in (1, 2, 3)] == [4, 4, 4]
 
 
+def test_a_deletion_is_confirmed_once_no_replica_can_forget_it(cluster: Cluster) -> None:
+    """The leader hears of a follower's log start when that is on its disk; a follower that is killed may lead next."""
+    cluster.broker(1).produce(count=10)
+    cluster.loop.advance(300)
+    for offset in (4, 6):
+        answers: Answers = Answers()
+        entry = DeleteRecordsEntry("orders", 0, offset)
+        cluster.broker(1).replicas.delete_records([entry], timeout_ms=10_000, done=answers.take)
+        for _ in range(1_500):
+            if answers.is_done:
+                break
+            cluster.loop.advance(1)
+        assert answers == [("orders", 0, 0, offset)]
+        for broker_id in (1, 2, 3):
+            [home] = cluster.broker(broker_id).logs.directories.all()
+            assert home.log_starts.read() == {ORDERS: offset}
+
+
 def test_an_unclean_leader_with_a_shorter_log_is_followed(cluster: Cluster) -> None:
     cluster.broker(1).produce(count=3)
     cluster.loop.advance(300)

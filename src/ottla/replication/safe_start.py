@@ -1,0 +1,56 @@
+"""Where followers' logs begin, as far as no crash takes it back: that, and no more, is what leaders are told.
+
+A leader confirms a deletion once all live replicas begin there. Any of them may be the next leader, and one that forgot
+where it begins would bring deleted records back.
+
+Log 0..100, the leader's begins at 60: so does this one, and a worker writes that down; until it has, fetches say 0.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from ottla.replication.partition.partition import Partition
+
+
+class SafeStarts:
+    """The followed partitions of a broker. Loop thread only."""
+
+    def __init__(self, checkpoint: Callable[[Callable[[], None]], None]) -> None:
+        """`checkpoint` writes all log starts down on another thread, and calls back on the loop."""
+        self._checkpoint: Final = checkpoint
+        self._unsafe: dict[Partition, int] = {}
+        """What is on the disk of those whose log start is not."""
+        self._is_writing = False
+        self.saved: Callable[[Partition], None] = _nobody
+        """Who has to know that there is something new to tell the leader."""
+
+    def of(self, partition: Partition) -> int:
+        """What the leader may be told."""
+        start = partition.log.log_start_offset
+        return min(self._unsafe.get(partition, start), start)
+
+    def moved(self, partition: Partition, before: int) -> None:
+        """A log begins later than before."""
+        self._unsafe.setdefault(partition, before)
+        if not self._is_writing:
+            self._write()
+
+    def _write(self) -> None:
+        self._is_writing = True
+        written = {partition: partition.log.log_start_offset for partition in self._unsafe}
+        self._checkpoint(lambda: self._written(written))
+
+    def _written(self, written: dict[Partition, int]) -> None:
+        self._is_writing = False
+        for partition, start in written.items():
+            if partition.log.log_start_offset > start:
+                self._unsafe[partition] = start
+            else:
+                del self._unsafe[partition]
+            self.saved(partition)
+        if self._unsafe:
+            self._write()
+
+
+def _nobody(partition: Partition) -> None:
+    """Nothing is fetched yet."""
