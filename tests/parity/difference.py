@@ -35,10 +35,6 @@ DIFFERENCES = {
     ),
     "config_values/* type 2: min.cleanable.dirty.ratio='NaN'": "no ratio is above it: nothing would be cleaned",
     "config_values/* type 4: log.cleaner.threads='0'": "Kafka's message is `/ by zero`",
-    "cluster/elect_leaders v2: a partition twice": "two changes of one partition in one breath: Kafka makes both",
-    "cluster/alter_partition_reassignments v1: of a partition twice": (
-        "the second would be worked out from what the first has changed: Kafka mixes their replicas"
-    ),
     "cluster/alter_user_scram_credentials v0: both mechanisms": "two credentials are no duplicate: Kafka refuses them",
 }
 

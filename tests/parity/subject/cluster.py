@@ -114,6 +114,7 @@ def _leaders(talk: Talk) -> None:
     talk.ask("unclean", elect(0, kind=1), 2)
     talk.ask("an unknown kind", elect(0, kind=7), 2)
     talk.ask("a partition twice", elect(0, 0), 2)
+    talk.ask("no partitions, of an unknown kind", ElectLeadersRequest(election_type=7, topic_partitions=[]), 2)
     talk.ask("unknown partitions twice", elect(9, 9, -1, -1), 2)
     talk.ask("an unknown topic twice", elect(0, 0, topic="none"), 2)
     talk.ask("all partitions", ElectLeadersRequest(topic_partitions=None, timeout_ms=5_000), 2)
@@ -139,6 +140,9 @@ def _leaders(talk: Talk) -> None:
     twice = reassign(0, [1])
     twice.topics = twice.topics * 2
     talk.ask("of a partition twice", twice, 1)
+    refused = reassign(0, [])
+    refused.topics += reassign(0, None).topics
+    talk.ask("of a partition twice, badly", refused, 1)
     for name, unknown in (("partition", reassign(9, [1])), ("topic", reassign(0, [1], topic="none"))):
         unknown.topics = unknown.topics * 2
         talk.ask(f"of an unknown {name} twice", unknown, 1)

@@ -113,6 +113,9 @@ def _incremental(talk: Talk) -> None:
     )
     for name, change in steps:
         talk.ask(f"{name}", increment(TOPIC, "configs", change), 1)
+    spoiled = increment(TOPIC, "configs", ("retention.ms", SET, "9"))
+    spoiled.resources += increment(TOPIC, "configs-none", ("retention.ms", 9, "5")).resources
+    talk.ask("an unknown operation on another topic", spoiled, 1)
     talk.ask("a key twice", increment(TOPIC, "configs", ("retention.ms", SET, "1"), ("retention.ms", SET, "2")), 1)
     for kind, name in (
         (TOPIC, "configs-none"),

@@ -213,5 +213,6 @@ def _described(talk: Talk) -> None:
         talk.ask("an unknown group", describe("nowhere"), version)
         talk.ask("no name", describe(""), version)
         talk.ask("none", describe(), version)
+        talk.ask("no name among others", describe("nowhere", "", "modern-two", ""), version)
         talk.ask("one twice", describe("modern-two", "modern-two"), version)
         talk.ask("authorised operations", describe("modern-two", include_authorized_operations=True), version)

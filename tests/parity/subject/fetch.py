@@ -87,6 +87,10 @@ def _odd(talk: Talk, topic: Topic) -> None:
             )
             some = request(topic, partition(9, 0), partition(0, 0), isolation_level=level)
             talk.ask(f"isolation {level} of some that exist", some, version)
+            state = ReplicaState(replica_id=1)
+            by_replica = {"replica_id": 1} if version < NEWEST else {"replica_state": state}
+            replica = request(topic, partition(0, 0), isolation_level=level, **by_replica)
+            talk.ask(f"isolation {level} as a replica", replica, version)
             wrong = request(topic, partition(0, 0), isolation_level=level, session_id=9, session_epoch=1)
             talk.ask(f"isolation {level} in no session", wrong, version)
     talk.ask("no topic", FetchRequest(max_wait_ms=0, min_bytes=1, topics=[]), NEWEST)
@@ -95,6 +99,10 @@ def _odd(talk: Talk, topic: Topic) -> None:
     talk.ask("no topic id", request(Topic("", Uuid(bytes(16))), partition(0, 0)), NEWEST)
     talk.ask("a bad name", request(Topic("a/b", UNKNOWN), partition(0, 0)), 12)
     talk.ask("a partition twice", request(topic, partition(0, 0), partition(0, 4)), NEWEST)
+    nothing = request(topic, partition(7, 0), partition(0, 9))
+    nothing.topics += request(Topic("fetch-unknown", UNKNOWN), partition(0, 0)).topics
+    nothing.topics += request(topic, partition(8, 0)).topics
+    talk.ask_all_versions("unknown partitions before unknown topics", nothing)
     talk.ask("another cluster's id", request(topic, partition(0, 9), cluster_id="another"), NEWEST)
     talk.ask("as a replica that is none", request(topic, partition(0, 0), replica_id=5), 12)
     state = ReplicaState(replica_id=5, replica_epoch=0)

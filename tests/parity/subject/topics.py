@@ -203,6 +203,7 @@ def _partitions(talk: Talk) -> None:
     talk.ask("assigned too little", request("grown", 20, [1]), 3)
     talk.ask("assigned to nobody", request("grown", 9, []), 3)
     talk.ask("assigned twice", request("grown", 9, [1, 1]), 3)
+    talk.ask("assigned far too little", request("grown", 2**31 - 1, [1], [1]), 3)
     twice = request("grown", 12)
     twice.topics = twice.topics * 2
     talk.ask("a topic twice", twice, 3)

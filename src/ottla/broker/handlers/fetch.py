@@ -58,7 +58,8 @@ _STORAGE_ERROR_SINCE: Final = 6
 
 _UNKNOWN_TOPIC: Final = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 _UNKNOWN_TOPIC_ID: Final = int(ErrorCode.UNKNOWN_TOPIC_ID)
-_NOT_READ: Final = (_UNKNOWN_TOPIC, _UNKNOWN_TOPIC_ID)
+_NOT_READ: Final = {_UNKNOWN_TOPIC_ID: 1, _UNKNOWN_TOPIC: 2}
+"""Where answers about what does not exist stand behind the others: ids are looked up first."""
 _NOT_LEADER: Final = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _FENCED: Final = int(ErrorCode.FENCED_LEADER_EPOCH)
 _STORAGE_ERROR: Final = int(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -103,7 +104,7 @@ def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchRespon
     if not work.partitions:
         work.fetched(())
         return None
-    if replica_id < 0 and request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED) and work.reads_anything:
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED) and work.reads_anything:
         raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
     params = _params(parts, context, request, replica_id)
     abandon = parts.replicas.fetch(params, work.wanted, context.guarded(work.fetched))
@@ -340,7 +341,7 @@ def _nameless(partitions: Collection[SessionPartition]) -> int:
 def _not_read_last(outcomes: Collection[Outcome]) -> Collection[Outcome]:
     """Kafka tells last of what does not exist, as it was not among what it read."""
     if any(result.error_code in _NOT_READ for _, result in outcomes):
-        return sorted(outcomes, key=lambda outcome: outcome[1].error_code in _NOT_READ)
+        return sorted(outcomes, key=lambda outcome: _NOT_READ.get(outcome[1].error_code, 0))
     return outcomes
 
 

@@ -10,10 +10,8 @@ Transactional batches need a transactional id (53 for the whole request), and a 
 the producer open is first to be cleared with the transaction coordinator (KIP-890). While there is none they get what
 Apache Kafka answers while its coordinator is away: NOT_ENOUGH_REPLICAS, which every client tries again.
 
-Bytes that begin like no batch of any kind are CORRUPT_MESSAGE for the whole request; other bad batches fail their own
-partition.
-
-Deviations: records that are null get INVALID_RECORD, where Apache Kafka never answers.
+Bytes that begin like no batch of any kind are CORRUPT_MESSAGE for the whole request; other bad batches only spoil their
+own partition. Deviations: null records are INVALID_RECORD, where Apache Kafka never answers.
 """
 
 from collections.abc import Sequence

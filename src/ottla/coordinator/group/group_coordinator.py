@@ -164,7 +164,8 @@ class GroupCoordinator:
         self, request: ConsumerGroupDescribeRequest, caller: GroupCaller, now_ms: int, done: Done
     ) -> None:
         """ConsumerGroupDescribe; authorised operations are for the caller to fill in."""
-        groups = [self._describe_consumer(group_id) for group_id in request.group_ids]
+        # As Kafka: what can be no group is answered for before anything is looked up.
+        groups = [self._describe_consumer(group_id) for group_id in sorted(request.group_ids, key=bool)]
         done(ConsumerGroupDescribeResponse(groups=groups))
 
     def list_groups(self, request: ListGroupsRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:

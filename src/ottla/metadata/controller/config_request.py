@@ -23,6 +23,7 @@ SET: Final = 0
 DELETE: Final = 1
 APPEND: Final = 2
 SUBTRACT: Final = 3
+_OPERATIONS: Final = {SET, DELETE, APPEND, SUBTRACT}
 _OPERATION_NAMES: Final = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 _STORED: Final = frozenset(ResourceType) - {ResourceType.BROKER_LOGGER}
 
@@ -35,6 +36,9 @@ def incremental_alter_configs(
     context: ControllerContext, request: incremental.IncrementalAlterConfigsRequest, caller: Caller
 ) -> Outcome[incremental.IncrementalAlterConfigsResponse]:
     """Sets, deletes, appends to and subtracts from single configs. Loggers are the broker's own and never come here."""
+    operations = {config.config_operation for resource in request.resources for config in resource.configs}
+    if not operations <= _OPERATIONS:
+        raise UnknownServerError
     records: list[VersionedRecord] = []
 
     def alter(resource: incremental.AlterConfigsResource) -> None:
@@ -122,8 +126,6 @@ def _new_value(context: ControllerContext, resource: ConfigResource, config: inc
         return config.value
     if operation == DELETE:
         return None
-    if operation not in _OPERATION_NAMES:
-        raise UnknownServerError
     if not context.ports.schema.is_list(resource, config.name):
         raise InvalidConfigError(
             f"Can't {_OPERATION_NAMES[operation]} to key {config.name} because its type is not LIST."

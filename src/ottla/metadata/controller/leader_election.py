@@ -33,6 +33,8 @@ _BY_TYPE: Final = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
     """Elects the preferred leader, or any, for the named partitions, or for all that need one."""
+    if request.topic_partitions is not None and not request.topic_partitions:
+        return Outcome(ElectLeadersResponse())
     election = _BY_TYPE.get(request.election_type)
     if election is None:
         raise InvalidRequestError(f"Unknown election type {request.election_type}")
@@ -46,9 +48,10 @@ def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> O
             outcome = PartitionResult(partition_id=index, error_message=None)
             try:
                 found = _find(context, topic.topic, index)
+                record = _elect(context, found, index, election)
                 if counts[topic.topic, index] > 1:
                     raise InvalidRequestError("Duplicate partition.")
-                records.append(_elect(context, found, index, election))
+                records.append(record)
             except ApiError as error:
                 outcome.error_code, outcome.error_message = error.code, error.message
             bounded(records)

@@ -63,8 +63,11 @@ def _check_total(context: ControllerContext, topics: list[CreatePartitionsTopic]
     total = 0
     for wanted in topics:
         topic = context.image.topics.topic(wanted.name)
-        if topic is not None:
-            total += max(0, wanted.count - len(topic.partitions))
+        if topic is None:
+            continue
+        added = wanted.count - len(topic.partitions)
+        if added > 0 and (wanted.assignments is None or len(wanted.assignments) == added):
+            total += added
     if total > RECORDS_PER_BATCH_MAX:
         raise PolicyViolationError("Excessively large number of partitions per request.")
 

@@ -58,13 +58,14 @@ def alter_partition_reassignments(
             result = ReassignablePartitionResponse(partition_index=wanted.partition_index, error_message=None)
             try:
                 found = _find(context, topic.name, wanted.partition_index)
-                if counts[topic.name, wanted.partition_index] > 1:
-                    raise InvalidRequestError("Duplicate partition.")
                 if wanted.replicas is None:
                     record = _cancel(context, found, wanted.partition_index)
                 else:
                     record = _reassign(context, found, wanted, check_factor)
-                records += [] if record is None else [record]
+                if record is not None:
+                    if counts[topic.name, wanted.partition_index] > 1:
+                        raise InvalidRequestError("Duplicate partition.")
+                    records.append(record)
             except ApiError as error:
                 result.error_code, result.error_message = error.code, message_of(error)
             bounded(records)
