@@ -103,6 +103,8 @@ def _odd(talk: Talk, topic: Topic) -> None:
     nothing.topics += request(Topic("fetch-unknown", UNKNOWN), partition(0, 0)).topics
     nothing.topics += request(topic, partition(8, 0)).topics
     talk.ask_all_versions("unknown partitions before unknown topics", nothing)
+    nothing.replica_id = 5
+    talk.ask_all_versions("unknown partitions before unknown topics, as a replica", nothing, "4-14")
     talk.ask("another cluster's id", request(topic, partition(0, 9), cluster_id="another"), NEWEST)
     talk.ask("as a replica that is none", request(topic, partition(0, 0), replica_id=5), 12)
     state = ReplicaState(replica_id=5, replica_epoch=0)

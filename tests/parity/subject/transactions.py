@@ -237,6 +237,9 @@ def _internal(talk: Talk, topic: Topic) -> None:
     request.v3_and_below_topics.append(AddPartitionsToTxnTopic(name="transactions-other"))
     for version in (0, 3):
         talk.ask("internal topics, twice", request, version)
+        bare = add(3, by)
+        bare.v3_and_below_topics = [AddPartitionsToTxnTopic(name="__transaction_state")] * 2
+        talk.ask("internal topics without partitions", bare, version)
 
 
 def _bad_ends(talk: Talk, topic: Topic) -> None:

@@ -25,7 +25,7 @@ def handle(
     parts: BrokerParts, context: RequestContext, request: AddPartitionsToTxnRequest
 ) -> AddPartitionsToTxnResponse | None:
     """Answers when the partitions are committed to be part of their transactions."""
-    if any(is_internal(topic.name) for topic in request.v3_and_below_topics):
+    if any(topic.partitions and is_internal(topic.name) for topic in request.v3_and_below_topics):
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_refused(parts, request.v3_and_below_topics))
     coordinators = parts.coordinators
     add = coordinators.transactions.add_partitions_to_txn

@@ -280,9 +280,9 @@ class _Work:
                 code = int(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
                 self.context.answer(FetchResponse(error_code=code, session_id=session_id))
                 return
-            outcomes = _not_read_last(session.select(outcomes))
+            outcomes = self._not_read_last(session.select(outcomes))
         else:
-            outcomes = _not_read_last(outcomes)
+            outcomes = self._not_read_last(outcomes)
         if session is None and self._request_epoch == INITIAL_EPOCH:
             by_id = self.context.version >= _TOPIC_IDS_SINCE
             created = self.parts.fetch_sessions.create(outcomes, by_id=by_id, is_follower=self._is_follower)
@@ -290,6 +290,14 @@ class _Work:
         response = self.context.in_turns(self._response(session_id, outcomes))
         if response is not None:
             self.context.answer(response)
+
+    def _not_read_last(self, outcomes: Collection[Outcome]) -> Collection[Outcome]:
+        """Kafka tells last of what does not exist, as it was not among what it read; followers in one go."""
+        if not any(result.error_code in _NOT_READ for _, result in outcomes):
+            return outcomes
+        if self._is_follower:
+            return sorted(outcomes, key=lambda outcome: outcome[1].error_code in _NOT_READ)
+        return sorted(outcomes, key=lambda outcome: _NOT_READ.get(outcome[1].error_code, 0))
 
     def _response(self, session_id: int, outcomes: Collection[Outcome]) -> Work:
         version = self.context.route.version
@@ -336,13 +344,6 @@ class _Work:
 
 def _nameless(partitions: Collection[SessionPartition]) -> int:
     return sum(partition.wanted.topic_id == ZERO_UUID for partition in partitions)
-
-
-def _not_read_last(outcomes: Collection[Outcome]) -> Collection[Outcome]:
-    """Kafka tells last of what does not exist, as it was not among what it read."""
-    if any(result.error_code in _NOT_READ for _, result in outcomes):
-        return sorted(outcomes, key=lambda outcome: _NOT_READ.get(outcome[1].error_code, 0))
-    return outcomes
 
 
 def _partition_data(index: int, result: FetchResult) -> PartitionData:
