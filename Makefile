@@ -77,8 +77,10 @@ parity: $(VENV)/.built  ## asks Apache Kafka the questions of tests/parity again
 kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times
 	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
 
-torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked
+torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, then topics that change
 	$(BIN)/python -m tests.torture --seconds $(SECONDS)
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) --changes
 
 $(VENV)/.connect: $(VENV)/.built
 	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,connect]'

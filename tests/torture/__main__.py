@@ -11,9 +11,11 @@ import tempfile
 from pathlib import Path
 
 from tests.clients.server import APACHE, OTTLA
+from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
+from tests.torture.plan import Plan
 from tests.torture.recording import failures
-from tests.torture.run import Plan, Run
+from tests.torture.run import Run
 from tests.torture.verdict import verdict
 
 
@@ -22,6 +24,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--nodes", type=int, default=1, help="so many nodes, and an operator who moves replicas")
+    parser.add_argument("--changes", action="store_true", help="three nodes, and topics that change, instead")
     parser.add_argument("--peer", action="store_true", help="torture Apache Kafka, to try the checks themselves")
     parser.add_argument("--errors", action="store_true", help="show what clients complained about")
     parser.add_argument("--keep", action="store_true", help="keep the history in any case")
@@ -29,15 +33,32 @@ def main() -> int:
     arguments = parser.parse_args()
     directory = arguments.directory or Path(tempfile.mkdtemp(prefix="ottla-torture-"))
     print(f"seed {arguments.seed}, {arguments.seconds:g} s, history in {directory}", flush=True)
-    run = Run(Plan(arguments.seconds, arguments.seed, directory, APACHE if arguments.peer else OTTLA))
+    kind = APACHE if arguments.peer else OTTLA
+    plan = Plan(arguments.seconds, arguments.seed, directory, kind, arguments.nodes)
+    wrong = change(plan) if arguments.changes else torture(plan, show_errors=arguments.errors)
+    if not wrong and not arguments.keep:
+        shutil.rmtree(directory)
+    return 1 if wrong else 0
+
+
+def change(plan: Plan) -> bool:
+    """Topics that change; whether anything is wrong."""
+    run = ChangeRun(plan)
+    wrong = run.wrongs()
+    print("".join(f"{count:8,} {text}\n" for text, count in sorted(run.events.items())), end="")
+    print("\n".join(wrong) or "Nothing is wrong.")
+    return bool(wrong)
+
+
+def torture(plan: Plan, *, show_errors: bool) -> bool:
+    """Clients and their history; whether anything is wrong."""
+    run = Run(plan)
     history = run.history()
     anomalies = check(history)
     print(verdict(history, anomalies, run.events))
-    if arguments.errors:
+    if show_errors:
         print("".join(f"{count:8,} {text}\n" for text, count in sorted(failures(run.histories).items())))
-    if not anomalies and not arguments.keep:
-        shutil.rmtree(directory)
-    return 1 if anomalies else 0
+    return bool(anomalies)
 
 
 if __name__ == "__main__":

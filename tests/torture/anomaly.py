@@ -21,6 +21,7 @@ class AnomalyKind(StrEnum):
     STUCK_GROUP = "stuck group"
     LOST_TRANSFORM = "lost transform"
     DOUBLED_TRANSFORM = "doubled transform"
+    DIVERGING_REPLICAS = "diverging replicas"
 
 
 @dataclass(frozen=True)

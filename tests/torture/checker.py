@@ -16,6 +16,7 @@ CHECKS: tuple[Callable[[View], Iterator[Anomaly]], ...] = (
     write.non_monotonic_sends,
     write.torn_transactions,
     write.hanging_transactions,
+    write.diverging_replicas,
     read.non_monotonic_polls,
     read.skipped_records,
     read.lost_commits,

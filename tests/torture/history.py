@@ -107,3 +107,5 @@ class History:
     """Partitions in which a transaction was still open when all of them had to be over: the last stable offset."""
     behind: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Groups and partitions in which nobody got any further when nothing more was killed: the committed offset."""
+    replica_differences: list[str] = field(default_factory=list)
+    """Where the nodes of a cluster hold different records on their disks."""

@@ -1,5 +1,6 @@
-"""One run: clients at work, the broker and the clients killed at random, and the history of it all.
+"""One run: clients at work, brokers and clients killed at random, and the history of it all.
 
+With several nodes every record is on all of them and safe on two, and an operator moves replicas around meanwhile.
 Kills, pauses and their times come from the seed; what they hit does not, as processes run as they like.
 """
 
@@ -7,20 +8,23 @@ import random
 import shutil
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from confluent_kafka.admin import NewTopic
 
-from tests.clients.server import OTTLA, start_server
+from tests.clients.server import APACHE
 from tests.clients.topic import create_with
-from tests.kafka.server import Server
+from tests.kafka.cluster import Cluster
 from tests.torture.client.task import RESULTS, SESSION_MS, SOURCES, Task
 from tests.torture.crew import Part, crew
 from tests.torture.ending import admin_client, behind, end_transactions, read_all, undecided
 from tests.torture.history import History
+from tests.torture.nemesis import Nemesis
+from tests.torture.operator import Operator
+from tests.torture.plan import Plan
 from tests.torture.player import Player
 from tests.torture.recording import load
+from tests.torture.replica import differences
 
 PARTITIONS = 3
 _SETTINGS = {
@@ -43,18 +47,8 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What to run."""
-
-    seconds: float
-    seed: int
-    directory: Path
-    kind: str = OTTLA
-
-
 class Run:
-    """A broker, its clients, and the one who kills them."""
+    """A cluster, its clients, and the one who kills them."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -63,32 +57,37 @@ class Run:
         shutil.rmtree(plan.directory, ignore_errors=True)
         self.histories.mkdir(parents=True)
         self._dice = random.Random(plan.seed)
-        self._server: Server | None = None
+        self._cluster = Cluster(plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, **_SETTINGS)
+        self._nemesis = Nemesis(self._cluster, self._dice, self.events)
         self._players = [Player(part, self._task, self.histories) for part in crew(plan.seconds)]
-
-    @property
-    def server(self) -> Server:
-        """The broker."""
-        assert self._server is not None
-        return self._server
 
     def history(self) -> History:
         """Runs, and tells what happened."""
-        self._server = start_server(self.plan.kind, self.plan.directory / "broker", **_SETTINGS)
         try:
+            self._cluster.start()
             for topic in (*SOURCES, RESULTS):
-                wanted = NewTopic(topic, PARTITIONS, 1, config={"segment.bytes": "1048576"})
-                create_with(admin_client(self.server.bootstrap), wanted)
+                wanted = NewTopic(topic, PARTITIONS, self.plan.nodes, config={"segment.bytes": "1048576"})
+                create_with(admin_client(self._cluster.bootstrap), wanted)
             for player in self._players:
                 player.start()
-            self._torment()
-            return self._finish()
+            operator = Operator(self._cluster, self.plan.seed, self.events)
+            if self.plan.nodes > 1:
+                with operator:
+                    self._torment()
+            else:
+                self._torment()
+            self._cluster.start()
+            operator.settle()
+            history = self._finish()
+            # Nobody writes any more, and what was written is in the files of those that are killed, too.
+            self._cluster.kill()
+            return replace(history, replica_differences=differences(self._cluster))
         finally:
             for player in self._players:
                 player.ask_to_stop()
                 player.kill()
                 player.wait()
-            self.server.kill()
+            self._cluster.kill()
 
     def _task(self, part: Part, name: str) -> Task:
         group = part.group or part.name
@@ -96,11 +95,13 @@ class Run:
             name,
             part.role,
             part.library,
-            self.server.bootstrap,
+            self._cluster.bootstrap,
             str(self.histories),
             PARTITIONS,
             identity=group,
             settings=part.settings,
+            # Everything is written on every node, and these processes share the machine with them.
+            slowness=1 if self.plan.nodes == 1 else 10,
         )
 
     def _torment(self) -> None:
@@ -108,10 +109,9 @@ class Run:
         while (left := deadline - time.monotonic()) > 0:
             time.sleep(min(left, self._dice.uniform(0.3, 2.5)))
             self._replace_the_ended()
-            strike = self._dice.choices(
-                (self._kill_broker, self._kill_client, self._stop_client, self._pause_client), (4, 4, 1, 2)
-            )[0]
-            strike()
+            clients = (self._kill_client, self._stop_client, self._pause_client)
+            brokers = 4 if self.plan.nodes == 1 else 12
+            self._dice.choices((self._nemesis.strike, *clients), (brokers, 4, 1, 2))[0]()
         for player in self._players:
             player.resume()
 
@@ -120,12 +120,6 @@ class Run:
             if player.has_ended:
                 self.events["clients that gave up"] += 1
                 player.start()
-
-    def _kill_broker(self) -> None:
-        self.events["kill -9 of the broker"] += 1
-        self.server.kill()
-        time.sleep(self._dice.choice((0, 0, 0.5)))
-        self.server.start()
 
     def _kill_client(self) -> None:
         self.events["kill -9 of a client"] += 1
@@ -151,7 +145,7 @@ class Run:
 
     def _finish(self) -> History:
         """Stops the producers, lets the groups get to the end, and reads everything."""
-        bootstrap = self.server.bootstrap
+        bootstrap = self._cluster.bootstrap
         self._dismiss([player for player in self._players if player.part.writes_sources])
         final: dict[str, dict[int, str]] = {}
         stuck: dict[str, int] = {}
@@ -177,4 +171,4 @@ class Run:
         for player in players:
             player.wait()
         ids = [player.part.name for player in players if player.part.has_transactions]
-        end_transactions(self.server.bootstrap, ids)
+        end_transactions(self._cluster.bootstrap, ids)

@@ -93,6 +93,7 @@ BAD = {
         ),
     ),
     "never decided": (AnomalyKind.HANGING_TRANSACTION, History(undecided={"a-0": 7})),
+    "replicas that are not the same": (AnomalyKind.DIVERGING_REPLICAS, History(replica_differences=["a-0: differ"])),
     "a group that does not go on": (AnomalyKind.STUCK_GROUP, History(behind={("g", "a-0"): 5})),
     "polled twice": (
         AnomalyKind.NON_MONOTONIC_POLL,

@@ -1,10 +1,12 @@
-"""A short run of what `python -m tests.torture --seconds 60` does at length."""
+"""Short runs of what `make torture` does at length."""
 
 from pathlib import Path
 
+from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
 from tests.torture.history import Outcome
-from tests.torture.run import Plan, Run
+from tests.torture.plan import Plan
+from tests.torture.run import Run
 from tests.torture.verdict import verdict
 
 SEED = 5
@@ -18,8 +20,17 @@ def test_real_clients_under_kill_9(tmp_path: Path) -> None:
     anomalies = check(history)
     assert not anomalies, f"{verdict(history, anomalies, run.events)}\nhistory in {run.histories}"
     # A run in which nothing happened would prove nothing.
-    assert run.events["kill -9 of the broker"]
+    assert run.events["kill -9 of all brokers"]
     assert any(send.outcome is Outcome.OK and send.transaction is None for send in history.sends)
     assert any(transaction.outcome is Outcome.OK for transaction in history.transactions)
     assert any(send.source is not None and send.outcome is Outcome.OK for send in history.sends)
     assert any(commit.outcome is Outcome.OK and commit.transaction is None for commit in history.commits)
+
+
+def test_topics_that_change_under_kill_9(tmp_path: Path) -> None:
+    """Three nodes; topics grow, are deleted and made anew, cut short and compacted, and their replicas move."""
+    run = ChangeRun(Plan(SECONDS, SEED, tmp_path / "changes"))
+    assert not (wrong := run.wrongs()), "\n".join(wrong)
+    assert run.events["kill -9 of a broker"] or run.events["kill -9 of all brokers"]
+    assert run.events["reassignments"] or run.events["reassignments that failed"]
+    assert run.events["topics that were deleted and made anew"]

@@ -83,3 +83,9 @@ def hanging_transactions(view: View) -> Iterator[Anomaly]:
     """Still open when every producer was gone and every transactional id had been taken over."""
     for partition, offset in view.history.undecided.items():
         yield Anomaly(AnomalyKind.HANGING_TRANSACTION, f"{partition} is stuck at offset {offset}")
+
+
+def diverging_replicas(view: View) -> Iterator[Anomaly]:
+    """Two nodes hold different records at one offset, or one of them none."""
+    for text in view.history.replica_differences:
+        yield Anomaly(AnomalyKind.DIVERGING_REPLICAS, text)

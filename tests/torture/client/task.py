@@ -34,6 +34,8 @@ class Task:
     """Transactional id, or group."""
     settings: dict[str, str] = field(default_factory=dict)
     """Of the client library, as the library spells them."""
+    slowness: int = 1
+    """How much longer than otherwise it pauses: who reads has to keep up."""
 
     def text(self) -> str:
         """For a command line."""
@@ -78,7 +80,7 @@ class Work:
 
     def pause(self) -> float:
         """Seconds until the next batch or transaction."""
-        return self.dice.choice((0.002, 0.005, 0.01, 0.03))
+        return self.dice.choice((0.002, 0.005, 0.01, 0.03)) * self.task.slowness
 
     def failed(self, error: object) -> None:
         """A client's complaint, for the verdict."""

@@ -1,0 +1,17 @@
+"""What to run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.clients.server import OTTLA
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run."""
+
+    seconds: float
+    seed: int
+    directory: Path
+    kind: str = OTTLA
+    nodes: int = 1
