@@ -13,6 +13,7 @@ import pytest
 from ottla.client.errors import BufferExhaustedError, ClosedError, KafkaTimeoutError, NoBrokersAvailableError
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
+from ottla.testing import EmbeddedBroker
 from tests.clients.killing import Journal
 from tests.clients.patience import until
 from tests.clients.topic import create
@@ -165,3 +166,14 @@ def test_an_advertised_address_that_leads_nowhere_is_named(
     # It was tried many times, and told once.
     told = [record for record in caplog.records if record.levelname == "WARNING" and nowhere in record.getMessage()]
     assert len(told) == 1
+
+
+def test_first_batch_that_is_refused_comes_first_all_the_same() -> None:
+    """A broker that has just become leader knows nothing of the producer, and would take the second batch for its first."""
+    with EmbeddedBroker() as broker:
+        broker.create_topic("new")
+        refused = broker.faults.error("Produce", "NOT_LEADER_OR_FOLLOWER")
+        with Producer(bootstrap_servers=broker.bootstrap_servers, batch_size=200, linger_ms=50) as producer:
+            futures = [producer.send("new", bytes(100), partition=0) for _ in range(10)]
+            assert [future.result(30).offset for future in futures] == list(range(10))
+        assert refused.hits == 1

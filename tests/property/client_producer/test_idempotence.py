@@ -1,7 +1,8 @@
 """Whatever connections lose, each record is in the log once and in order: the client's half of idempotence.
 
-A broker of a few lines keeps Kafka's rules (next sequence, the last five batches known again, new epochs from 0); the
-network loses requests and answers as Hypothesis likes. Batches are split when the broker finds them too large.
+A broker of a few lines keeps Kafka's rules (any sequence of a producer that it does not know, then the next one; the last
+five batches known again; new epochs from 0); the network loses requests and answers as Hypothesis likes. Batches are
+split when the broker finds them too large.
 """
 
 from typing import Any
@@ -59,7 +60,7 @@ class Broker:
                 if (first, last) == (known_first, known_last):
                     return ErrorCode.NONE, offset
         expected = self._last + 1 if batch.producer_epoch == self._epoch else 0
-        if first != expected:
+        if self._epoch >= 0 and first != expected:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1
         if batch.producer_epoch > self._epoch:
             self._known = []

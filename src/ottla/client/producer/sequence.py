@@ -1,9 +1,9 @@
 """The numbers by which a broker knows batches again: producer id, epoch, a sequence per partition (KIP-98, KIP-679).
 
 Pure bookkeeping of what was numbered and has no final answer yet. It keeps what makes an idempotent producer safe: up
-to five batches of a partition in flight, numbered without gaps; after a retry only the oldest one; no new numbers
-while the fate of a number is unknown. Where a gap is certain, an idempotent producer goes on with the next epoch from 0
-(KIP-360), and a transactional one has to abort.
+to five batches of a partition in flight, numbered without gaps; before the first is acknowledged, and after a retry, only
+the oldest one; no new numbers while the fate of a number is unknown. Where a gap is certain, an idempotent producer goes
+on with the next epoch from 0 (KIP-360), and a transactional one has to abort.
 """
 
 from dataclasses import dataclass, field
@@ -116,8 +116,11 @@ class SequenceLedger:
             return entry.in_flight[0] is batch if entry.in_flight else True
         if entry.is_unresolved:
             return False
-        # A new identity starts at 0, which must not overtake what was numbered with the old one.
-        return entry.identity == self.identity or not entry.in_flight
+        # A broker that knows nothing of a producer takes any number for its first: the second batch must not come
+        # first, or the first is out of order for ever. A new identity starts at 0, too, which must not overtake what
+        # was numbered with the old one.
+        has_begun = entry.last_acked_sequence >= 0 and entry.identity == self.identity
+        return has_begun or not entry.in_flight
 
     def number(self, queue: PartitionQueue, batch: ProducerBatch) -> tuple[int, int, int]:
         """Producer id, epoch and base sequence of a batch that is sent for the first time."""

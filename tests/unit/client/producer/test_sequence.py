@@ -22,6 +22,13 @@ def ledger_of(*, is_transactional: bool = False) -> SequenceLedger:
     return ledger
 
 
+def begun_of(queue: PartitionQueue, *, is_transactional: bool = False) -> SequenceLedger:
+    """One whose number 0 is acknowledged: several batches may be in flight."""
+    ledger = ledger_of(is_transactional=is_transactional)
+    ledger.completed(sent(ledger, queue, 1), 0)
+    return ledger
+
+
 def sent(ledger: SequenceLedger, queue: PartitionQueue, count: int) -> ProducerBatch:
     """A batch of `count` records, numbered and on its way."""
     batch = ProducerBatch(queue, 0, 1_000)
@@ -37,10 +44,22 @@ def numbers(*batches: ProducerBatch) -> list[tuple[int, int]]:
     return [(batch.producer_epoch, batch.base_sequence) for batch in batches]
 
 
-def test_numbers_have_no_gaps_and_go_round(queue: PartitionQueue) -> None:
+def test_first_number_is_acknowledged_before_the_second_batch_leaves(queue: PartitionQueue) -> None:
+    """To a broker that knows nothing of the producer any number is the first."""
     ledger = ledger_of()
+    first = sent(ledger, queue, 3)
+    waiting = ProducerBatch(queue, 0, 1_000)
+    assert not ledger.may_send(queue, waiting)
+    assert ledger.may_retry(first, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+    assert not ledger.may_send(queue, waiting)
+    ledger.completed(first, 0)
+    assert numbers(sent(ledger, queue, 1), sent(ledger, queue, 1)) == [(0, 3), (0, 4)]
+
+
+def test_numbers_have_no_gaps_and_go_round(queue: PartitionQueue) -> None:
+    ledger = begun_of(queue)
     first, second = sent(ledger, queue, 3), sent(ledger, queue, 2)
-    assert numbers(first, second) == [(0, 0), (0, 3)]
+    assert numbers(first, second) == [(0, 1), (0, 4)]
     ledger.entry(queue).next_sequence = 2**31 - 1
     last, next_one = sent(ledger, queue, 3), sent(ledger, queue, 1)
     assert numbers(last, next_one) == [(0, 2**31 - 1), (0, 2)]
@@ -48,7 +67,7 @@ def test_numbers_have_no_gaps_and_go_round(queue: PartitionQueue) -> None:
 
 
 def test_only_the_oldest_is_sent_again(queue: PartitionQueue) -> None:
-    ledger = ledger_of()
+    ledger = begun_of(queue)
     first, second = sent(ledger, queue, 1), sent(ledger, queue, 1)
     assert ledger.may_retry(first, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
     assert ledger.may_retry(second, OUT_OF_ORDER, -1)
@@ -60,7 +79,7 @@ def test_only_the_oldest_is_sent_again(queue: PartitionQueue) -> None:
 
 
 def test_gap_that_is_certain_takes_the_next_epoch(queue: PartitionQueue) -> None:
-    ledger = ledger_of()
+    ledger = begun_of(queue)
     first, second = sent(ledger, queue, 2), sent(ledger, queue, 1)
     assert ledger.may_retry(first, OUT_OF_ORDER, -1)
     ledger.bump_if_needed()
@@ -72,7 +91,7 @@ def test_gap_that_is_certain_takes_the_next_epoch(queue: PartitionQueue) -> None
 
 
 def test_given_up_in_flight_stops_new_numbers_until_it_is_resolved(queue: PartitionQueue) -> None:
-    ledger = ledger_of()
+    ledger = begun_of(queue)
     lost, second = sent(ledger, queue, 1), sent(ledger, queue, 1)
     ledger.failed(lost, None, is_certain=False)
     waiting = ProducerBatch(queue, 0, 1_000)
@@ -97,11 +116,11 @@ def test_given_up_and_never_resolved_takes_the_next_epoch(queue: PartitionQueue)
 
 
 def test_refused_batch_of_a_transaction_closes_the_gap(queue: PartitionQueue) -> None:
-    ledger = ledger_of(is_transactional=True)
+    ledger = begun_of(queue, is_transactional=True)
     first, refused, third = (sent(ledger, queue, 2) for _ in range(3))
-    ledger.completed(first, 0)
+    ledger.completed(first, 1)
     ledger.failed(refused, ErrorCode.MESSAGE_TOO_LARGE, is_certain=True)
-    assert numbers(third, sent(ledger, queue, 1)) == [(0, 2), (0, 4)]
+    assert numbers(third, sent(ledger, queue, 1)) == [(0, 3), (0, 5)]
 
 
 def test_transactional_gap_has_to_be_aborted(queue: PartitionQueue) -> None:
@@ -147,7 +166,7 @@ def test_used_up_epochs_need_a_new_id(queue: PartitionQueue) -> None:
 
 
 def test_split_keeps_its_place(queue: PartitionQueue) -> None:
-    ledger = ledger_of()
+    ledger = begun_of(queue)
     large, behind = sent(ledger, queue, 4), sent(ledger, queue, 1)
     parts = [sent(ledger_of(), queue, 2) for _ in range(2)]
     ledger.replaced(large, parts)
