@@ -169,7 +169,7 @@ def test_an_advertised_address_that_leads_nowhere_is_named(
 
 
 def test_first_batch_that_is_refused_comes_first_all_the_same() -> None:
-    """A broker that has just become leader knows nothing of the producer, and would take the second batch for its first."""
+    """A broker that knows nothing of the producer would take the second batch for its first."""
     with EmbeddedBroker() as broker:
         broker.create_topic("new")
         refused = broker.faults.error("Produce", "NOT_LEADER_OR_FOLLOWER")

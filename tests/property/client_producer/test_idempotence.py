@@ -1,6 +1,6 @@
 """Whatever connections lose, each record is in the log once and in order: the client's half of idempotence.
 
-A broker of a few lines keeps Kafka's rules (any sequence of a producer that it does not know, then the next one; the last
+A broker of a few lines keeps Kafka's rules (any sequence of a producer that it does not know, then the next; the last
 five batches known again; new epochs from 0); the network loses requests and answers as Hypothesis likes. Batches are
 split when the broker finds them too large.
 """

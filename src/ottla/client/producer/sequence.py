@@ -1,8 +1,8 @@
 """The numbers by which a broker knows batches again: producer id, epoch, a sequence per partition (KIP-98, KIP-679).
 
 Pure bookkeeping of what was numbered and has no final answer yet. It keeps what makes an idempotent producer safe: up
-to five batches of a partition in flight, numbered without gaps; before the first is acknowledged, and after a retry, only
-the oldest one; no new numbers while the fate of a number is unknown. Where a gap is certain, an idempotent producer goes
+to five batches of a partition in flight, numbered without gaps; one until the first is acknowledged; after a retry the
+oldest only; no new numbers while the fate of a number is unknown. Where a gap is certain, an idempotent producer goes
 on with the next epoch from 0 (KIP-360), and a transactional one has to abort.
 """
 
