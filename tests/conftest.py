@@ -8,6 +8,8 @@ import signal
 
 from hypothesis import settings
 
+pytest_plugins = ["tests.harness.rerun"]
+
 settings.register_profile("explore", deadline=None)
 settings.register_profile("repeat", deadline=None, derandomize=True)
 settings.load_profile("repeat" if os.environ.get("CI") else "explore")
