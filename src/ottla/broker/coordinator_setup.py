@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ottla.base.clock import Clock
 from ottla.base.metric import Counter, MetricRegistry
@@ -179,7 +179,7 @@ class Coordinators:
             log.committed_at_once = shard.committed
             return shard
 
-        loader = self._loader(around, CONSUMER_OFFSETS, "offsets.load.buffer.size", logs)
+        loader = self._loader(around, CONSUMER_OFFSETS, logs, lambda shard: shards.reload(shard))
         shards: ShardSet[GroupsState] = ShardSet(open_shard, loader.load, self._rounds.wants_flush)
 
         def partition_count() -> int:
@@ -208,14 +208,20 @@ class Coordinators:
             )
             return log
 
-        loader = self._loader(around, TRANSACTION_STATE, "transaction.state.log.load.buffer.size", logs)
+        loader = self._loader(around, TRANSACTION_STATE, logs, lambda shard: transactions.shards.reload(shard))
         hooks = ShardHooks(open_log, loader.load, self._rounds.wants_flush)
         transactions = TxnCoordinator(txn_config(around.config), outside, hooks)
         return transactions
 
     def _loader(
-        self, around: CoordinatorSurroundings, topic: str, buffer_key: str, logs: dict[int, PartitionShardLog]
+        self,
+        around: CoordinatorSurroundings,
+        topic: str,
+        logs: dict[int, PartitionShardLog],
+        reload: Callable[[Shard[Any]], bool],
     ) -> ShardLoader:
+        kind = _COORDINATORS[topic]
+
         def loaded(partition: int) -> None:
             logs[partition].watch()
             self._rounds.touched()
@@ -223,10 +229,29 @@ class Coordinators:
         def when_led(begin: Callable[[], None]) -> None:
             around.replicas.when_applied(around.metadata.image.provenance.offset, begin)
 
-        settings = LoadSettings(topic, around.config.integer(buffer_key), when_led, around.read_in_thread, loaded)
+        settings = LoadSettings(
+            topic, around.config.integer(kind.buffer_key), when_led, around.read_in_thread, loaded, reload
+        )
         loader = ShardLoader(around.replicas, around.loop, around.clock, settings)
         self._loaders.append(loader)
+        around.metrics.gauge(
+            f"kafka_server_{kind.name}_coordinator_metrics_num_partitions",
+            f"Partitions of {topic} that this broker leads and could not load: nothing of theirs is served.",
+            lambda: loader.failed_count,
+            state="failed",
+        )
         return loader
+
+
+class _CoordinatorKind(NamedTuple):
+    name: str
+    buffer_key: str
+
+
+_COORDINATORS: Final = {
+    CONSUMER_OFFSETS: _CoordinatorKind("group", "offsets.load.buffer.size"),
+    TRANSACTION_STATE: _CoordinatorKind("transaction", "transaction.state.log.load.buffer.size"),
+}
 
 
 class _DrivenTransactions:

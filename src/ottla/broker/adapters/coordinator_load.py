@@ -3,8 +3,8 @@
 One shard after the other, so that only one stretch of a log is in memory. Files are read by a thread; records are
 replayed on the loop in slices of a few milliseconds, because a shard belongs to the loop's thread, and others want
 their turn; a slice may end within a batch, for one may hold ten thousand records. An empty log, as most of fifty are,
-is done within the call. A shard that was closed meanwhile is let go; one whose log can't be read stays away
-(NOT_COORDINATOR) rather than run on half a state.
+is done within the call. A shard that was closed meanwhile is let go. A shard whose log can't be read answers
+NOT_COORDINATOR rather than run on half a state, and is loaded again after a pause that doubles up to a minute.
 """
 
 import logging
@@ -38,6 +38,8 @@ _PIECE_RECORDS: Final = 100
 """After so many records of a batch, about a millisecond, the time is looked at."""
 _PROGRESS_MS: Final = 5_000
 """How often a long load says how far it is."""
+RETRY_MS_MIN: Final = 1_000
+RETRY_MS_MAX: Final = 60_000
 
 
 ReadInThread: TypeAlias = Callable[[Callable[[], bytes], Callable[[bytes | Exception], None]], None]
@@ -55,6 +57,8 @@ class LoadSettings(NamedTuple):
     read: "ReadInThread"
     loaded: Callable[[int], None]
     """Hears of each partition whose shard is active, to follow its high watermark."""
+    reload: Callable[[Shard[Any]], bool]
+    """Opens the partition of a shard that could not be loaded anew; False if another shard has its place, or none."""
 
 
 class ShardLoader:
@@ -66,6 +70,8 @@ class ShardLoader:
         self._clock: Final = clock
         self._settings: Final = settings
         self._queue: deque[Shard[Any]] = deque()
+        self._failures: dict[int, int] = {}
+        """By partition, how often its load has failed since it last succeeded."""
         self._is_busy = False
         self._is_closed = False
 
@@ -77,6 +83,11 @@ class ShardLoader:
         self._queue.append(shard)
         if not self._is_busy:
             self._next()
+
+    @property
+    def failed_count(self) -> int:
+        """How many partitions wait for another try."""
+        return len(self._failures)
 
     def close(self) -> None:
         """Loads nothing more."""
@@ -159,6 +170,7 @@ class ShardLoader:
     def _finish(self, load: "_Load", partition: "Partition") -> None:
         shard = load.shard
         summary = shard.finish_load(partition.log.log_end_offset, self._clock.now_ms())
+        self._failures.pop(shard.partition, None)
         if summary.records:
             _log.info(
                 "[%s-%d] Loaded %d records in %d ms%s",
@@ -171,8 +183,23 @@ class ShardLoader:
         self._settings.loaded(shard.partition)
 
     def _fail(self, load: "_Load", error: Exception) -> None:
-        _log.error("[%s-%d] Not loaded: %s", self._settings.topic, load.shard.partition, error)
-        load.shard.unload()
+        shard = load.shard
+        shard.unload()
+        failures = self._failures[shard.partition] = self._failures.get(shard.partition, 0) + 1
+        pause_ms = min(RETRY_MS_MIN << min(failures - 1, 10), RETRY_MS_MAX)
+        _log.error(
+            "[%s-%d] Not loaded (try %d), so its groups or transactions are not served; next try in %d s: %s",
+            self._settings.topic,
+            shard.partition,
+            failures,
+            pause_ms // 1000,
+            error,
+        )
+        self._loop.call_at(self._loop.time() + pause_ms / 1000, partial(self._try_again, shard))
+
+    def _try_again(self, shard: Shard[Any]) -> None:
+        if not self._is_closed and not self._settings.reload(shard):
+            self._failures.pop(shard.partition, None)
 
 
 class _Load:

@@ -66,6 +66,13 @@ class ShardSet(Generic[S]):
         if leader_epoch is None:
             self._epochs.pop(partition, None)
 
+    def reload(self, shard: Shard[S]) -> bool:
+        """Opens the partition of a closed shard anew; False if that shard is no longer the partition's."""
+        if self._shards.get(shard.partition) is not shard:
+            return False
+        self._reopen(shard.partition, self._epochs[shard.partition])
+        return True
+
     def get(self, partition: int) -> Shard[S]:
         """The shard of `partition`, loaded or not; `NotCoordinatorError` if this broker does not lead it."""
         shard = self._shards.get(partition)

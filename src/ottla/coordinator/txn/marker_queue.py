@@ -1,9 +1,12 @@
 """Takes markers to the partitions' leaders, again and again until each is acknowledged.
 
 A transaction counts as ended only if every partition has its marker: a partition left out keeps its readers waiting
-for ever, with an acknowledged commit invisible. So a partition is struck off without a marker in one case alone, when
-metadata that is known to be complete has no such partition any more. A leader that is unknown, dead, or answers with
-any error is asked again later.
+for ever, with an acknowledged commit invisible. So a partition is struck off without a marker in two cases alone: when
+metadata that is known to be complete has no such partition any more, and when its leader answers
+INVALID_PRODUCER_EPOCH. That leader has a later epoch of this producer in its log, so the transaction is over there (an
+operator ended it with WriteTxnMarkers, say), and it will refuse this marker for ever. Apache Kafka stops sending then,
+and the transaction stays prepared until its coordinator moves. A leader that is unknown, dead, or answers with any
+other error is asked again later.
 
 A broker has at most one request under way; what comes up meanwhile shares the next one, and no request names a
 producer twice, since answers are by producer.
@@ -156,7 +159,7 @@ class MarkerQueue:
                 self._wait(job, partitions)
                 continue
             codes = answer[index]
-            refused = [key for key in partitions if codes.get(key) != ErrorCode.NONE]
+            refused = [key for key in partitions if not self._is_settled(job, key, codes.get(key))]
             job.remaining.difference_update(set(partitions).difference(refused))
             if refused:
                 _log.info(
@@ -170,6 +173,19 @@ class MarkerQueue:
                 job.attempts = 0
             self._finish(job)
         self._send()
+
+    @staticmethod
+    def _is_settled(job: MarkerJob, key: PartitionKey, code: int | None) -> bool:
+        """Whether the partition has the marker, or can never take it."""
+        if code == ErrorCode.INVALID_PRODUCER_EPOCH:
+            _log.warning(
+                "%s-%d has a later epoch of producer %d than the marker of %s, epoch %d; its transaction is over there",
+                *key,
+                job.marker.producer_id,
+                job.transactional_id,
+                job.marker.producer_epoch,
+            )
+        return code in (ErrorCode.NONE, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     def _finish(self, job: MarkerJob) -> None:
         if not job.remaining and not job.is_over:

@@ -1,13 +1,18 @@
-"""A coordinator that loads leaves the loop to others again and again, also within a large batch."""
+"""Loading leaves the loop to others again and again, also within a large batch, and a load that failed is repeated."""
 
+import errno
+import logging
 from collections.abc import Callable
 from itertools import count, pairwise
 
 import pytest
 
+from ottla.broker.adapters.coordinator_load import RETRY_MS_MAX, RETRY_MS_MIN
 from ottla.coordinator.runtime.shard import ShardStatus
 from tests.unit.broker.coordinator.conftest import CoordinatorBroker
 from tests.unit.broker.coordinator.test_group_call import commit, fetch
+
+FAILED = 'kafka_server_group_coordinator_metrics_num_partitions{state="failed"}'
 
 RECORDS = 2_000
 
@@ -43,3 +48,75 @@ def test_others_have_their_turn_within_a_batch(
     assert (ends[0], ends[-1]) == (0, RECORDS)
     assert max(after - before for before, after in pairwise(ends)) <= RECORDS / 4
     assert fetch(again) == {("orders", 0): 7, ("orders", 1): 7}
+
+
+def test_a_load_that_failed_is_repeated_until_it_succeeds(
+    make_coordinator: Callable[..., CoordinatorBroker],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = make_coordinator()
+    first.create_internal()
+    first.broker.create("orders", 1)
+    commit(first, "orders", 0, offset=7)
+    partition = first.broker.coordinators.groups.partition_for("g")
+    first.broker.close()
+
+    again = make_coordinator()
+    shards = again.broker.coordinators.groups.shards
+    again.broker.create("orders", 1)
+    broken = True
+
+    def read(source: Callable[[], bytes], done: Callable[[bytes | Exception], None]) -> None:
+        result = OSError(errno.EIO, "Input/output error") if broken else source()
+        again.broker.loop.call_soon(lambda: done(result))
+
+    loader = again.broker.coordinators._loaders[0]
+    monkeypatch.setattr(loader, "_settings", loader._settings._replace(read=read))
+    with caplog.at_level(logging.ERROR):
+        again.create_internal()
+        again.broker.loop.run()
+    assert f"[__consumer_offsets-{partition}] Not loaded (try 1)" in caplog.text
+    assert "next try in 1 s: [Errno 5] Input/output error" in caplog.text
+    assert f"{FAILED} 1" in again.broker.scrape()
+    assert shards.find_active(partition) is None
+
+    again.broker.loop.advance(10 * RETRY_MS_MAX)
+    assert "(try 4)" in caplog.text
+    assert "next try in 60 s" in caplog.text
+    assert f"{FAILED} 1" in again.broker.scrape()
+
+    broken = False
+    again.broker.loop.advance(RETRY_MS_MAX)
+    assert f"{FAILED} 0" in again.broker.scrape()
+    assert fetch(again) == {("orders", 0): 7}
+
+
+def test_a_partition_that_another_broker_took_over_is_not_tried_again(
+    make_coordinator: Callable[..., CoordinatorBroker],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = make_coordinator()
+    first.create_internal()
+    first.broker.create("orders", 1)
+    commit(first, "orders", 0, offset=7)
+    partition = first.broker.coordinators.groups.partition_for("g")
+    first.broker.close()
+
+    again = make_coordinator()
+
+    def read_damaged(source: Callable[[], bytes], done: Callable[[bytes | Exception], None]) -> None:
+        damaged = source()[:-1] + b"?"
+        again.broker.loop.call_soon(lambda: done(damaged))
+
+    loader = again.broker.coordinators._loaders[0]
+    settings = loader._settings._replace(read=read_damaged)
+    monkeypatch.setattr(loader, "_settings", settings)
+    again.create_internal()
+    again.broker.loop.run()
+    assert "does not match its checksum" in caplog.text
+    again.broker.coordinators.groups.shards.resigned(partition, 9)
+    again.broker.loop.advance(RETRY_MS_MIN)
+    assert f"{FAILED} 0" in again.broker.scrape()
+    assert caplog.text.count("Not loaded") == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.coordinator.ports import PartitionKey
-from ottla.protocol.errors import KafkaStorageError, NetworkError
+from ottla.protocol.errors import ErrorCode, KafkaStorageError, NetworkError
 from ottla.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -51,7 +51,7 @@ def test_completes_only_when_the_last_marker_is_acknowledged() -> None:
     assert world.state == "CompleteCommit"
 
 
-@pytest.mark.parametrize("code", [3, 6, 7, 19, 20, 56, 31, 43, 47, 52, -1])
+@pytest.mark.parametrize("code", [3, 6, 7, 19, 20, 56, 31, 43, 52, -1])
 def test_refused_partitions_are_tried_again_and_the_others_not(code: int) -> None:
     world = World()
     _ended(world, A0, B0)
@@ -65,6 +65,18 @@ def test_refused_partitions_are_tried_again_and_the_others_not(code: int) -> Non
         assert _by_broker(world) == {1: {B0}}
     world.write_markers()
     assert world.state == "CompleteCommit"
+
+
+def test_a_partition_that_knows_a_later_epoch_needs_no_marker(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    _ended(world, A0, B0)
+    (request,) = world.brokers.take()
+    request.answer({B0: ErrorCode.INVALID_PRODUCER_EPOCH})
+    world.settle()
+    assert world.state == "CompleteCommit"
+    assert "b-0 has a later epoch" in caplog.text
+    world.pass_ms(60_000)
+    assert world.brokers.requests == []
 
 
 def test_a_partition_that_the_answer_leaves_out_is_tried_again() -> None:
