@@ -18,6 +18,8 @@ from ottla.broker.config_keys.server import SERVER_KEYS
 from ottla.broker.config_limit import group_conflicts
 from ottla.broker.config_source import ConfigSource
 from ottla.broker.config_topic_rule import check_topic_configs
+from ottla.coordinator.regex.linear_regex import LinearRegex
+from ottla.coordinator.regex.syntax import RegexError
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError
@@ -206,6 +208,6 @@ def _bad_patterns(patterns: Sequence[str]) -> Iterator[str]:
             yield pattern
             continue
         try:
-            re.compile(parts[1].strip())
-        except re.error:
+            LinearRegex(parts[1].strip())
+        except RegexError:
             yield pattern

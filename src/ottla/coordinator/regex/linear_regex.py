@@ -35,7 +35,7 @@ class LinearRegex:
         """`work_max` is how many places of the expression may be visited in all, whatever it is matched with."""
         alphabet = alphabet_of(text)
         self._bit: Final = alphabet.bit
-        self._work_left = work_max
+        self._work_left: int | None = work_max
         self._program: Final = _Program()
         self._accept: Final = self._program.add()
         start = self._program.compile(parse_regex(text, alphabet), self._accept)
@@ -54,6 +54,10 @@ class LinearRegex:
             state = self._follow(state, character) if after is None else after
         places, before = self._states[state]
         return self._accept in self._program.closure(places, before, -1)
+
+    def allow(self, work: int) -> None:
+        """Sets how many places may be visited from here on, as `work_max` does from the start."""
+        self._work_left = work
 
     def _reset(self) -> None:
         self._states: list[_State] = [self._start]

@@ -68,6 +68,28 @@ def test_what_is_wanted_of_a_client() -> None:
     assert get(broker, uuid_of(3)).requested_metrics == ["*"]
 
 
+def test_no_pattern_keeps_the_broker_busy() -> None:
+    broker = SmallBroker()
+    subscribe(broker, "hostile", metrics="a.", match="client_software_name=(a+)+b")
+    subscribe(broker, "large", metrics="b.", match="client_software_name=((a?){90}){90}x")
+    subscribe(broker, "harmless", metrics="c.", match="client_software_name=a+")
+    client = StillConnection(session=ClientSoftware("a" * 30_000, "1"))
+    assert get(broker, connection=client).requested_metrics == ["c."]
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)a", "(a)\\1", "a++"])
+def test_patterns_that_need_backtracking_are_refused(pattern: str) -> None:
+    change = AlterableConfig(name="match", config_operation=0, value=f"client_id={pattern}")
+    resource = AlterConfigsResource(
+        resource_type=ResourceType.CLIENT_METRICS, resource_name="backtracking", configs=[change]
+    )
+    (refused,) = SmallBroker().ask(IncrementalAlterConfigsRequest(resources=[resource]), 1).responses
+    assert (refused.error_code, refused.error_message) == (
+        40,
+        f"Illegal client matching pattern: client_id={pattern}",
+    )
+
+
 def test_a_changed_subscription_is_told_at_once() -> None:
     broker = SmallBroker()
     first = get(broker).subscription_id
@@ -135,7 +157,7 @@ def test_silent_clients_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(broker.client_metrics._clients) == 3
 
 
-@pytest.mark.parametrize("match", ["client_id=(?<name>x)", "client_id=\\p{Alpha}+"])
+@pytest.mark.parametrize("match", ["client_id=(?=x)x", "client_id=\\p{Alpha}+"])
 def test_a_pattern_that_only_java_understands_matches_nobody(match: str) -> None:
     subscription = Subscription.of({"metrics": "a.", "match": match})
     assert not subscription.matches({"client_id": "x"})
