@@ -1,0 +1,46 @@
+"""From text to a parsed schema, for every type of schema.
+
+The parsers are imported when the first schema of their type comes: a user of Avro alone needs no Protobuf installed.
+Each package (`avro`, `json_schema`, `protobuf`) has a module `parse` with a function `parse`.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, cast
+
+from ottla.schema.parsed import ParsedSchema
+from ottla.schema.reference import Reference
+from ottla.schema.schema_type import SchemaType
+
+
+class Parser(Protocol):
+    """What `parse` is in the package of each type."""
+
+    def __call__(
+        self, text: str, references: Sequence[Reference], resolved: Mapping[str, str], *, strict: bool
+    ) -> ParsedSchema:
+        """The schema, or InvalidSchemaError."""
+
+
+_MODULES: Final = {
+    SchemaType.AVRO: "ottla.schema.avro.parse",
+    SchemaType.JSON: "ottla.schema.json_schema.parse",
+    SchemaType.PROTOBUF: "ottla.schema.protobuf.parse",
+}
+
+
+def parse(
+    schema_type: SchemaType,
+    text: str,
+    references: Sequence[Reference] = (),
+    resolved: Mapping[str, str] | None = None,
+    *,
+    strict: bool,
+) -> ParsedSchema:
+    """The schema that `text` describes, or InvalidSchemaError.
+
+    `resolved` has the canonical text of each referenced schema by its name, and of all that those reference in turn.
+    `strict` applies the checks for a schema that is new; what is stored already is read without them.
+    """
+    parser = cast(Parser, importlib.import_module(_MODULES[schema_type]).parse)
+    return parser(text, tuple(references), resolved or {}, strict=strict)

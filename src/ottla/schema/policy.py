@@ -1,0 +1,10 @@
+"""How strictly the rules of compatibility are applied: `compatibilityPolicy`."""
+
+import enum
+
+
+class Policy(enum.Enum):
+    """LENIENT allows, in JSON Schema, what breaks only readers of documents with undeclared properties."""
+
+    STRICT = "STRICT"
+    LENIENT = "LENIENT"
