@@ -7,6 +7,7 @@ error takes its directory offline and the work goes on with the others; so it do
 from collections.abc import Callable
 from typing import Final
 
+from ottla.base.system_clock import SystemClock
 from ottla.storage.cleaner.cleaning_state import CleaningState
 from ottla.storage.delayed_removal import DelayedRemoval
 from ottla.storage.errors import StorageError
@@ -14,7 +15,7 @@ from ottla.storage.group_commit import FlushDone
 from ottla.storage.log.hole import tell_of_holes
 from ottla.storage.log.log import Log
 from ottla.storage.log_directories import LogDirectories
-from ottla.storage.retention import delete_old_segments
+from ottla.storage.retention import OldTimestampWarning, delete_old_segments
 from ottla.storage.topic_partition import TopicPartition
 
 _TRIES: Final = 3
@@ -34,6 +35,7 @@ class LogMaintenance:
         self._cleaning: Final = cleaning
         self._run_on_writer: Final = run_on_writer
         self.removal: Final = DelayedRemoval()
+        self._old_timestamps: Final = OldTimestampWarning(SystemClock())
         self._examined: Final[set[TopicPartition]] = set()
         """Logs that were looked at for holes."""
 
@@ -102,7 +104,7 @@ class LogMaintenance:
             # The writer serves clients: it is this thread that waits for a slow disk.
             is_busy = log.is_flushing
             if not ticket.is_void and not is_busy:
-                deleted = delete_old_segments(log, now_ms)
+                deleted = delete_old_segments(log, now_ms, self._old_timestamps)
                 log.remove_expired_producers(now_ms)
 
         try:

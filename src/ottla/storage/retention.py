@@ -5,11 +5,17 @@ is too old: a new one is begun in its place. Compacted topics without `delete` l
 
 Worked example, `retention.bytes` 100, segments of 40, 40, 40, 10 bytes (130 in all): 30 too many, the first segment
 has 40, so it stays. With 40, 40, 40, 20 there are 40 too many: the first goes. One of 500 bytes alone stays.
+
+Age is that of the records' own timestamps, as in Apache Kafka: records of 1970 go with the first round after they were
+written, and their producers' state with them. That surprises users, so a warning names the topic.
 """
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
+from ottla.base.clock import Clock
+from ottla.base.log_limit import LimitedLog
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.log.log import Log
@@ -17,13 +23,49 @@ from ottla.storage.segment.segment import Segment
 
 _log = logging.getLogger(__name__)
 
+_DAY_MS: Final = 24 * 60 * 60 * 1000
+_UNITS: Final = (("years", 365 * _DAY_MS), ("days", _DAY_MS), ("hours", _DAY_MS // 24), ("minutes", 60_000))
 
-def delete_old_segments(log: Log, now_ms: int) -> int:
+
+class OldTimestampWarning:
+    """Says once a day of a topic that its records expire by their own timestamps, however new they are."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._said: Final = LimitedLog(_log, clock, interval_ms=_DAY_MS)
+
+    def tell(self, log: Log, segment: Segment, now_ms: int) -> None:
+        """Warns if an expired segment was written within the time that the topic keeps its records."""
+        if now_ms - segment.modified_ms() > log.config.retention_ms:
+            return
+        excess_ms = now_ms - newest_ms(segment) - log.config.retention_ms
+        self._said.warning(
+            log.topic,
+            "Records of topic %s are deleted though they were written lately: their newest timestamp, %d, is %s older "
+            "than retention.ms allows; set retention.ms=-1, or message.timestamp.type=LogAppendTime, to keep them",
+            log.topic,
+            newest_ms(segment),
+            _duration(excess_ms),
+        )
+
+
+def _duration(ms: int) -> str:
+    """In the largest unit of which there are two.
+
+    >>> _duration(56 * 365 * _DAY_MS), _duration(90 * 60_000), _duration(1_500)
+    ('56 years', '90 minutes', '1.5 seconds')
+    """
+    for name, unit_ms in _UNITS:
+        if ms >= 2 * unit_ms:
+            return f"{ms // unit_ms} {name}"
+    return f"{ms / 1000:g} seconds"
+
+
+def delete_old_segments(log: Log, now_ms: int, warning: OldTimestampWarning | None = None) -> int:
     """Drops what the log's settings no longer want; how many segments went."""
     deleted = _delete_while(log, lambda segment, following: _is_before_start(log, following), now_ms)
     if log.config.delete:
         deleted += _delete_while(log, _beyond_size(log), now_ms)
-        deleted += _delete_while(log, _beyond_age(log, now_ms), now_ms)
+        deleted += _delete_while(log, _beyond_age(log, now_ms, warning), now_ms)
     return deleted
 
 
@@ -44,11 +86,17 @@ def _beyond_size(log: Log) -> Callable[[Segment, Segment | None], bool]:
     return is_excess
 
 
-def _beyond_age(log: Log, now_ms: int) -> Callable[[Segment, Segment | None], bool]:
+def _beyond_age(
+    log: Log, now_ms: int, warning: OldTimestampWarning | None
+) -> Callable[[Segment, Segment | None], bool]:
     retention_ms = log.config.retention_ms
 
     def is_expired(segment: Segment, following: Segment | None) -> bool:
-        return retention_ms >= 0 and now_ms - newest_ms(segment) > retention_ms
+        if retention_ms < 0 or now_ms - newest_ms(segment) <= retention_ms:
+            return False
+        if warning is not None:
+            warning.tell(log, segment, now_ms)
+        return True
 
     return is_expired
 

@@ -1,9 +1,10 @@
 import pytest
 
+from ottla.base.system_clock import SystemClock
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.storage.retention import delete_old_segments
+from ottla.storage.retention import OldTimestampWarning, delete_old_segments
 from tests.unit.storage.log_builder import NOW_MS, append, data_batch, offsets, open_log
 
 
@@ -78,3 +79,33 @@ def test_records_without_a_timestamp_are_as_old_as_their_file() -> None:
     log.update_high_watermark(1)
     assert delete_old_segments(log, NOW_MS + 1000) == 0
     assert delete_old_segments(log, NOW_MS + 1001) == 1
+
+
+YEAR_MS = 365 * 24 * 60 * 60 * 1000
+
+
+def test_new_records_that_expire_by_their_own_timestamps_are_warned_about_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    disk = SimulatedDisk()
+    disk.now_ms = NOW_MS
+    log = open_log(disk, LogConfig(segment_index_bytes=960, retention_ms=1000))
+    warning = OldTimestampWarning(SystemClock())
+    for _ in range(2):
+        append(log, data_batch(timestamp=NOW_MS - 40 * YEAR_MS))
+        log.update_high_watermark(log.log_end_offset)
+        assert delete_old_segments(log, NOW_MS, warning) == 1
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert f"topic {log.topic} " in record.message
+    assert "is 39 years older than retention.ms allows" in record.message
+
+
+def test_records_that_had_their_time_go_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    disk = SimulatedDisk()
+    disk.now_ms = NOW_MS
+    log = open_log(disk, LogConfig(segment_index_bytes=960, retention_ms=1000))
+    append(log, data_batch(timestamp=NOW_MS))
+    log.update_high_watermark(1)
+    assert delete_old_segments(log, NOW_MS + 1001, OldTimestampWarning(SystemClock())) == 1
+    assert not caplog.records
