@@ -1,0 +1,1 @@
+"""Services over HTTP: one shell, and the services that stand on it without knowing each other."""
