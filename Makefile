@@ -11,8 +11,10 @@ SECONDS ?= 600
 SEEDS   ?= 10000
 SPARK_KILLS := $(if $(filter command,$(firstword $(origin KILLS))),$(KILLS),30)
 KILLS   ?= 200
+MINUTES ?= 60
+NODES   ?= 1
 
-.PHONY: help run broker test check format bench bench-quick fuzz simulate compatibility parity kill torture spark vectors clean
+.PHONY: help run broker test check format bench bench-quick fuzz simulate compatibility parity kill torture soak spark vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -81,6 +83,9 @@ torture: $(VENV)/.built  ## real clients and brokers killed at random for SECOND
 	$(BIN)/python -m tests.torture --seconds $(SECONDS)
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --changes
+
+soak: $(VENV)/.built  ## MINUTES=60 of churn on NODES=1 or 3, and whether the nodes are back where they were after an equal warm-up
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --nodes $(NODES)
 
 $(VENV)/.connect: $(VENV)/.built
 	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,connect]'

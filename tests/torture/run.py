@@ -27,7 +27,7 @@ from tests.torture.recording import load
 from tests.torture.replica import differences
 
 PARTITIONS = 3
-_SETTINGS = {
+SETTINGS = {
     "group_initial_rebalance_delay_ms": "0",
     "group_min_session_timeout_ms": "1000",
     "group_consumer_min_session_timeout_ms": "1000",
@@ -57,7 +57,7 @@ class Run:
         shutil.rmtree(plan.directory, ignore_errors=True)
         self.histories.mkdir(parents=True)
         self._dice = random.Random(plan.seed)
-        self._cluster = Cluster(plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, **_SETTINGS)
+        self._cluster = Cluster(plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, **SETTINGS)
         self._nemesis = Nemesis(self._cluster, self._dice, self.events)
         self._players = [Player(part, self._task, self.histories) for part in crew(plan.seconds)]
 

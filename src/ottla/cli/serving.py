@@ -17,6 +17,7 @@ from ottla.base.log import IdentityLogger
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_rule import check_startable, warnings_of
 from ottla.broker.node import Node
+from ottla.cli.object_count import count_on_signal
 from ottla.net import descriptor
 
 _log: Final = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ class _Service:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._terminated)
         loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        count_on_signal(loop)
         node = Node(self._config)
         try:
             return await self._serve(node)
