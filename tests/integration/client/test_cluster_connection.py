@@ -230,6 +230,31 @@ def test_a_coordinator_is_asked_after_a_rebootstrap_before_metadata_came() -> No
     asyncio.run(main())
 
 
+def test_a_broker_that_a_rebootstrap_forgot_is_named_with_what_was_wrong() -> None:
+    """Until Metadata is answered again, the pool knows no broker; callers still want to know why it began anew."""
+    advertised = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=free_port())
+
+    def answer(request: Request) -> Response | None:
+        return MetadataResponse(brokers=[advertised]) if isinstance(request, MetadataRequest) else None
+
+    async def main() -> None:
+        async with fake_node(answer) as node, cluster_client(node.address) as client:
+            refused = f"127.0.0.1:{advertised.port} \\(broker 1\\): connection refused.*advertised.listeners"
+            with pytest.raises(ConnectFailedError, match=refused):
+                await client.connection(1)
+            node.is_reading.clear()
+            asked = asyncio.create_task(client.refresh(timeout_ms=20_000))
+            async with asyncio.timeout(20):
+                while node.connection_count < 2:
+                    await asyncio.sleep(0.001)
+            with pytest.raises(NetworkError, match=refused):
+                await client.connection(1)
+            node.is_reading.set()
+            await asked
+
+    asyncio.run(main())
+
+
 def test_an_address_that_nobody_can_reach_is_left_alone_for_longer_each_time() -> None:
     """Also while the cluster names it again and again: with each rebootstrap the pool begins anew."""
     advertised = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=free_port())

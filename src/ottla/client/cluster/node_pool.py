@@ -46,6 +46,8 @@ class NodePool:
         self._options: Final = options
         self._sensors: Final = sensors
         self._brokers: dict[int, BrokerView] = {}
+        self._left: dict[int, BrokerView] = {}
+        """The brokers that a rebootstrap forgot, until the cluster names its brokers again."""
         self._slots: Final[dict[tuple[int, Lane], NodeSlot]] = {}
         self._bootstrap_slots: Final[dict[Address, NodeSlot]] = {}
         self._troubles: Final[dict[tuple[Address, Lane | None], Trouble]] = {}
@@ -64,6 +66,7 @@ class NodePool:
                 slot.target = Target(broker.address, str(broker), is_advertised=True)
                 slot.trouble = self._trouble(broker.address, lane)
         if self._brokers:
+            self._left = {}
             self._leave_bootstrap()
             self._forget_troubles()
 
@@ -131,7 +134,7 @@ class NodePool:
 
     async def rebootstrap(self) -> None:
         """Forgets every broker and begins again with the bootstrap addresses (KIP-899)."""
-        self._brokers = {}
+        self._left, self._brokers = self._brokers or self._left, {}
         slots = [*self._slots.values(), *self._bootstrap_slots.values()]
         self._slots.clear()
         self._bootstrap_slots.clear()
@@ -149,12 +152,22 @@ class NodePool:
         if slot is None:
             broker = self._brokers.get(node_id)
             if broker is None:
-                raise NetworkError(f"no broker {node_id} is known; known are {sorted(self._brokers) or 'none'}")
+                raise self._unknown(node_id, lane)
             target = Target(broker.address, str(broker), is_advertised=True)
             trouble = self._trouble(broker.address, lane)
             slot = NodeSlot(target, self._options, self._sensors.of(node_id), trouble)
             self._slots[node_id, lane] = slot
         return slot
+
+    def _unknown(self, node_id: int, lane: Lane) -> NetworkError:
+        """Why there is no connection to a broker that is not known, or not again yet."""
+        broker = self._left.get(node_id)
+        if broker is None:
+            return NetworkError(f"no broker {node_id} is known; known are {sorted(self._brokers) or 'none'}")
+        for trouble in (self._troubles.get((broker.address, each)) for each in (lane, Lane.MAIN)):
+            if trouble is not None and isinstance(trouble.error, NetworkError):
+                return NetworkError(str(trouble.error))
+        return NetworkError(f"{broker}: the client has gone back to bootstrap.servers, to ask who the brokers are")
 
     def _least_loaded(self) -> NodeConnection | None:
         """The open connection with the fewest unanswered requests, in any lane where answers don't wait for others."""

@@ -94,7 +94,8 @@ class NodeSlot:
         # Unlike a shield, this keeps the end of the attempt from looking like the end of whoever waits for it.
         await asyncio.wait((attempt,))
         if attempt.cancelled():
-            raise NetworkError(f"the attempt to connect to {self.target.label} was given up")
+            before = f"; the one before failed: {self.trouble.error}" if self.trouble.error else ""
+            raise NetworkError(f"the attempt to connect to {self.target.label} was given up{before}")
         result = attempt.result()
         if isinstance(result, OttlaError):
             raise result
