@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 
+from ottla.client.cluster.cluster_client import ANY_NODE
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.cluster.node_pool import Lane
@@ -251,6 +252,21 @@ def test_a_broker_that_a_rebootstrap_forgot_is_named_with_what_was_wrong() -> No
                 await client.connection(1)
             node.is_reading.set()
             await asked
+
+    asyncio.run(main())
+
+
+def test_callers_that_hear_together_that_no_broker_is_there_go_back_together() -> None:
+    advertised = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=free_port())
+
+    def answer(request: Request) -> Response | None:
+        return MetadataResponse(brokers=[advertised]) if isinstance(request, MetadataRequest) else None
+
+    async def main() -> None:
+        async with fake_node(answer) as node, cluster_client(node.address) as client:
+            asked = [client.connection(ANY_NODE) for _ in range(3)]
+            assert len(set(await asyncio.gather(*asked))) == 1
+            assert node.connection_count == 2
 
     asyncio.run(main())
 

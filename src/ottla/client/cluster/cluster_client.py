@@ -141,18 +141,20 @@ class ClusterClient:
             node_id = self.view.controller_id
         if node_id >= 0:
             return await pool.connection(node_id, lane)
+        knew_brokers = pool.knows_brokers
         trouble = pool.unreachable() if self._recovery.may_rebootstrap else None
         if trouble is None:
             try:
                 return await pool.any_connection()
             except NoBrokersAvailableError as error:
-                if not pool.knows_brokers or not self._recovery.may_rebootstrap:
+                if not knew_brokers or not self._recovery.may_rebootstrap:
                     raise
                 trouble = error
-        self._log_rebootstrap("no known broker can be reached", trouble)
-        await pool.rebootstrap()
-        # Until the metadata names the brokers anew, none of them can be asked for by its id.
-        self._refresh.soon()
+        if pool.knows_brokers:  # else another caller, who heard the same, has gone back already
+            self._log_rebootstrap("no known broker can be reached", trouble)
+            await pool.rebootstrap()
+            # Until the metadata names the brokers anew, none of them can be asked for by its id.
+            self._refresh.soon()
         return await pool.any_connection()
 
     def ready_connection(self, node_id: int, *, lane: Lane = Lane.MAIN) -> NodeConnection | None:
