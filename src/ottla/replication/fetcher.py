@@ -3,6 +3,9 @@
 A fetch names all partitions that are ready, and its answer is followed by the next. Where the histories part the
 follower truncates and goes on; what fails is left out for `replica.fetch.backoff.ms`; what cannot go on (a failed disk,
 an epoch that is over) waits for the metadata to say how.
+
+After an election a follower often hears of it before the new leader does, and is refused. It asks again after 10 ms,
+20 ms, and so on up to `replica.fetch.backoff.ms`: acks=all waits for it, and the leader is behind by a moment only.
 """
 
 import logging
@@ -31,6 +34,16 @@ from ottla.storage.errors import StorageError, UnexpectedOffsetError
 _log = logging.getLogger(__name__)
 _THROTTLE_LOOK_S: Final = 0.1
 """How often a fetcher that is held up altogether looks whether it may go on."""
+_NEW_LEADER_BACKOFF_MS: Final = 10
+_NOT_LEADER_YET: Final = frozenset(
+    (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    )
+)
+"""What a broker answers that has not read yet that it leads."""
 
 
 @frozen
@@ -61,9 +74,12 @@ class Fetcher:
         """Partitions whose log start the next fetch has to look up again."""
         self._delayed: dict[TopicIdPartition, float] = {}
         """When each of those may be fetched again, on the loop's clock."""
+        self._refusals: dict[TopicIdPartition, int] = {}
+        """How often the leader has said of each that it does not lead it, since it last served it."""
         self._in_sync: set[TopicIdPartition] = set()
         """What had all that is replicated when it was fetched last."""
         self._timer: TimerHandle | None = None
+        self._timer_due = 0.0
         self._is_fetching = False
         self._is_scheduled = False
         self._is_held_up = False
@@ -76,6 +92,7 @@ class Fetcher:
         """Begins to fetch a partition, in its present leader epoch."""
         key = TopicIdPartition(partition.topic_id, partition.index)
         self._partitions[key] = partition
+        self._refusals.pop(key, None)
         # An earlier leader may have had the log cut, and that may still be on its way to the disk.
         self._logs.when_settled(partition, partial(self._begin, key, partition, partition.leader_epoch))
 
@@ -95,6 +112,7 @@ class Fetcher:
         self._partitions.pop(key, None)
         self._ready.pop(key, None)
         self._delayed.pop(key, None)
+        self._refusals.pop(key, None)
         self._in_sync.discard(key)
 
     def start_saved(self, partition: Partition) -> None:
@@ -192,6 +210,7 @@ class Fetcher:
             if fetched.error_code != ErrorCode.NONE:
                 self._refused(key, partition, fetched.error_code)
                 return
+            self._refusals.pop(key, None)
             if fetched.diverging_epoch is not None:
                 _log.info(
                     "[%s-%d epoch=%d] the leader's log parts from this one at %s",
@@ -230,6 +249,9 @@ class Fetcher:
         elif code == ErrorCode.FENCED_LEADER_EPOCH:
             # There is a later leader epoch, and the metadata will tell.
             self._wait_for_metadata(key)
+        elif code in _NOT_LEADER_YET:
+            refusals = self._refusals[key] = self._refusals.get(key, 0) + 1
+            self._delay(key, min(_NEW_LEADER_BACKOFF_MS << min(refusals - 1, 10), self._backoff_ms()))
         else:
             _log.debug("[%s-%d] fetching from %d: error %d", partition.topic, partition.index, self.leader_id, code)
             self._delay(key)
@@ -306,13 +328,18 @@ class Fetcher:
         self._ready.pop(key, None)
         self._delayed.pop(key, None)
 
-    def _delay(self, key: TopicIdPartition) -> None:
+    def _delay(self, key: TopicIdPartition, backoff_ms: int | None = None) -> None:
         if key not in self._partitions:
             return
         self._ready.pop(key, None)
-        self._delayed[key] = self._loop.time() + self._backoff_ms() / 1000
-        if self._timer is None:
-            self._timer = self._loop.call_at(self._delayed[key], self._resume)
+        due = self._delayed[key] = self._loop.time() + (self._backoff_ms() if backoff_ms is None else backoff_ms) / 1000
+        if self._timer is None or due < self._timer_due:
+            self._wake_at(due)
+
+    def _wake_at(self, due: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_due = self._loop.call_at(due, self._resume), due
 
     def _resume(self) -> None:
         self._timer = None
@@ -323,4 +350,4 @@ class Fetcher:
                 partition = self._partitions[key]
                 self._begin(key, partition, partition.leader_epoch)
         if self._delayed:
-            self._timer = self._loop.call_at(min(self._delayed.values()), self._resume)
+            self._wake_at(min(self._delayed.values()))

@@ -290,3 +290,28 @@ def test_a_leader_that_does_not_know_yet_that_it_leads_is_asked_again(cluster: C
     cluster.broker(2).produce(count=2)
     cluster.loop.advance(2000)
     assert cluster.ends() == [2, 2, 2]
+
+
+def test_a_leader_that_hears_late_of_its_election_is_followed_within_milliseconds(cluster: Cluster) -> None:
+    followers, leader = cluster.metadata.brokers[:1] + cluster.metadata.brokers[2:], cluster.metadata.brokers[1]
+    cluster.metadata.brokers = followers
+    image = cluster.metadata.image
+    cluster.metadata.change("orders", leader=2)
+    cluster.loop.advance(15)
+    cluster.metadata.brokers = [leader]
+    cluster.metadata.image = image
+    cluster.metadata.change("orders", leader=2)
+    cluster.loop.advance(1)
+    answers = cluster.broker(2).produce(count=2, acks=-1)
+    cluster.loop.advance(25)
+    assert answers[0].error_code == ErrorCode.NONE
+    assert cluster.ends() == [2, 2, 2]
+
+
+def test_a_broker_that_never_leads_is_asked_ever_more_seldom(cluster: Cluster) -> None:
+    cluster.metadata.brokers = cluster.metadata.brokers[:1] + cluster.metadata.brokers[2:]
+    cluster.metadata.change("orders", leader=2)
+    cluster.loop.advance(10_000)
+    before = cluster.network.fetches
+    cluster.loop.advance(10_000)
+    assert cluster.network.fetches - before == 2 * 10
