@@ -51,6 +51,21 @@ class TestRegistration:
         cluster.pass_time(1)
         assert cluster.register(1, incarnation_id=uuid_of(7)) > 0
 
+    def test_a_broker_that_was_given_leave_to_stop_may_register_again_at_once(self) -> None:
+        cluster = Cluster()
+        cluster.start(1)
+        assert cluster.heartbeat(1, want_shut_down=True).should_shut_down
+        assert cluster.register(1, incarnation_id=uuid_of(7)) > 0
+
+    def test_a_broker_that_is_shutting_down_may_register_again_at_once(self) -> None:
+        cluster = Cluster()
+        cluster.start(1, 2)
+        cluster.create("a", [1, 2])
+        assert not cluster.heartbeat(1, want_shut_down=True).should_shut_down
+        assert cluster.image.cluster.brokers[1].in_controlled_shutdown
+        assert cluster.register(1, incarnation_id=uuid_of(7)) > 0
+        assert not cluster.image.cluster.brokers[1].in_controlled_shutdown
+
     def test_the_broker_of_the_controllers_own_process_need_not_wait(self) -> None:
         cluster = Cluster(broker_incarnation_id=uuid_of(7))
         cluster.start(CONTROLLER_ID)

@@ -59,9 +59,11 @@ def broker_heartbeat(context: ControllerContext, request: BrokerHeartbeatRequest
         is_fenced=next_state.is_fenced,
         should_shut_down=next_state is BrokerState.SHUTDOWN_NOW,
     )
-    if next_state is not BrokerState.CONTROLLED_SHUTDOWN:
-        return Outcome(response, records)
-    return Outcome(response, records, lambda offset: context.sessions.began_shutdown(broker_id, offset))
+    if next_state is BrokerState.CONTROLLED_SHUTDOWN:
+        return Outcome(response, records, lambda offset: context.sessions.began_shutdown(broker_id, offset))
+    if next_state is BrokerState.SHUTDOWN_NOW:
+        return Outcome(response, records, lambda offset: context.sessions.ended(broker_id, request.broker_epoch))
+    return Outcome(response, records)
 
 
 def current_state(session: BrokerSession) -> BrokerState:

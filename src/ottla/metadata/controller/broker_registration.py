@@ -1,8 +1,9 @@
 """BrokerRegistration: a broker joins, fenced, with a new epoch; its earlier life is cleaned up after.
 
-A broker id belongs to one process at a time: while the session of another incarnation lives, a newcomer is refused. A
-broker that was not shut down cleanly (its previous epoch is not the registered one) may have lost what it acknowledged
-and leaves the eligible leader replicas (KIP-966).
+A broker id belongs to one process at a time: while the session of another incarnation lives, a newcomer is refused,
+unless that incarnation is shutting down, or was given leave to stop and so has no session any more. A broker that was
+not shut down cleanly (its previous epoch is not the registered one) may have lost what it acknowledged and leaves the
+eligible leader replicas (KIP-966).
 """
 
 from collections.abc import Mapping
@@ -79,6 +80,9 @@ def _check_incarnation(
     own = (context.settings.node_id, context.settings.broker_incarnation_id)
     if (request.broker_id, request.incarnation_id) == own:
         # It is the broker of this very process: whoever was registered under its id died with the process before.
+        return
+    if existing.in_controlled_shutdown:
+        # It was stopping, and who starts a broker on the same directories has waited for that.
         return
     if context.sessions.is_alive(existing.id, existing.epoch, context.now_ms):
         raise DuplicateBrokerRegistrationError(

@@ -62,6 +62,10 @@ class BrokerSessions:
         """A heartbeat came in."""
         self._contacts[broker_id, epoch] = max(now_ms, self._contacts.get((broker_id, epoch), now_ms))
 
+    def ended(self, broker_id: int, epoch: int) -> None:
+        """That incarnation was given leave to stop: nothing more is heard from it, and its successor may register."""
+        self._contacts.pop((broker_id, epoch), None)
+
     def postpone(self, late_ms: int, now_ms: int) -> None:
         """Nobody could be heard for that long: every session lasts so much longer, though none from after `now_ms`."""
         for key, contact in self._contacts.items():
