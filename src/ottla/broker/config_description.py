@@ -13,6 +13,7 @@ from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
 from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
+from ottla.broker.config_keys.passive import NO_EFFECT, NOT_ACTED_ON
 from ottla.broker.config_keys.server import DYNAMIC_KEYS, SERVER_KEYS
 from ottla.broker.config_name import synonyms
 from ottla.broker.config_schema import rendered_default
@@ -179,8 +180,14 @@ class _Description:
             is_sensitive=is_secret,
             synonyms=behind if self._options.include_synonyms else [],
             config_type=_UNKNOWN_TYPE if key is None else key.type,
-            documentation=(key.doc if key is not None else None) if self._options.include_documentation else None,
+            documentation=_documentation(key) if self._options.include_documentation else None,
         )
+
+
+def _documentation(key: ConfigKey | None) -> str | None:
+    if key is None:
+        return None
+    return f"{key.doc} {NO_EFFECT}" if key.name in NOT_ACTED_ON else key.doc
 
 
 def server_key(name: str) -> ConfigKey | None:

@@ -13,6 +13,7 @@ from ottla.base.config import ConfigError
 from ottla.broker.config_keys.server import SERVER_KEYS
 from ottla.broker.config_limit import broker_conflicts
 from ottla.broker.config_listener import ListenerAddress, is_host, parse_pairs
+from ottla.broker.operator_policy import check_policies
 from ottla.replication.near_replica import SELECTORS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def check_together(config: "ServerConfig") -> None:
 
 
 def check_startable(config: "ServerConfig") -> None:
-    """Raises a `ConfigError` for protection that was asked for and that this release cannot give."""
+    """Raises a `ConfigError` for what was asked for and this release cannot give: a node without it would mislead."""
     for listener in config.listeners:
         protocol = config.security_protocols[listener.name]
         if protocol != "PLAINTEXT":
@@ -63,6 +64,14 @@ def check_startable(config: "ServerConfig") -> None:
             "An authorizer is asked for, and this release enforces no ACLs yet: remove authorizer.class.name to start "
             "a node on which everybody may do everything.",
         )
+    if config.boolean("remote.log.storage.system.enable"):
+        raise ConfigConflictError(
+            "remote.log.storage.system.enable",
+            "Tiered storage is asked for, and this release has none: remove remote.log.storage.system.enable to start "
+            "a node that keeps all segments on its own disks.",
+        )
+    if config.is_controller:
+        check_policies(config)
 
 
 def warnings_of(config: "ServerConfig") -> Iterator[str]:

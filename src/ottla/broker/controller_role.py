@@ -17,6 +17,7 @@ from ottla.broker.controller_parts import ControllerParts
 from ottla.broker.controller_registration import ControllerRegistration
 from ottla.broker.dynamic_config import DynamicConfig
 from ottla.broker.node_surroundings import NodeSurroundings
+from ottla.broker.operator_policy import OperatorPolicy
 from ottla.broker.pipeline import Pipeline
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.quorum_member import QuorumMember
@@ -44,10 +45,11 @@ class ControllerRole:
         self._member = member
         self._registration: ControllerRegistration | None = None
         config = around.config
+        policy = OperatorPolicy(config)
 
         def make(driver: ControllerDriver) -> Controller:
             settings = config.controller_settings(around.cluster_id, _own_broker(around))
-            ports = ControllerPorts(schema, SystemRandom(), QuorumPort(member.raft, driver.overflowed))
+            ports = ControllerPorts(schema, SystemRandom(), QuorumPort(member.raft, driver.overflowed), policy)
             return Controller(settings, ports, member.store.bootstrap)
 
         self.driver = ControllerDriver(make, member.raft, member.metadata.loader, around.steady_clock, config.node_id)

@@ -37,8 +37,6 @@ _CONNECTIONS: Final = {
     "early.start.listeners",
 }
 _PLUGINS: Final = {
-    "create.topic.policy.class.name",
-    "alter.config.policy.class.name",
     "principal.builder.class",
     "security.providers",
 }
@@ -79,6 +77,9 @@ _INTERNAL_TOPICS: Final = {
     "share.coordinator.state.topic.min.isr",
     "share.coordinator.state.topic.segment.bytes",
 }
+
+NO_EFFECT: Final = "(No effect here.)"
+"""Ends the documentation of such a setting in DescribeConfigs, where tools find it."""
 
 NOT_ACTED_ON: Final = frozenset(
     {

@@ -16,7 +16,7 @@ TOPIC_KEYS: Final = ConfigKeys((
     fixed("delete.topic.enable", BOOLEAN, True, None,
           "Whether topics can be deleted."),
     fixed("create.topic.policy.class.name", CLASS, None, None,
-          "A class that may refuse new topics."),
+          "A Python class, `module:Class`, that may refuse new topics."),
     fixed("alter.config.policy.class.name", CLASS, None, None,
-          "A class that may refuse changes of configs."),
+          "A Python class, `module:Class`, that may refuse changes of configs."),
 ))  # fmt: skip

@@ -28,6 +28,9 @@ _SOURCES: Final = {
     ConfigSource.DYNAMIC_GROUP_CONFIG: "group",
 }
 
+_NO_EFFECT: Final = "(No effect here.)"
+"""How an Ottla broker ends the documentation of a setting that it ignores."""
+
 
 async def resource_of(admin: AsyncAdmin, options: argparse.Namespace) -> ConfigResource:
     """The resource that is meant. Raises `CommandError` for a topic that does not exist and a broker that is none."""
@@ -47,14 +50,14 @@ async def resource_of(admin: AsyncAdmin, options: argparse.Namespace) -> ConfigR
 async def show(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     """Prints settings, sorted by name."""
     resource = await resource_of(admin, options)
-    described = await admin.describe_configs([resource], include_documentation=options.docs)
+    described = await admin.describe_configs([resource], include_documentation=True)
     entries = [
         entry
         for name, entry in sorted(described[resource].items())
         if options.like in name and (options.all or _is_set(entry, resource))
     ]
     if options.json:
-        print_document([_document(entry) for entry in entries])
+        print_document([_document(entry, with_docs=options.docs) for entry in entries])
         return 0
     style = Style.of()
     if not entries:
@@ -83,6 +86,11 @@ def shown(entry: ConfigEntry | None) -> str | None:
     return "(secret)" if entry.is_sensitive else '""' if entry.value == "" else entry.value
 
 
+def has_no_effect(entry: ConfigEntry) -> bool:
+    """Whether the broker says that it takes the setting for the sake of files written for Kafka, and ignores it."""
+    return (entry.documentation or "").endswith(_NO_EFFECT)
+
+
 def _row(entry: ConfigEntry) -> list[object]:
     source = _SOURCES.get(entry.source, "unknown")
     is_plain = entry.source is ConfigSource.DEFAULT_CONFIG
@@ -90,7 +98,9 @@ def _row(entry: ConfigEntry) -> list[object]:
     return [
         Toned(entry.name, Tone.NAME),
         value if value is None or is_plain else Toned(value, Tone.STRONG),
-        Toned(source, Tone.FAINT if is_plain else Tone.GOOD),
+        Toned("no effect here", Tone.FAINT)
+        if has_no_effect(entry)
+        else Toned(source, Tone.FAINT if is_plain else Tone.GOOD),
     ]
 
 
@@ -102,12 +112,13 @@ def _explained(entry: ConfigEntry, style: Style) -> str:
     return f"{style.paint(entry.name, Tone.NAME)} = {shown(entry)} {source}\n{words}"
 
 
-def _document(entry: ConfigEntry) -> dict[str, object]:
+def _document(entry: ConfigEntry, *, with_docs: bool) -> dict[str, object]:
     return {
         "name": entry.name,
         "value": None if entry.is_sensitive else entry.value,
         "source": entry.source.name,
         "sensitive": entry.is_sensitive,
         "read_only": entry.is_read_only,
-        **({"documentation": entry.documentation} if entry.documentation else {}),
+        "no_effect": has_no_effect(entry),
+        **({"documentation": entry.documentation} if with_docs and entry.documentation else {}),
     }
