@@ -1,11 +1,10 @@
-"""The house rules that a machine can hold: see CONTRIBUTING.md."""
+"""The house rules that a machine can hold: see CONTRIBUTING.md. A test for each rule, which lists the offenders."""
 
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -16,62 +15,74 @@ DOCSTRING_LINES_MAX = 14
 REFUSED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "tools"}
 
 
+def test_there_are_sources_to_look_at() -> None:
+    assert len(SOURCES) > 1_000
+    assert len(COMPILED_SOURCES) > 10
+
+
+def test_files_are_short() -> None:
+    lines = {path: path.read_text().count("\n") for path in SOURCES + COMPILED_SOURCES}
+    assert not [f"{identify(path)}: {count} lines" for path, count in lines.items() if count > LINES_MAX]
+
+
+def test_files_say_what_they_own() -> None:
+    said = {path: ast.get_docstring(tree(path)) for path in SOURCES}
+    said |= {path: _leading_docstring(path.read_text()) for path in COMPILED_SOURCES}
+    assert not [identify(path) for path, docstring in said.items() if not docstring], "no module docstring"
+    long = [identify(path) for path, docstring in said.items() if (docstring or "").count("\n") >= DOCSTRING_LINES_MAX]
+    assert not long, f"docstrings of more than {DOCSTRING_LINES_MAX} lines"
+
+
+def test_functions_are_short() -> None:
+    functions = [(path, *found) for path in SOURCES for found in _functions(path)]
+    functions += [(path, *found) for path in COMPILED_SOURCES for found in _compiled_functions(path)]
+    assert not [
+        f"{identify(path)}: {name}, {lines} lines" for path, name, lines in functions if lines > FUNCTION_LINES_MAX
+    ]
+
+
+def test_compiled_modules_have_a_type_stub_or_are_only_for_c() -> None:
+    """`ottla.base.accelerated` finds by the stubs what there is to compile."""
+    assert not [
+        identify(path)
+        for path in COMPILED_SOURCES
+        if not path.with_suffix(".pyi").exists() and not path.with_suffix(".pxd").exists()
+    ]
+
+
+def test_names_say_what_is_inside() -> None:
+    parts = {path: {part.removesuffix(".py") for part in path.relative_to(ROOT / "src").parts} for path in SOURCES}
+    assert not [identify(path) for path, names in parts.items() if REFUSED_NAMES & names]
+
+
+def test_packages_have_no_logic_in_their_front_door() -> None:
+    allowed = (ast.Expr, ast.Import, ast.ImportFrom, ast.Assign)
+    assert not [
+        identify(path)
+        for path in SOURCES
+        if path.name == "__init__.py"
+        and not all(isinstance(node, allowed) or _is_for_type_checkers(node) for node in tree(path).body)
+    ]
+
+
+def test_nothing_is_left_unfinished() -> None:
+    unfinished = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
+    assert not [identify(path) for path in SOURCES if unfinished.search(path.read_text())]
+
+
 def identify(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", SOURCES + COMPILED_SOURCES, ids=identify)
-def test_files_are_short(path: Path) -> None:
-    assert path.read_text().count("\n") <= LINES_MAX
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
-@pytest.mark.parametrize("path", SOURCES + COMPILED_SOURCES, ids=identify)
-def test_files_say_what_they_own(path: Path) -> None:
-    text = path.read_text()
-    docstring = ast.get_docstring(ast.parse(text)) if path.suffix == ".py" else _leading_docstring(text)
-    assert docstring, "no module docstring"
-    assert docstring.count("\n") < DOCSTRING_LINES_MAX
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=identify)
-def test_functions_are_short(path: Path) -> None:
-    long = [
-        f"{node.name} ({node.end_lineno - node.lineno} lines)"
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.end_lineno is not None
-        and node.end_lineno - node.lineno > FUNCTION_LINES_MAX
-    ]
-    assert not long
-
-
-@pytest.mark.parametrize("path", COMPILED_SOURCES, ids=identify)
-def test_compiled_functions_are_short(path: Path) -> None:
-    long = [f"{name} ({lines} lines)" for name, lines in _compiled_functions(path) if lines > FUNCTION_LINES_MAX]
-    assert not long
-
-
-@pytest.mark.parametrize("path", COMPILED_SOURCES, ids=identify)
-def test_compiled_modules_have_a_type_stub_or_are_only_for_c(path: Path) -> None:
-    """`ottla.base.accelerated` finds by the stubs what there is to compile."""
-    assert path.with_suffix(".pyi").exists() or path.with_suffix(".pxd").exists()
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=identify)
-def test_names_say_what_is_inside(path: Path) -> None:
-    assert not REFUSED_NAMES & {part.removesuffix(".py") for part in path.relative_to(ROOT / "src").parts}
-
-
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.name == "__init__.py"], ids=identify)
-def test_packages_have_no_logic_in_their_front_door(path: Path) -> None:
-    allowed = (ast.Expr, ast.Import, ast.ImportFrom, ast.Assign)
-    body = ast.parse(path.read_text()).body
-    assert all(isinstance(node, allowed) or _is_for_type_checkers(node) for node in body)
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=identify)
-def test_nothing_is_left_unfinished(path: Path) -> None:
-    assert not re.findall(r"\b(TODO|FIXME|XXX|NotImplementedError)\b", path.read_text())
+def _functions(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno is not None:
+            yield node.name, node.end_lineno - node.lineno
 
 
 def _is_for_type_checkers(node: ast.stmt) -> bool:
