@@ -5,20 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.clients.compatibility import note_answer
 from tests.clients.server import kinds, start_server
 from tests.kafka.server import Server
 from tests.parity.run import SETTINGS, ask_everything
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Each comparison counts on the page about compatibility."""
-    outcome: Any = yield
-    report = outcome.get_result()
-    name = getattr(item, "funcargs", {}).get("name")
-    if report.when == "call" and isinstance(name, str):
-        note_answer(name, report.outcome)
 
 
 @pytest.fixture(scope="session", params=kinds())

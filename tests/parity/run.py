@@ -78,20 +78,21 @@ def record(found: Mapping[str, tuple[Any, str]]) -> None:
 
     What is listed in one subject may come from another one before it: the last word has a recording of all.
     """
-    asked = {_subject(name) for name in found}
-    entries = {name: entry for name, entry in recorded().items() if _subject(name) not in asked}
+    asked = {subject_of(name) for name in found}
+    entries = {name: entry for name, entry in recorded().items() if subject_of(name) not in asked}
     for name, (answer, request) in found.items():
         entries[name] = {"request": request, "answer": answer}
     first_with: dict[str, str] = {}
     with RECORDED.open("w") as lines:
-        for name in sorted(entries, key=lambda name: SUBJECTS.index(_subject(name))):
+        for name in sorted(entries, key=lambda name: SUBJECTS.index(subject_of(name))):
             entry = {key: value for key, value in entries[name].items() if key not in ("name", "as")}
             same = first_with.setdefault(json.dumps(entry), name)
             entry = {"name": name} | (entry if same == name else {"as": same})
             lines.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def _subject(name: str) -> str:
+def subject_of(name: str) -> str:
+    """The subject that a question belongs to."""
     return name.partition("/")[0]
 
 
