@@ -167,6 +167,7 @@ class _Round:
         self._worker = worker
         outcome: Finished | Failed | None = None
         try:
+            self._log.expect_gaps_below(cleanable.end_offset)
             for report in worker.reports():
                 if ticket.is_void:
                     break

@@ -232,6 +232,9 @@ def roll(log: "Log", now_ms: int, base_offset: int | None) -> Segment:
         return active
     active.seal()
     log.snapshots.write(new_offset, log.producers.entries.values())
+    if new_offset > log.log_end_offset and log.contiguity.raise_to(new_offset):
+        # A leader's gap that no index can express: too rare for another thread.
+        log.disk.flush_directory(log.directory)
     segment = Segment.create(log.disk, log.directory, new_offset, log.config)
     segment.created_ms = now_ms
     log.segments.add(segment)

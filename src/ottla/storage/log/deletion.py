@@ -90,6 +90,7 @@ def take_directory(log: "Log", directory: str) -> None:
     """Tells everything that has paths that the directory was renamed."""
     log.directory = directory
     log.snapshots.directory = directory
+    log.contiguity.directory = directory
     log.epochs.path = f"{directory}/{log.epochs.path.rpartition('/')[2]}"
     for segment in (*log.segments, *log.deleted, *log.swapping):
         segment.relocate(directory)

@@ -1,11 +1,12 @@
 """Looks once for offsets between a log's segments that no file holds, because one is gone.
 
-A read passes over them without a word, as in Apache Kafka: after compaction they are nothing unusual. Where nothing is
-compacted somebody has to be told.
+A read passes over them without a word, as in Apache Kafka: after compaction they are nothing unusual. Where nothing was
+compacted, as `contiguity` has it, somebody has to be told.
 """
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 from ottla.storage.errors import CorruptFileError
@@ -16,14 +17,13 @@ _log = logging.getLogger(__name__)
 
 
 def tell_of_holes(log: Log, run_on_writer: Callable[[Callable[[], None]], None]) -> None:
-    """Names the holes of a log that is not compacted, for threads that may wait.
+    """Names the holes of a log that are not compaction's, for threads that may wait.
 
     The end of a segment is found out by whoever writes the log, one at a time: it has others to serve.
     """
-    if log.config.compact:
-        return
     for segment, following in pairwise(log.segments.all()):
-        run_on_writer(lambda segment=segment, following=following: _look(log, segment, following))  # type: ignore[misc]
+        if log.contiguity.holds_at(following.base_offset):
+            run_on_writer(partial(_look, log, segment, following))
 
 
 def _look(log: Log, segment: Segment, following: Segment) -> None:

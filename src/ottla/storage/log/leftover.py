@@ -17,9 +17,8 @@ from ottla.storage.segment.segment import Segment
 _log = logging.getLogger(__name__)
 
 
-def finish_interrupted(disk: Disk, directory: str, config: LogConfig) -> list[FileName]:
-    """Cleans up, and answers the segments' files and snapshots that are left."""
-    names = disk.list(directory)
+def finish_interrupted(disk: Disk, directory: str, names: list[str], config: LogConfig) -> list[FileName]:
+    """Cleans up among the files in a directory, and answers the segments' files and snapshots that are left."""
     found = _parsed(names)
     temporary = [name for name in names if name.endswith(TEMPORARY_SUFFIX)]
     for name in temporary:

@@ -17,6 +17,7 @@ from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.leader_epoch import checkpoint
 from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.log.contiguity import Contiguity
 from ottla.storage.log.epoch_repair import rebuild_epochs
 from ottla.storage.log.leftover import finish_interrupted
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
@@ -66,6 +67,7 @@ class LoadedLog:
     epochs: LeaderEpochCache
     producers: ProducerState
     snapshots: SnapshotDirectory
+    contiguity: Contiguity
     log_start_offset: int
     log_end_offset: int
     recovery_point: int
@@ -76,7 +78,8 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
     is_new = disk.status(directory) is None
     if is_new:
         disk.make_directory(directory)
-    files = finish_interrupted(disk, directory, config) if not is_new else []
+    names = disk.list(directory)
+    files = finish_interrupted(disk, directory, names, config)
     segments = Segments(Segment.open(disk, directory, base, config) for base in _offsets(files, file_name.LOG))
     loaded = LoadedLog(
         directory,
@@ -84,16 +87,18 @@ def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) ->
         _read_epochs(disk, f"{directory}/{checkpoint.FILE_NAME}"),
         ProducerState(options.producer_id_expiration_ms),
         SnapshotDirectory(disk, directory, _offsets(files, file_name.SNAPSHOT)),
+        Contiguity(disk, directory, names),
         options.log_start_offset,
         0,
         options.recovery_point,
     )
     _find_lost_epochs(disk, loaded, options)
     if len(segments) and options.shutdown is not Shutdown.CLEAN:
-        recover(disk, loaded, config, options.now_ms)
+        recover(disk, loaded, options.now_ms)
     _check_flushed(loaded, options.shutdown)
     _check_start(loaded, options.shutdown)
     _find_bounds(disk, loaded, config)
+    loaded.contiguity.begin(loaded.log_end_offset)
     if options.shutdown is Shutdown.CLEAN:
         _load_producers(disk, loaded, options.now_ms)
     loaded.producers.transactions.replicated(loaded.log_start_offset)

@@ -28,6 +28,7 @@ from ottla.storage.index.transaction_index import AbortedTransaction, IndexDiges
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log import append, deletion, lookup, read, transaction_index_checkpoint, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
+from ottla.storage.log.contiguity import Contiguity
 from ottla.storage.log.end import LogEnd
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.loader import LoadOptions, load
@@ -51,6 +52,7 @@ class Log(LogEnd):
         "_flushing",
         "_has_new_directory",
         "_warm",
+        "contiguity",
         "directory",
         "disk",
         "index_digests",
@@ -74,6 +76,7 @@ class Log(LogEnd):
         self.directory = loaded.directory
         self.segments: Segments = loaded.segments
         self.snapshots: SnapshotDirectory = loaded.snapshots
+        self.contiguity: Contiguity = loaded.contiguity
         self.recovery_point = loaded.recovery_point
         self.last_flush_ms = options.now_ms
         self._deleted: list[Segment] = []
@@ -419,8 +422,16 @@ class Log(LogEnd):
         with self._flushing, self._io():
             deletion.abandon_swap(self)
 
+    def expect_gaps_below(self, offset: int) -> None:
+        """Before segments below an offset are swapped: on the disk when it returns, for threads that may wait."""
+        with self._flushing, self._io():
+            if self.contiguity.raise_to(offset):
+                self.disk.flush_directory(self.directory)
+
     def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
         """All of it, for threads that may wait: atomic, also in a crash."""
+        following = self.segments.after(old[-1])
+        self.expect_gaps_below(self.log_end_offset if following is None else following.base_offset)
         self.begin_swap(new)
         self.flush_names()
         self.finish_swap(old)

@@ -1,22 +1,24 @@
 """After a crash: what is in the log is found out by reading it, from the segment that holds the recovery point on.
 
-Each batch must be whole, match its CRC and go on where the one before ended. The first that does not is where the log
-ends; it and everything after it was never flushed, so nobody was promised it. One that lies below the recovery point
-*was* flushed: then the disk lost something that it had confirmed, and the log is not touched. Indexes, epochs and
-producer state of what was read are built anew; snapshots in that range are not believed.
+Each batch must be whole, match its CRC, and neither its offset nor its leader epoch may go back. The first that does
+not is where the log ends; it and everything after it was never flushed, so nobody was promised it. One that lies below
+the recovery point *was* flushed: then the disk lost something that it had confirmed, and the log is not touched.
+Indexes, epochs and producer state of what was read are built anew; snapshots in that range are not believed.
+
+Offsets that no batch holds are no damage: compaction takes them out, and a topic may have been compacted whatever its
+settings are now. Only where `contiguity` says that a segment reached up to the next one has its end been lost.
 """
 
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.batch import Batch
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.leader_epoch.cache import LeaderEpochCache
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
-from ottla.storage.log_config import LogConfig
+from ottla.storage.log.recovery_walk import RecoveryWalk
 from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.segment.scan import StoredBatch
 from ottla.storage.segment.segment import Segment
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def recover(disk: Disk, loaded: "LoadedLog", config: LogConfig, now_ms: int) -> None:
+def recover(disk: Disk, loaded: "LoadedLog", now_ms: int) -> None:
     """Reads and repairs the segments that may not have been flushed; brings producer state to the log end."""
     suspects = loaded.segments.from_offset(loaded.recovery_point)
     first = suspects[0].base_offset
@@ -42,14 +44,15 @@ def recover(disk: Disk, loaded: "LoadedLog", config: LogConfig, now_ms: int) -> 
     load_snapshot(disk, loaded.snapshots, producers, first, now_ms)
     replay_segments(producers, [segment for segment in loaded.segments if segment.base_offset < first], first)
     for slot, segment in enumerate(suspects):
-        if slot and _has_gap(loaded, segment, suspects[slot - 1], config):
+        if slot and _lacks_end(loaded, suspects[slot - 1], segment):
             _drop(loaded, suspects[slot:])
             break
         if slot:
             suspects[slot - 1].seal()
             loaded.snapshots.write(segment.base_offset, producers.entries.values())
-        if _recover_segment(segment, loaded, config) and not _goes_on(loaded, suspects[slot + 1 :]):
-            _drop(loaded, suspects[slot + 1 :])
+        following = suspects[slot + 1 :]
+        if _recover_segment(segment, loaded, following) and not _goes_on(loaded, following):
+            _drop(loaded, following)
             break
     loaded.epochs.flush()
     for segment in suspects:
@@ -68,60 +71,38 @@ def _goes_on(loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
     return bool(following) and following[0].base_offset == loaded.producers.end_offset
 
 
-def _has_gap(loaded: "LoadedLog", segment: Segment, before: Segment, config: LogConfig) -> bool:
-    """Whether the end of the segment before was lost without a trace while this one survived.
-
-    Segments follow each other without a gap, but for what compaction took out.
-    """
-    if config.compact or segment.base_offset <= loaded.recovery_point:
+def _lacks_end(loaded: "LoadedLog", before: Segment, segment: Segment) -> bool:
+    """Whether the end of the segment before was lost without a trace while this one survived."""
+    if segment.base_offset <= loaded.recovery_point or not loaded.contiguity.holds_at(segment.base_offset):
         return False
     return before.next_offset < segment.base_offset
 
 
-def _recover_segment(segment: Segment, loaded: "LoadedLog", config: LogConfig) -> bool:
+def _recover_segment(segment: Segment, loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
     """Rebuilds what belongs to a segment; answers whether its tail was torn and had to be cut."""
     segment.forget_indexes()
     segment.transaction_index.reset()
-    scan = segment.scan()
-    end, next_offset = 0, segment.base_offset
-    problem: str | None = None
-    for batch in scan:
-        # Where a log ended when it was flushed a batch ended: no gap reaches across the recovery point.
-        offset_max = segment.offset_max if config.compact else max(next_offset, loaded.recovery_point)
-        problem = _problem(batch, next_offset, offset_max)
-        if problem is not None:
-            break
-        segment.index(scan.batch_position, batch)
+    offset_max = min(segment.offset_max, following[0].base_offset - 1 if following else segment.offset_max)
+    flushed_end = loaded.recovery_point if loaded.contiguity.is_as_appended(segment.base_offset) else 0
+    walk = RecoveryWalk(segment.scan(), segment.base_offset, offset_max, flushed_end)
+    for position, batch in walk:
+        segment.index(position, batch)
         _take_in(segment, batch, loaded.epochs, loaded.producers)
-        end, next_offset = scan.position, batch.next_offset
-    problem = problem or scan.problem
+    next_offset, problem = walk.next_offset, walk.problem
     loaded.producers.end_offset = next_offset
     if problem is None:
         return False
     if next_offset < loaded.recovery_point:
         raise CorruptFileError(
-            f"{problem}, at position {end} (offset {next_offset}), though everything below offset "
+            f"{problem}, at position {walk.end} (offset {next_offset}), though everything below offset "
             f"{loaded.recovery_point} was on the disk",
             segment.path(),
         )
     _log.warning(
-        "%s: %d bytes cut off at offset %d: %s", segment.path(), segment.size_bytes - end, next_offset, problem
+        "%s: %d bytes cut off at offset %d: %s", segment.path(), segment.size_bytes - walk.end, next_offset, problem
     )
-    segment.cut(end)
+    segment.cut(walk.end)
     return True
-
-
-def _problem(batch: StoredBatch, next_offset: int, offset_max: int) -> str | None:
-    """What is wrong with a batch that should begin between two offsets; the CRC does not cover where it begins."""
-    if not batch.crc_matches():
-        return "the CRC does not match"
-    try:
-        base_offset = batch.base_offset
-    except DecodeError as error:
-        return str(error)
-    if not next_offset <= base_offset <= offset_max or batch.last_offset < base_offset:
-        return f"offset {base_offset} where {next_offset} is next"
-    return None
 
 
 def _take_in(segment: Segment, batch: StoredBatch, epochs: LeaderEpochCache, producers: ProducerState) -> None:

@@ -75,6 +75,7 @@ def finish(log: "Log", truncation: Truncation) -> None:
             _restart(log, truncation)
         else:
             _cut(log, truncation)
+        log.contiguity.lower_to(log.log_end_offset)
         log.doom(truncation.dropped)
     log.epochs.flush_noted()
 

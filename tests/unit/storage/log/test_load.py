@@ -142,7 +142,7 @@ def test_leftovers_are_cleared_away(disk: SimulatedDisk, log: Log) -> None:
     assert offsets(again) == list(range(20))
     left = set(disk.list(DIRECTORY))
     assert "unknown" in left
-    assert not any(name.endswith((".deleted", ".cleaned", ".swap", ".tmp")) for name in left)
+    assert not any(name.endswith((".log.deleted", ".cleaned", ".swap", ".tmp")) for name in left)
     assert f"{99:020d}.index" not in left
 
 
