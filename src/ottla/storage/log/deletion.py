@@ -72,6 +72,8 @@ def finish_swap(log: "Log", old: Sequence[Segment]) -> None:
     for segment in new:
         segment.change_suffix("")
     log.segments.replace(old, new)
+    # One for each segment that is there: what lies between them is read from the one before, if it comes to that.
+    log.snapshots.remove_between(old[0].base_offset, old[-1].base_offset, {segment.base_offset for segment in new})
     log.doom(old)
 
 

@@ -4,7 +4,7 @@ One is taken whenever a segment is rolled, named after the new segment's base of
 after the log end; so state is rebuilt by reading at most the segments after the newest good one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ottla.storage.disk.port import Access, Disk
 from ottla.storage.producer_state.entry import ProducerEntry
@@ -50,6 +50,12 @@ class SnapshotDirectory:
         """
         for offset in self.offsets:
             if not offset_min <= offset <= offset_max:
+                self.remove(offset)
+
+    def remove_between(self, offset_min: int, offset_max: int, kept: Collection[int]) -> None:
+        """Deletes those of a range of offsets, both inclusive, except for some."""
+        for offset in self.offsets:
+            if offset_min <= offset <= offset_max and offset not in kept:
                 self.remove(offset)
 
     def remove_strays(self, base_offsets: Iterable[int], log_end_offset: int) -> None:
