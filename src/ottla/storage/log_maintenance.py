@@ -36,8 +36,8 @@ class LogMaintenance:
         self._run_on_writer: Final = run_on_writer
         self.removal: Final = DelayedRemoval()
         self._old_timestamps: Final = OldTimestampWarning(SystemClock())
-        self._examined: Final[set[TopicPartition]] = set()
-        """Logs that were looked at for holes."""
+        self._examined: frozenset[Log] = frozenset()
+        """Logs that were looked at for holes, of those that were there the last time."""
 
     def flush_after_append(self, log: Log, offset: int, done: FlushDone) -> bool:
         """Has an append flushed before it is acknowledged, if the log's settings ask for it.
@@ -81,13 +81,15 @@ class LogMaintenance:
         Logs that are just being compacted have to wait for the next time. How many segments went.
         """
         deleted = 0
+        examined: set[Log] = set()
         for home in self._directories.online():
             for partition, log in [*home.logs.items(), *home.future_logs.items()]:
                 with home.offline_quietly():
                     deleted += self._clean_up(partition, log, now_ms)
-                    if partition not in self._examined:
-                        self._examined.add(partition)
+                    examined.add(log)
+                    if log not in self._examined:
                         tell_of_holes(log, self._run_on_writer)
+        self._examined = frozenset(examined)
         self.remove_due(now_ms)
         return deleted
 

@@ -1,4 +1,5 @@
 import errno
+import gc
 import logging
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import Fault, SimulatedDisk
 from ottla.storage.errors import CorruptFileError, StorageError
+from ottla.storage.log.log import Log
 from ottla.storage.log_manager import LogManager
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.meta_properties import MetaProperties, write_meta_properties
@@ -339,6 +341,36 @@ def test_segments_that_retention_drops_are_removed_after_the_delay(disk: Simulat
     assert "00000000000000000000.log.deleted" in names(disk, "/data/a-0")
     manager.maintenance.cleanup(NOW_MS + 5000 + 60_000)
     assert "00000000000000000000.log.deleted" not in names(disk, "/data/a-0")
+
+
+def test_a_topic_that_was_made_anew_is_looked_at_for_holes_again(
+    disk: SimulatedDisk, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = load(disk, clock)
+    for _ in range(2):
+        log = manager.get_or_create(A0, None)
+        append(log, data_batch())
+        log.roll(NOW_MS, 5)
+        manager.maintenance.cleanup(NOW_MS)
+        manager.maintenance.cleanup(NOW_MS)
+        assert caplog.text.count("offsets 1 to 4 are in no file") == 1
+        caplog.clear()
+        manager.delete([A0])
+
+
+def test_deleted_logs_are_forgotten(disk: SimulatedDisk, clock: ManualClock) -> None:
+    manager = load(disk, clock)
+    gc.collect()
+    before = _log_count()
+    fill(manager, A0)
+    manager.maintenance.cleanup(NOW_MS)
+    manager.delete([A0])
+    manager.maintenance.cleanup(NOW_MS + 60_000)
+    assert _log_count() == before
+
+
+def _log_count() -> int:
+    return sum(isinstance(found, Log) for found in gc.get_objects())
 
 
 def test_a_log_moves_to_another_directory(disk: SimulatedDisk, clock: ManualClock) -> None:

@@ -24,6 +24,7 @@ from ottla.coordinator.group.consumer.record import (
 )
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.consumer.target import compute_targets
+from ottla.coordinator.group.consumer.topic_change import TopicChanges
 from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason
 from ottla.coordinator.group.subscription_change import some
 from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
@@ -36,17 +37,14 @@ class Membership:
         self.surroundings: Final = surroundings
         self.timers: Final = timers
         self.hashes: Final = surroundings.hashes
-        self._change_count = 0
+        self._changes = TopicChanges()
         self._seen: dict[str, tuple[int, int]] = {}
         """Group → how many changes of topics it has taken notice of, and its epoch then."""
-        self._changed: dict[str, int] = {}
-        """Topic → which change was its last; for the log."""
 
     def topics_changed(self, names: frozenset[str]) -> None:
         """Groups look at their topics anew when they next hear of a member."""
         self.hashes.forget(names)
-        self._change_count += 1
-        self._changed.update(dict.fromkeys(names, self._change_count))
+        self._changes.note(names)
 
     def forget(self, group_id: str) -> None:
         """The group is gone."""
@@ -55,7 +53,7 @@ class Membership:
     def clear(self) -> None:
         """All groups are gone."""
         self._seen.clear()
-        self._changed.clear()
+        self._changes.clear()
         # Without an active shard nobody would hear of changes.
         self.hashes.clear()
 
@@ -73,21 +71,22 @@ class Membership:
         """
         group_id, group = draft.group_id, draft.group
         seen = self._seen.get(group_id)
-        is_new_to_it = seen is None or seen[0] != self._change_count or group.epoch < seen[1]
+        is_new_to_it = seen is None or seen[0] != self._changes.count or group.epoch < seen[1]
         if reason is None and not is_new_to_it:
             return
         metadata_hash = self.hashes.of_group(group.subscribed_topics())
         if reason is None and metadata_hash != group.metadata_hash:
             since = 0 if seen is None else seen[0]
-            changed = [name for name in group.subscribed_topics() if self._changed.get(name, 0) > since]
-            topics = some(changed) or "topics that members are subscribed to"
+            topics = (
+                some(self._changes.since(since, group.subscribed_topics())) or "topics that members are subscribed to"
+            )
             reason, detail = (
                 RebalanceReason.METADATA_CHANGED,
                 f"{topics} changed: made, deleted or with other partitions",
             )
         if reason is not None:
             self._raise_epoch(draft, metadata_hash, reason, detail)
-        self._seen[group_id] = (self._change_count, draft.group.epoch)
+        self._seen[group_id] = (self._changes.count, draft.group.epoch)
         if group.has_partition_metadata:
             draft.write(partition_metadata_tombstone(group_id))
 
