@@ -1,8 +1,8 @@
 """What a node's process holds, counted when a signal asks for it: for `make soak`, and for a node that grows.
 
 With `OTTLA_OBJECT_COUNTS=DIRECTORY` in the environment each SIGUSR1 writes `DIRECTORY/objects-PID.json`: how many
-objects only the garbage collector could free, how many blocks of memory Python has given out, and the number of objects
-of each type. The node stands still meanwhile. Without the variable nothing is installed.
+objects only the garbage collector could free since the signal before, how many blocks of memory Python has given out,
+and the number of objects of each type. The node stands still meanwhile. Without the variable nothing is installed.
 """
 
 import asyncio
@@ -36,16 +36,20 @@ class _ObjectCounter:
 
     def __init__(self, path: Path) -> None:
         self._path: Final = path
+        self._freed = 0
+        """How many objects the collector had freed at the last signal, since the process began."""
 
     def write(self) -> None:
         """Collects garbage, counts what is left, and writes both down."""
-        garbage = gc.collect()
+        gc.collect()
+        freed = sum(generation["collected"] for generation in gc.get_stats())
         types = Counter(map(type, gc.get_objects()))
         found = {
-            "garbage": garbage,
+            "garbage": freed - self._freed,
             "blocks": sys.getallocatedblocks(),
             "types": {f"{kind.__module__}.{kind.__qualname__}": count for kind, count in types.most_common()},
         }
+        self._freed = freed
         unfinished = self._path.with_suffix(".new")
         unfinished.write_text(json.dumps(found))
         unfinished.replace(self._path)

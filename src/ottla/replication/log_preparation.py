@@ -7,6 +7,7 @@ retention and cleaning are paused from before the work is handed over until afte
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
@@ -60,18 +61,24 @@ class LogPreparation:
     def prepare(self, wanted: Sequence[Wanted], prepared: Callable[[Sequence[Prepared]], None]) -> None:
         """Prepares all; `prepared` is called on the loop for a few of them at a time."""
         chunks = deque(wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
-
-        def go_on(worker: Worker, done: Sequence[Prepared]) -> None:
-            if self._is_closed:
-                return
-            if chunks:
-                self._submit(worker, chunks.popleft(), go_on)
-            prepared(done)
-
         # Each thread has one chunk to work on and one that waits: handing over thousands would take its time too.
         for worker in (*self._workers, *self._workers):
             if chunks:
-                self._submit(worker, chunks.popleft(), go_on)
+                self._submit(worker, chunks.popleft(), partial(self._go_on, chunks, prepared))
+
+    def _go_on(
+        self,
+        chunks: deque[Sequence[Wanted]],
+        prepared: Callable[[Sequence[Prepared]], None],
+        worker: Worker,
+        done: Sequence[Prepared],
+    ) -> None:
+        """A worker is done with a chunk, and takes the next."""
+        if self._is_closed:
+            return
+        if chunks:
+            self._submit(worker, chunks.popleft(), partial(self._go_on, chunks, prepared))
+        prepared(done)
 
     def delete(self, names: Sequence[TopicPartition], deleted: Callable[[Sequence[ApiError]], None]) -> None:
         """Takes logs away; `deleted` is called on the loop, with what went wrong."""

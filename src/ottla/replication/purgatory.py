@@ -31,12 +31,15 @@ class Operation(Protocol[C]):
 
 
 class _Watch(Generic[K]):
-    """An operation, the keys it is watched under, and its time limit."""
+    """An operation, the keys it is watched under, and its time limit; nothing of them once it is over.
+
+    Who may give it up keeps it, and with it everything that a request holds, its connection as well.
+    """
 
     __slots__ = ("keys", "operation", "timeout")
 
     def __init__(self, operation: Operation[K], keys: tuple[K, ...]) -> None:
-        self.operation = operation
+        self.operation: Operation[K] | None = operation
         self.keys = keys
         self.timeout: Timeout | None = None
 
@@ -75,20 +78,25 @@ class Purgatory(Generic[K]):
         completed = 0
         for watch in list(watches):
             # Completing one may lead to a check of this key again, which completes others of the list.
-            if watch in watches and watch.operation.is_ready(key):
+            operation = watch.operation
+            if operation is not None and watch in watches and operation.is_ready(key):
                 self._forget(watch)
-                watch.operation.complete()
+                operation.complete()
                 completed += 1
         return completed
 
     def _expire(self, watch: _Watch[K]) -> None:
+        operation = watch.operation
         self._forget(watch)
-        watch.operation.expired()
+        if operation is not None:
+            operation.expired()
 
     def _forget(self, watch: _Watch[K]) -> None:
         """Lets go of it; nothing the second time."""
         if watch.timeout is not None:
             watch.timeout.cancel()
+            watch.timeout = None
+        watch.operation = None
         watched = self.watched
         keys, watch.keys = watch.keys, ()
         for key in keys:

@@ -182,7 +182,7 @@ class _Describer:
         self._view = cache.view(listener)
         self._brokers = cache.image.cluster.brokers
         self._is_usual = version >= _LISTENER_ERRORS
-        self._partition = self._partition_of_v0 if version == 0 else self._any_partition
+        self._is_oldest = version == 0
         self._unreachable = ErrorCode.LISTENER_NOT_FOUND if self._is_usual else ErrorCode.LEADER_NOT_AVAILABLE
 
     def topics(self, topics: list[TopicImage], operations: int) -> list[MetadataResponseTopic]:
@@ -193,7 +193,7 @@ class _Describer:
         return [described(topic, describe) for topic in topics]
 
     def _topic(self, topic: TopicImage, operations: int = NOT_ASKED) -> MetadataResponseTopic:
-        describe = self._partition
+        describe = self._partition_of_v0 if self._is_oldest else self._any_partition
         return MetadataResponseTopic(
             name=topic.name,
             topic_id=topic.id,

@@ -14,7 +14,9 @@ from ottla.protocol.metadata_log.broker import (
     BrokerEndpoint,
     BrokerFeature,
     BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
     RegisterBrokerRecord,
+    UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
 from ottla.protocol.metadata_log.controller import ControllerEndpoint, ControllerFeature, RegisterControllerRecord
@@ -173,9 +175,13 @@ class ClusterDelta:
         self._registered(record.broker_id, record.broker_epoch)
         self.brokers.remove(record.broker_id)
 
-    def replay_fencing(self, broker_id: int, epoch: int, *, fenced: bool) -> None:
-        """FenceBrokerRecord and UnfenceBrokerRecord, which logs from before 3.3 hold."""
-        self.brokers.set(broker_id, replace(self._registered(broker_id, epoch), fenced=fenced))
+    def replay_fence(self, record: FenceBrokerRecord) -> None:
+        """Logs from before 3.3 hold it."""
+        self.brokers.set(record.id, replace(self._registered(record.id, record.epoch), fenced=True))
+
+    def replay_unfence(self, record: UnfenceBrokerRecord) -> None:
+        """The counterpart, of the same age."""
+        self.brokers.set(record.id, replace(self._registered(record.id, record.epoch), fenced=False))
 
     def replay_registration_change(self, record: BrokerRegistrationChangeRecord) -> None:
         broker = self._registered(record.broker_id, record.broker_epoch)

@@ -28,7 +28,7 @@ def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
     _topics_difference(delta.topics, after.topics)
     _difference(delta.configs, after.configs)
     _difference(delta.client_quotas, after.client_quotas, entity_order)
-    delta.next_producer_id = after.next_producer_id
+    delta.producer_ids.next_id = after.next_producer_id
     _difference(delta.acls.by_id, after.acls.by_id)
     _difference(delta.acls.ids, after.acls.ids)
     _difference(delta.scram, after.scram)

@@ -5,6 +5,7 @@ the log holds back what stands between them (`ottla.metadata.loader`), who write
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from ottla.metadata.error import MetadataError
@@ -15,6 +16,7 @@ from ottla.metadata.image.config import ConfigsDelta
 from ottla.metadata.image.delegation_token import DelegationTokensDelta
 from ottla.metadata.image.feature import FeaturesDelta
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
+from ottla.metadata.image.producer_id import ProducerIdsDelta
 from ottla.metadata.image.scram import ScramDelta
 from ottla.metadata.image.topics_delta import TopicsDelta
 from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
@@ -62,7 +64,7 @@ class MetadataDelta:
         self.topics = TopicsDelta(base.topics)
         self.configs = ConfigsDelta(base.configs)
         self.client_quotas = ClientQuotasDelta(base.client_quotas)
-        self.next_producer_id = base.next_producer_id
+        self.producer_ids = ProducerIdsDelta(base.next_producer_id)
         self.acls = AclsDelta(base.acls)
         self.scram = ScramDelta(base.scram)
         self.delegation_tokens = DelegationTokensDelta(base.delegation_tokens)
@@ -104,13 +106,14 @@ class MetadataDelta:
             topics=self.topics.apply(),
             configs=self.configs.apply(),
             client_quotas=self.client_quotas.apply(),
-            next_producer_id=self.next_producer_id,
+            next_producer_id=self.producer_ids.next_id,
             acls=self.acls.apply(),
             scram=self.scram.apply(),
             delegation_tokens=self.delegation_tokens.apply(),
         )
 
     def _handlers_by_type(self) -> dict[int, Callable[[Any], None]]:
+        # None of them may be bound to this delta: each delta would be a cycle, and there are two in a second.
         return {
             RegisterBrokerRecord.type_id: self.cluster.replay_register_broker,
             UnregisterBrokerRecord.type_id: self.cluster.replay_unregister_broker,
@@ -118,14 +121,14 @@ class MetadataDelta:
             PartitionRecord.type_id: self.topics.replay_partition,
             ConfigRecord.type_id: self.configs.replay,
             PartitionChangeRecord.type_id: self.topics.replay_partition_change,
-            FenceBrokerRecord.type_id: self._replay_fence,
-            UnfenceBrokerRecord.type_id: self._replay_unfence,
-            RemoveTopicRecord.type_id: self._replay_remove_topic,
+            FenceBrokerRecord.type_id: self.cluster.replay_fence,
+            UnfenceBrokerRecord.type_id: self.cluster.replay_unfence,
+            RemoveTopicRecord.type_id: partial(_remove_topic, self.topics, self.configs),
             DelegationTokenRecord.type_id: self.delegation_tokens.replay,
             UserScramCredentialRecord.type_id: self.scram.replay,
             FeatureLevelRecord.type_id: self.features.replay,
             ClientQuotaRecord.type_id: self.client_quotas.replay,
-            ProducerIdsRecord.type_id: self._replay_producer_ids,
+            ProducerIdsRecord.type_id: self.producer_ids.replay,
             BrokerRegistrationChangeRecord.type_id: self.cluster.replay_registration_change,
             AccessControlEntryRecord.type_id: self.acls.replay,
             RemoveAccessControlEntryRecord.type_id: self.acls.replay_remove,
@@ -138,17 +141,9 @@ class MetadataDelta:
             ClearElrRecord.type_id: self.topics.replay_clear_elr,
         }
 
-    def _replay_fence(self, record: FenceBrokerRecord) -> None:
-        self.cluster.replay_fencing(record.id, record.epoch, fenced=True)
 
-    def _replay_unfence(self, record: UnfenceBrokerRecord) -> None:
-        self.cluster.replay_fencing(record.id, record.epoch, fenced=False)
-
-    def _replay_remove_topic(self, record: RemoveTopicRecord) -> None:
-        self.configs.topic_removed(self.topics.replay_remove_topic(record))
-
-    def _replay_producer_ids(self, record: ProducerIdsRecord) -> None:
-        self.next_producer_id = record.next_producer_id
+def _remove_topic(topics: TopicsDelta, configs: ConfigsDelta, record: RemoveTopicRecord) -> None:
+    configs.topic_removed(topics.replay_remove_topic(record))
 
 
 def _replay_nothing(record: MetadataRecord) -> None:
