@@ -87,10 +87,13 @@ class Node(Server):
 class Cluster:
     """Nodes 1 to `count`; `settings` are everybody's, with underscores for dots."""
 
-    def __init__(self, directory: Path, count: int, *, is_peer: bool = False, **settings: str) -> None:
+    def __init__(
+        self, directory: Path, count: int, *, is_peer: bool = False, node_class: type[Node] = Node, **settings: str
+    ) -> None:
         if is_peer:
             require_kafka()
-        self.nodes = [Node(directory / f"node-{number}", number, is_peer=is_peer) for number in range(1, count + 1)]
+        numbers = range(1, count + 1)
+        self.nodes = [node_class(directory / f"node-{number}", number, is_peer=is_peer) for number in numbers]
         voters = ",".join(f"{node.node_id}@127.0.0.1:{node.controller_port}" for node in self.nodes)
         for node in self.nodes:
             node.configure(controller_quorum_voters=voters, **_replicated(count), **settings)

@@ -71,6 +71,10 @@ class Server(ABC):
         """The end of what it printed."""
         return self._output.read_text(errors="replace")[-_SHOWN_CHARACTERS:] if self._output.exists() else ""
 
+    def lines(self) -> list[str]:
+        """All that it printed."""
+        return self._output.read_text(errors="replace").splitlines()
+
     def _properties(self, settings: dict[str, str]) -> dict[str, str]:
         endpoints = f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self.controller_port}"
         return {

@@ -14,6 +14,7 @@ from tests.clients.server import APACHE, OTTLA
 from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
 from tests.torture.plan import Plan
+from tests.torture.race_run import RaceRun
 from tests.torture.recording import failures
 from tests.torture.run import Run
 from tests.torture.verdict import verdict
@@ -26,6 +27,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--nodes", type=int, default=1, help="so many nodes, and an operator who moves replicas")
     parser.add_argument("--changes", action="store_true", help="three nodes, and topics that change, instead")
+    parser.add_argument("--races", action="store_true", help="two nodes whose threads meet all the time, instead")
     parser.add_argument("--peer", action="store_true", help="torture Apache Kafka, to try the checks themselves")
     parser.add_argument("--errors", action="store_true", help="show what clients complained about")
     parser.add_argument("--keep", action="store_true", help="keep the history in any case")
@@ -35,15 +37,17 @@ def main() -> int:
     print(f"seed {arguments.seed}, {arguments.seconds:g} s, history in {directory}", flush=True)
     kind = APACHE if arguments.peer else OTTLA
     plan = Plan(arguments.seconds, arguments.seed, directory, kind, arguments.nodes)
-    wrong = change(plan) if arguments.changes else torture(plan, show_errors=arguments.errors)
+    if arguments.races or arguments.changes:
+        wrong = promised(RaceRun(plan) if arguments.races else ChangeRun(plan))
+    else:
+        wrong = torture(plan, show_errors=arguments.errors)
     if not wrong and not arguments.keep:
         shutil.rmtree(directory)
     return 1 if wrong else 0
 
 
-def change(plan: Plan) -> bool:
-    """Topics that change; whether anything is wrong."""
-    run = ChangeRun(plan)
+def promised(run: ChangeRun | RaceRun) -> bool:
+    """Topics that change, or threads that meet; whether anything is wrong."""
     wrong = run.wrongs()
     print("".join(f"{count:8,} {text}\n" for text, count in sorted(run.events.items())), end="")
     print("\n".join(wrong) or "Nothing is wrong.")

@@ -110,7 +110,7 @@ class Housekeeping:
     def checkpoint_high_watermarks(self) -> None:
         """Writes how far each log is replicated, if that changed since the last time."""
         for home in self._logs.directories.online():
-            offsets = {name: log.high_watermark for name, log in list(home.logs.items())}
+            offsets = {name: log.high_watermark for name, log in home.logs.items()}
             if offsets != self._high_watermarks.get(home.path):
                 with home.offline_quietly():
                     home.checkpoint_high_watermarks()

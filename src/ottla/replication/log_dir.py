@@ -60,7 +60,7 @@ def _replicas(
 ) -> list[ReplicaInDirectory]:
     found = []
     for kept, is_future in ((home.logs, False), (home.future_logs, True)):
-        for name, log in list(kept.items()):
+        for name, log in kept.items():
             if partitions is None or name in partitions:
                 found.append(
                     ReplicaInDirectory(name, log.size_bytes, _lag(table, name, log, is_future=is_future), is_future)

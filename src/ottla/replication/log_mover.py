@@ -179,7 +179,7 @@ class LogMover:
         partition.future_log = None
         home = self._logs.directories.future_home_of(move.name)
         if home is not None:
-            del home.future_logs[move.name]
+            home.future_logs.pop(move.name)
         if not move.is_working:
             self._drop(move)
 

@@ -6,7 +6,9 @@ that cannot be used when the broker starts is offline from the beginning; if non
 
 import os
 import threading
-from typing import Final
+from typing import Final, NamedTuple
+
+from immutables import Map
 
 from ottla.base.ids import Uuid
 from ottla.storage.directory_lock import DirectoryInUseError
@@ -18,12 +20,23 @@ from ottla.storage.meta_properties import MetaProperties, check_meta_properties,
 from ottla.storage.topic_partition import TopicPartition
 
 
+class Place(NamedTuple):
+    """Where a partition's log is."""
+
+    home: LogDirectory
+    log: Log
+
+
 class LogDirectories:
-    """All directories in the order of the configuration."""
+    """All directories in the order of the configuration. Any thread may use it.
+
+    Which logs there are is an immutable map that is replaced, so a log that moves is in one place or in the other, and
+    never in none.
+    """
 
     def __init__(self, options: LogManagerOptions) -> None:
         self._options: Final = options
-        self._homes: dict[TopicPartition, LogDirectory] = {}
+        self._topics: Map[str, Map[int, Place]] = Map()
         self._settling: Final = threading.Lock()
         paths = [os.path.abspath(path) for path in options.directories]
         if len(set(paths)) != len(paths):
@@ -116,8 +129,8 @@ class LogDirectories:
 
     def home_of(self, partition: TopicPartition) -> LogDirectory | None:
         """The online directory that holds the partition's log."""
-        home = self._homes.get(partition)
-        return home if home is not None and home.is_online else None
+        place = self._place(partition)
+        return place.home if place is not None and place.home.is_online else None
 
     def future_home_of(self, partition: TopicPartition) -> LogDirectory | None:
         """The online directory that the partition is being moved to."""
@@ -128,12 +141,26 @@ class LogDirectories:
 
     def log_of(self, partition: TopicPartition) -> Log | None:
         """The partition's log, if its directory is online."""
-        home = self._homes.get(partition)
-        return home.logs.get(partition) if home is not None and home.is_online else None
+        place = self._place(partition)
+        return place.log if place is not None and place.home.is_online else None
+
+    def logs_of(self, topic: str) -> list[tuple[TopicPartition, Log]]:
+        """A topic's logs that are online."""
+        places = self._topics.get(topic, _NOWHERE)
+        return [(TopicPartition(topic, index), log) for index, (home, log) in places.items() if home.is_online]
+
+    def _place(self, partition: TopicPartition) -> Place | None:
+        topic, index = partition
+        return self._topics.get(topic, _NOWHERE).get(index)
 
     def offline_partitions(self) -> set[TopicPartition]:
         """Partitions whose directory failed since the start, or whose files are damaged."""
-        failed = {partition for partition, home in self._homes.items() if not home.is_online}
+        failed = {
+            TopicPartition(topic, index)
+            for topic, places in self._topics.items()
+            for index, place in places.items()
+            if not place.home.is_online
+        }
         return failed.union(*(directory.damaged for directory in self._directories))
 
     def damaged_home_of(self, partition: TopicPartition) -> LogDirectory | None:
@@ -143,20 +170,29 @@ class LogDirectories:
     def check_undamaged(self, partition: TopicPartition) -> None:
         """Refuses a partition whose log is here and cannot be used: nothing may take its place."""
         home = self.damaged_home_of(partition)
-        if home is not None:
-            raise home.damaged[partition].error
+        damaged = None if home is None else home.damaged.get(partition)
+        if damaged is not None:
+            raise damaged.error
 
     def settle(self, partition: TopicPartition, home: LogDirectory, log: Log) -> None:
-        """The partition's log is in this directory now."""
+        """The partition's log is in this directory now, and in no other."""
+        topic, index = partition
         with self._settling:
+            before = self._place(partition)
             home.logs[partition] = log
-            self._homes[partition] = home
+            self._topics = self._topics.set(topic, self._topics.get(topic, _NOWHERE).set(index, Place(home, log)))
+            if before is not None and before.home is not home:
+                before.home.logs.pop(partition)
 
     def unsettle(self, partition: TopicPartition) -> None:
         """The partition's log is nowhere now."""
+        topic, index = partition
         with self._settling:
-            home = self._homes.pop(partition)
-            del home.logs[partition]
+            place = self._place(partition)
+            if place is not None:
+                rest = self._topics[topic].delete(index)
+                self._topics = self._topics.set(topic, rest) if rest else self._topics.delete(topic)
+                place.home.logs.pop(partition)
 
     def candidates(self, directory_id: Uuid | None) -> list[LogDirectory]:
         """Where a new partition may go: the directory of that id, or all that are not cordoned, emptiest first."""
@@ -173,3 +209,6 @@ class LogDirectories:
         """Gives every lock back."""
         for directory in self._directories:
             directory.release()
+
+
+_NOWHERE: Final[Map[int, Place]] = Map()

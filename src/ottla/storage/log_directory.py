@@ -7,12 +7,14 @@ be is no such error: it is that log's trouble, and the others in the directory g
 
 import logging
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from ottla.base.clock import Clock
 from ottla.base.ids import Uuid
+from ottla.base.shared_map import SharedMap
 from ottla.storage.checkpoint import (
     CLEANER_CHECKPOINT,
     HIGH_WATERMARK_CHECKPOINT,
@@ -32,7 +34,10 @@ _log = logging.getLogger(__name__)
 
 
 class LogDirectory:
-    """A directory that holds logs; the manager fills and empties `logs` and `future_logs`."""
+    """A directory that holds logs; the manager fills and empties `logs` and `future_logs`. Any thread may use it.
+
+    A copy that takes its log's place is among `logs` before it leaves `future_logs`, so copies are listed first.
+    """
 
     def __init__(self, path: str, disk: Disk, clock: Clock, lock: DirectoryLock | None) -> None:
         self.path: Final = path
@@ -40,10 +45,11 @@ class LogDirectory:
         self._lock = lock
         self.directory_id: Uuid | None = None
         self.offline_error: StorageError | None = None
-        self.logs: dict[TopicPartition, Log] = {}
-        self.future_logs: dict[TopicPartition, Log] = {}
+        self._failing: Final = threading.Lock()
+        self.logs: Final = SharedMap[TopicPartition, Log]()
+        self.future_logs: Final = SharedMap[TopicPartition, Log]()
         """Copies that are being made here of logs in other directories."""
-        self.damaged: dict[TopicPartition, DamagedLog] = {}
+        self.damaged: Final = SharedMap[TopicPartition, DamagedLog]()
         """Partitions here that are offline because of what is in their files."""
         self._told: Final[set[str]] = set()
         """Damaged files that were named already."""
@@ -68,11 +74,18 @@ class LogDirectory:
 
     def go_offline(self, error: StorageError) -> None:
         """Nothing in it is read or written from now on."""
-        if self.offline_error is None:
+        with self._failing:
+            if self.offline_error is not None:
+                return
             self.offline_error = error
-            _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error)
-            for log in (*self.logs.values(), *self.future_logs.values()):
-                log.go_offline(error)
+        _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error)
+        for _, log in self.all_logs():
+            log.go_offline(error)
+
+    def check_online(self) -> None:
+        """Raises if the directory may not be used any more."""
+        if self.offline_error is not None:
+            raise LogOfflineError(f"offline since: {self.offline_error}", self.path)
 
     def note(self, error: StorageError) -> None:
         """Takes the directory offline if an I/O error happened in it, and names a damaged file once."""
@@ -112,7 +125,7 @@ class LogDirectory:
         """Writes up to where each log is on the disk, so that a start after a crash reads no more than the rest."""
         with self.recovery_points.lock:
             points = {partition: log.recovery_point for partition, log in self.damaged.items()}
-            points |= {partition: log.recovery_point for partition, log in self._all()}
+            points |= {partition: log.recovery_point for partition, log in self.all_logs()}
             self.recovery_points.write(points)
 
     def checkpoint_log_starts(self) -> None:
@@ -121,7 +134,7 @@ class LogDirectory:
             starts = {partition: log.log_start_offset for partition, log in self.damaged.items()}
             starts |= {
                 partition: log.log_start_offset
-                for partition, log in self._all()
+                for partition, log in self.all_logs()
                 if log.log_start_offset > log.segments.first.base_offset
             }
             self.log_starts.write(starts)
@@ -138,9 +151,9 @@ class LogDirectory:
         if points != self.damaged_points.read():
             self.damaged_points.write(points)
 
-    def _all(self) -> list[tuple[TopicPartition, Log]]:
-        """Logs and copies: a partition never has both in one directory."""
-        return [*self.logs.items(), *self.future_logs.items()]
+    def all_logs(self) -> list[tuple[TopicPartition, Log]]:
+        """Logs and copies; a copy that takes its log's place this moment may be named twice."""
+        return [*self.future_logs.items(), *self.logs.items()]
 
     def release(self) -> None:
         """Ends the worker and gives the lock back."""

@@ -58,7 +58,7 @@ class LogMaintenance:
         """Flushes logs whose last flush is `flush.ms` ago; how many."""
         flushed = 0
         for home in self._directories.online():
-            for log in list(home.logs.values()):
+            for log in home.logs.values():
                 if now_ms - log.last_flush_ms >= log.config.flush_ms and log.unflushed_messages:
                     with home.offline_quietly():
                         log.flush(now_ms)
@@ -83,7 +83,7 @@ class LogMaintenance:
         deleted = 0
         examined: set[Log] = set()
         for home in self._directories.online():
-            for partition, log in [*home.logs.items(), *home.future_logs.items()]:
+            for partition, log in home.all_logs():
                 with home.offline_quietly():
                     deleted += self._clean_up(partition, log, now_ms)
                     examined.add(log)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import Final
 
 from ottla.base.collector import collector_off
@@ -65,7 +66,7 @@ class LogManager:
 
     def all_logs(self) -> list[tuple[TopicPartition, Log]]:
         """Every log that is online."""
-        return [item for directory in self.directories.online() for item in list(directory.logs.items())]
+        return [item for directory in self.directories.online() for item in directory.logs.items()]
 
     def topic_id(self, partition: TopicPartition) -> Uuid | None:
         """The topic id that the partition's directory was made for."""
@@ -133,7 +134,6 @@ class LogManager:
             raise second_directory(partition, new_home.path, old.directory)
         _log.warning("[%s] in two directories: %s stays, %s goes", partition, new.directory, old.directory)
         self.directories.settle(partition, new_home, new)
-        old_home.logs.pop(partition, None)
         self._rename_away(old_home, partition, old)
 
     def shutdown(self, broker_epoch: int = UNKNOWN_BROKER_EPOCH) -> None:
@@ -207,10 +207,18 @@ class LogManager:
                 with home.offline_on_error():
                     log = self._open_new(home, partition, topic_id, DirectoryKind.LIVE)
                 self.directories.settle(partition, home, log)
+                home.check_online()  # It may have failed before it knew this log.
+                if log.config is not self.configs.get(partition.topic):
+                    self.run_on_writer(partial(self._catch_up, partition, log))
                 return log
             except StorageError as error:
                 failed = error
         raise failed or StorageError(f"no log directory takes {partition}", ", ".join(self._options.directories))
+
+    def _catch_up(self, partition: TopicPartition, log: Log) -> None:
+        """Gives a log that was opened just now the settings that its topic got meanwhile; on the writer's thread."""
+        while log.config is not (config := self.configs.get(partition.topic)):
+            log.update_config(config)
 
     def _open_new(
         self, home: LogDirectory, partition: TopicPartition, topic_id: Uuid | None, kind: DirectoryKind
@@ -244,6 +252,7 @@ class LogManager:
         home = self.directories.containing(copy.directory)
         if home is not None:
             home.future_logs[partition] = copy
+            self._catch_up(partition, copy)
 
     def checkpoint_future(self, copy: Log) -> None:
         """Writes where a copy begins, before it takes its log's place: deleted records are not to come back with it."""
@@ -269,9 +278,8 @@ class LogManager:
         claimed = new.claim()
         assert claimed, "nobody flushes a copy"
         new.update_high_watermark(old.high_watermark)
-        del target.future_logs[partition]
-        self.directories.unsettle(partition)
         self.directories.settle(partition, target, new)
+        target.future_logs.pop(partition)
 
         def finish() -> None:
             try:
@@ -297,14 +305,15 @@ class LogManager:
             for partition in partitions:
                 with self.cleaning.paused(partition):
                     future_home = self.directories.future_home_of(partition)
-                    if future_home is not None:
-                        self._rename_away(future_home, partition, future_home.future_logs.pop(partition))
-                    home = self.directories.home_of(partition)
-                    if home is None:
+                    copy = None if future_home is None else future_home.future_logs.pop(partition)
+                    if future_home is not None and copy is not None:
+                        self._rename_away(future_home, partition, copy)
+                    home, log = self.directories.home_of(partition), self.directories.log_of(partition)
+                    if home is None or log is None:
                         if not self._delete_damaged(partition):
                             self.directories.check_all_online(partition)
                         continue
-                    self._discard(home, partition, home.logs[partition])
+                    self._discard(home, partition, log)
                     changed.add(home)
             self._checkpoint_homes(changed)
 
@@ -317,7 +326,7 @@ class LogManager:
         with home.offline_on_error():
             home.disk.rename(home.damaged[partition].directory, f"{home.path}/{name}")
             home.disk.flush_directory(home.path)
-            del home.damaged[partition]
+            home.damaged.pop(partition)
             home.checkpoint_damaged()
             remove_tree(home.disk, f"{home.path}/{name}")
         self._checkpoint_homes([home])
@@ -348,9 +357,8 @@ class LogManager:
     def update_topic_config(self, topic: str, overrides: Mapping[str, object]) -> None:
         """Gives a topic's logs new settings; `ConfigError` if they are wrong, and nothing changes then."""
         config = self.configs.set(topic, overrides)
-        for partition, log in self.all_logs():
-            if partition.topic == topic:
-                self._reconfigure(partition, log, config)
+        for partition, log in self.directories.logs_of(topic):
+            self._reconfigure(partition, log, config)
 
     def update_default_config(self, config: LogConfig) -> None:
         """Gives all logs new defaults, under what their topics say themselves."""

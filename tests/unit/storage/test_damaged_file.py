@@ -104,7 +104,7 @@ def test_compaction_goes_on_beside_a_damaged_log(disk: SimulatedDisk, clock: Man
     cleaner = LogCleaner(manager, CleanerConfig(), lambda order: WorkerHere(disk, order))
     for _ in range(3):
         cleaner.clean_filthiest(NOW_MS + DAY_MS)
-    assert cleaner.uncleanable == {DAMAGED}
+    assert list(cleaner.uncleanable) == [DAMAGED]
     assert manager.directories.offline() == []
     assert len(offsets(log_of(manager, HEALTHY))) < 8
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Protocol
 
+from ottla.base.shared_map import SharedMap
 from ottla.storage.cleaner.child import CleanerChild
 from ottla.storage.cleaner.cleanable import Cleanable, examine
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
@@ -51,7 +52,7 @@ class LogCleaner:
         self._manager: Final = manager
         self._start: Final = start
         self.config = config
-        self.uncleanable: Final[set[TopicPartition]] = set()
+        self.uncleanable: Final = SharedMap[TopicPartition, None]()
         """Partitions that failed in a way that trying again would not mend."""
 
     def clean_filthiest(self, now_ms: int) -> Finished | None:
@@ -73,9 +74,11 @@ class LogCleaner:
     def due(self, now_ms: int) -> list[Cleanable]:
         """The logs that should be cleaned, dirtiest first."""
         found = []
-        self.uncleanable.intersection_update(partition for partition, _ in self._manager.all_logs())
+        for partition in self.uncleanable:
+            if self._manager.get(partition) is None:
+                self.uncleanable.pop(partition)
         for home in self._manager.directories.online():
-            compacted = [(partition, log) for partition, log in list(home.logs.items()) if log.config.compact]
+            compacted = [(partition, log) for partition, log in home.logs.items() if log.config.compact]
             clean_offsets = home.cleaner_offsets.read() if compacted else {}
             for partition, log in compacted:
                 if partition not in self.uncleanable and not self._manager.cleaning.is_busy(partition):
@@ -94,22 +97,24 @@ class LogCleaner:
             round_.tidy(ticket)
             worker = self._start(self._order(cleanable, now_ms))
             outcome = round_.run(cleanable, worker, ticket, now_ms)
-        except CorruptFileError as error:
-            self._give_up(round_.partition, round_.home, error)
-            return None
         except StorageError as error:
-            round_.home.note(error)
+            if ticket.is_void:
+                pass  # Files that were looked for may have been cut off or renamed: that says nothing of the disk.
+            elif isinstance(error, CorruptFileError):
+                self._give_up(round_.partition, round_.home, error)
+            else:
+                round_.home.note(error)
             return None
         if isinstance(outcome, Failed):
             _log.error("[%s] cleaning failed: %s: %s", round_.partition, outcome.path, outcome.reason)
             if outcome.is_corrupt:
-                self.uncleanable.add(round_.partition)
+                self.uncleanable[round_.partition] = None
             return None
         return outcome
 
     def _give_up(self, partition: TopicPartition, home: LogDirectory, error: CorruptFileError) -> None:
         """The log cannot be read where cleaning has to: the others are cleaned without it."""
-        self.uncleanable.add(partition)
+        self.uncleanable[partition] = None
         home.note(error)
 
     def _order(self, cleanable: Cleanable, now_ms: int) -> WorkOrder:
@@ -129,8 +134,22 @@ class LogCleaner:
             index_interval_bytes=config.index_interval_bytes,
             delete_retention_ms=config.delete_retention_ms,
             aborted=tuple(log.aborted_transactions(segments[0].base_offset, cleanable.end_offset)),
-            producers=_producers(log),
+            producers=self._producers(log),
         )
+
+    def _producers(self, log: Log) -> tuple[tuple[int, int | None, int], ...]:
+        """The producers that are still known, whose last batch must stay; asked where they are changed."""
+        found: tuple[tuple[int, int | None, int], ...] = ()
+
+        def ask() -> None:
+            nonlocal found
+            found = tuple(
+                (entry.producer_id, entry.batches[-1].last_offset if entry.batches else None, entry.producer_epoch)
+                for entry in log.producers.entries.values()
+            )
+
+        self._manager.run_on_writer(ask)
+        return found
 
 
 class _Round:
@@ -215,14 +234,6 @@ class _Round:
         self.home.cleaner_offsets.update(lambda offsets: offsets if ticket.is_void else offsets | done)
         if not ticket.is_void:
             _log.info("[%s] cleaned up to offset %d: %s", self.partition, outcome.clean_offset, outcome)
-
-
-def _producers(log: Log) -> tuple[tuple[int, int | None, int], ...]:
-    """The producers that are still known, whose last batch must stay."""
-    return tuple(
-        (entry.producer_id, entry.batches[-1].last_offset if entry.batches else None, entry.producer_epoch)
-        for entry in list(log.producers.entries.values())
-    )
 
 
 def _remove_leftovers(log: Log) -> None:

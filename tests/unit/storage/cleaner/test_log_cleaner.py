@@ -184,7 +184,7 @@ def test_a_batch_with_more_keys_than_fit_makes_the_log_uncleanable() -> None:
     log.roll(T0)
     cleaner = cleaner_of(manager, disk, CleanerConfig(dedupe_buffer_size=24 * 10, io_buffer_load_factor=1.0))
     assert cleaner.clean_filthiest(T0) is None
-    assert cleaner.uncleanable == {ORDERS}
+    assert list(cleaner.uncleanable) == [ORDERS]
 
 
 def test_a_corrupt_segment_makes_the_log_uncleanable_and_loses_nothing() -> None:
@@ -198,7 +198,7 @@ def test_a_corrupt_segment_makes_the_log_uncleanable_and_loses_nothing() -> None
     disk.open(path, Access.WRITE).write(size - 1, [b"\xff"])
     cleaner = cleaner_of(manager, disk)
     assert cleaner.clean_filthiest(T0) is None
-    assert cleaner.uncleanable == {ORDERS}
+    assert list(cleaner.uncleanable) == [ORDERS]
     assert not [name for name in disk.list(log.directory) if name.endswith(".cleaned")]
     assert disk.open(path, Access.READ).size() == size
     assert cleaner.clean_filthiest(T0) is None
