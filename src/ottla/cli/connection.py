@@ -123,12 +123,14 @@ def key_value(text: str, option: str) -> tuple[str, str]:
 def _check_known(name: str) -> None:
     from ottla.client.config.admin import ADMIN_KEYS
     from ottla.client.config.consumer import CONSUMER_KEYS
+    from ottla.client.config.other_client import advice
     from ottla.client.config.producer import PRODUCER_KEYS
 
     all_keys = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS)
     if not any(name in keys for keys in all_keys):
         nearest = next(filter(None, (keys.nearest(name) for keys in all_keys)), None)
-        raise CommandError(f"no client has a setting {name}" + (f"; did you mean {nearest}?" if nearest else ""))
+        hint = advice(name, lambda _: True, str) or (nearest and f"did you mean {nearest}?")
+        raise CommandError(f"no client has a setting {name}" + (f"; {hint}" if hint else ""))
 
 
 def add_actions(parser: argparse.ArgumentParser, actions: Mapping[str, str]) -> dict[str, argparse.ArgumentParser]:

@@ -143,3 +143,8 @@ __all__ = [
 ]
 
 __getattr__ = lazy_names(__name__, _PLACES)
+
+
+def __dir__() -> list[str]:
+    """Also the names that are not imported yet, so that a prompt can complete them."""
+    return sorted({*globals(), *__all__})
