@@ -9,7 +9,7 @@ TopicPartition(topic='orders', partition=0)
 
 from typing import TYPE_CHECKING
 
-from ottla.base.lazy import lazy_names
+from ottla.base.lazy import all_names, lazy_names
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -146,8 +146,4 @@ __all__ = [
 ]
 
 __getattr__ = lazy_names(__name__, _PLACES)
-
-
-def __dir__() -> list[str]:
-    """Also the names that are not imported yet, so that a prompt can complete them."""
-    return sorted({*globals(), *__all__})
+__dir__ = all_names(__name__, __all__)
