@@ -39,7 +39,8 @@ broker: $(VENV)/.built  ## a broker on this machine, with defaults: data in ./ot
 	$(BIN)/ottla broker
 
 test: check  ## everything CI runs: checks, then all tests (compiled and plain)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --rerun-failed
+	$(BIN)/python -m tests.harness.extensions
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --rerun-failed --durations 10
 
 check: $(VENV)/.built  ## linter, types, layers, tidiness
 	$(BIN)/ruff check .

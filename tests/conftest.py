@@ -8,7 +8,7 @@ import signal
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.harness.rerun"]
+pytest_plugins = ["tests.harness.rerun", "tests.harness.skips"]
 
 settings.register_profile("explore", deadline=None)
 settings.register_profile("repeat", deadline=None, derandomize=True)

@@ -1,15 +1,13 @@
 """The second chance of tests with real processes, in real runs of pytest, with xdist as `make test` has it."""
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-_TIMEOUT_S = 300
+from tests.harness import project
+from tests.harness.project import XDIST, closing_line
+
+PLUGIN = "tests.harness.rerun"
 
 # Passes from the second run on: a file tells how often it ran.
 UNLUCKY = """
@@ -23,33 +21,15 @@ def counted(name):
 """
 
 
-XDIST = ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")
 both = pytest.mark.parametrize("processes", [(), XDIST], ids=["one process", "xdist"])
 
 
 def write(directory: Path, name: str, body: str) -> None:
-    path = directory / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(UNLUCKY + body)
+    project.write(directory, name, UNLUCKY + body)
 
 
 def run(directory: Path, *arguments: str) -> tuple[int, str]:
-    (directory / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.harness.rerun", *arguments],
-        cwd=directory,
-        env={name: text for name, text in os.environ.items() if not name.startswith("PYTEST")}
-        | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
-    return ended.returncode, ended.stdout + ended.stderr
-
-
-def closing_line(output: str) -> str:
-    return re.sub(r" in [\d.]+s.*", "", output.strip().splitlines()[-1])
+    return project.run(directory, PLUGIN, *arguments)
 
 
 @both
