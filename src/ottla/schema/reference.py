@@ -1,6 +1,9 @@
 """How one schema names another that it needs."""
 
+from collections.abc import Iterable
+
 from ottla.base.frozen import frozen
+from ottla.base.java_order import sort_key
 
 
 @frozen
@@ -13,3 +16,8 @@ class Reference:
     name: str
     subject: str
     version: int
+
+
+def in_order(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    """Each reference once, by subject and version: the order of a normalised schema."""
+    return tuple(dict.fromkeys(sorted(references, key=lambda one: (sort_key(one.subject), one.version))))

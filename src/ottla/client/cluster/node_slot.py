@@ -12,7 +12,6 @@ from typing import Final
 from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
-from ottla.client.cluster.absence import Absence
 from ottla.client.cluster.backoff import Backoff, Trouble
 from ottla.client.cluster.connecting import ConnectOptions, Target, connect
 from ottla.client.cluster.node_connection import NodeConnection
@@ -32,7 +31,6 @@ class SlotOptions:
     backoff: Backoff
     setup_timeout_ms: int
     setup_timeout_max_ms: int
-    absence: Absence
 
     @classmethod
     def of(cls, settings: ClientSettings, connect_options: ConnectOptions) -> "SlotOptions":
@@ -42,7 +40,6 @@ class SlotOptions:
             Backoff.of_connecting(settings),
             settings.integer("socket.connection.setup.timeout.ms"),
             settings.integer("socket.connection.setup.timeout.max.ms"),
-            Absence(),
         )
 
 
@@ -141,17 +138,15 @@ class NodeSlot:
     async def _connect(self) -> NodeConnection | OttlaError:
         try:
             await asyncio.sleep(self.pause_s)
-            target = self._options.absence.tried(self.target)
+            target = self.target
             made = await connect(target, self._options.connect, self._sensor, self._timeout_ms())
         except (NetworkError, AuthenticationFailedError) as error:
             self.error = self.trouble.error = error
             self.trouble.add(self._options.backoff, self._loop.time())
-            self._options.absence.missed(target, error)
             return error
         finally:
             self._attempt = None
         self.trouble.failures, self.trouble.error = 0, None
-        self._options.absence.reached(target)
         self.adopt(made)
         return made
 

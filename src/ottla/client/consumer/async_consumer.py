@@ -4,15 +4,14 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final
 
-from ottla.client import other_client
 from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.access import Access
 from ottla.client.consumer.arrow_columns import COLUMNS, arrow_reader
-from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
+from ottla.client.consumer.choice import chosen_listener, chosen_offsets
 from ottla.client.consumer.committer import Committed
 from ottla.client.consumer.core import ConsumerCore, UserContext
 from ottla.client.consumer.iteration import AsyncIteration
@@ -35,8 +34,7 @@ class AsyncConsumer:
             print(record.value)
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, /, *more: Never, **settings: object) -> None:
-        refuse_topics(config, more)
+    def __init__(self, config: Mapping[str, object] | None = None, /, **settings: object) -> None:
         context = UserContext(invoke_here, lambda function: function())
         self._core: Final = ConsumerCore(ClientSettings.of(CONSUMER_KEYS, config, **settings), context)
         self._core.rebalance.facade = self
@@ -80,7 +78,7 @@ class AsyncConsumer:
     def assign(self, partitions: Collection[TopicPartition]) -> None:
         """Reads exactly these partitions, without sharing them with a group."""
         with self._access:
-            self._core.assign(chosen_partitions(partitions))
+            self._core.assign([TopicPartition(*partition) for partition in partitions])
 
     async def unsubscribe(self) -> None:
         """Gives up all partitions and leaves the group."""
@@ -95,10 +93,8 @@ class AsyncConsumer:
         """The subscribed topics; with a pattern those that match now."""
         return self._core.subscription.topics
 
-    async def poll(self, timeout: float = 1.0, **unknown: Never) -> Records:
+    async def poll(self, timeout: float = 1.0) -> Records:
         """Records, up to `max.poll.records`, as soon as there are some; an empty list after `timeout` seconds."""
-        if unknown:
-            other_client.refuse_keywords("poll()", unknown)
         with self._access:
             core = self._core
             deadline = asyncio.get_running_loop().time() + timeout
@@ -126,13 +122,9 @@ class AsyncConsumer:
             return batch
 
     async def commit(
-        self,
-        offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None,
-        timeout: float | None = None,
-        **unknown: Never,
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None, timeout: float | None = None
     ) -> None:
         """Commits the positions, or these offsets (of the next record to read), and waits; tries until the time-out."""
-        other_client.refuse_keywords("commit()", unknown)
         with self._access:
             await self._core.commit(chosen_offsets(offsets), timeout)
 
@@ -249,9 +241,3 @@ class AsyncConsumer:
                 await self._core.close(timeout, leave)
             finally:
                 self._access.is_closed = True
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            """Names what to call instead, for users of other clients."""
-            raise other_client.missing(self, name, other_client.CONSUMER)

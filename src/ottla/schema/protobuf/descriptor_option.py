@@ -97,8 +97,7 @@ def _pool() -> DescriptorPool:
 
 @cache
 def _options_class(kind: str) -> type[Any]:
-    message: type[Any] = GetMessageClass(_pool().FindMessageTypeByName(f"google.protobuf.{kind}"))
-    return message
+    return GetMessageClass(_pool().FindMessageTypeByName(f"google.protobuf.{kind}"))
 
 
 def _extension(name: str) -> Any:
