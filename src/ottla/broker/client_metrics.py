@@ -8,12 +8,14 @@ if that is longer) of silence; no more than `CLIENTS_MAX` are remembered, the lo
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ottla.base.buffer import Buffer
 from ottla.base.config import ConfigError
 from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.broker.client_session import ClientSession
 from ottla.broker.client_subscription import ClientAttributes, Subscription
 from ottla.metadata.image.config import ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -50,6 +52,10 @@ _TOO_SOON: Final = "Request from the client [{}] arrived before the next push in
 
 class OpenConnection(Protocol):
     """What of a connection decides how long a client is remembered (`ottla.net.connection.Connection`)."""
+
+    @property
+    def session(self) -> object | None:
+        """Tells when the client leaves, if it is a `ClientSession`."""
 
     @property
     def is_open(self) -> bool:
@@ -109,6 +115,10 @@ class ClientMetrics:
         self._subscriptions: dict[str, Subscription] = {}
         self._generation = 0
         self._clients: dict[Uuid, ClientInstance] = {}
+
+    def __len__(self) -> int:
+        """How many clients are remembered."""
+        return len(self._clients)
 
     @property
     def telemetry_max_bytes(self) -> int:
@@ -191,14 +201,22 @@ class ClientMetrics:
     def _client(self, client_id: Uuid, attributes: ClientAttributes, connection: OpenConnection) -> ClientInstance:
         """The client as it is remembered, or as new."""
         now_ms = self._clock.monotonic_ms()
-        client = self._clients.pop(client_id, None)
+        client = self._forget(client_id)
         if client is None or not self._is_remembered(client, now_ms) or client.generation < self._generation:
             client = self._new_client(client_id, attributes, connection)
         client.seen_ms = now_ms
         # Taken out and put in again, so that the first in the dictionary is the longest silent.
         self._clients[client_id] = client
+        if isinstance(client.connection.session, ClientSession):
+            client.connection.session.call_at_close(client_id, partial(self._forget, client_id))
         if len(self._clients) > CLIENTS_MAX:
-            del self._clients[next(iter(self._clients))]
+            self._forget(next(iter(self._clients)))
+        return client
+
+    def _forget(self, client_id: Uuid) -> ClientInstance | None:
+        client = self._clients.pop(client_id, None)
+        if client is not None and isinstance(client.connection.session, ClientSession):
+            client.connection.session.forgotten(client_id)
         return client
 
     @staticmethod

@@ -1,6 +1,6 @@
 """What the broker keeps about one connection, in the slot that the connection has for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,15 +10,31 @@ if TYPE_CHECKING:
 class ClientSession:
     """Made when a client connects, gone when it leaves."""
 
-    __slots__ = ("abandon_fetch", "fetch_params")
+    __slots__ = ("abandon_fetch", "at_close", "fetch_params")
 
     def __init__(self) -> None:
         self.fetch_params: FetchParams | None = None
         """Of the last fetch over this connection; few clients ever change them."""
         self.abandon_fetch: Callable[[], None] | None = None
         """Gives up the wait of the last fetch, if it waited: a connection has one at a time."""
+        self.at_close: dict[Hashable, Callable[[], object]] | None = None
+        """What others remember of the client and are to forget, each under a key of its own; None for most clients."""
 
     def close(self) -> None:
         """The client has left: a fetch may ask to wait for weeks, and would keep all that it asked for."""
         if self.abandon_fetch is not None:
             self.abandon_fetch()
+        at_close, self.at_close = self.at_close, None
+        for forget in list(at_close.values()) if at_close else ():
+            forget()
+
+    def call_at_close(self, key: Hashable, forget: Callable[[], object]) -> None:
+        """Has `forget` called when the client leaves, in the place of what was to be called for the same key."""
+        if self.at_close is None:
+            self.at_close = {}
+        self.at_close[key] = forget
+
+    def forgotten(self, key: Hashable) -> None:
+        """Nothing is to be called for that key any more."""
+        if self.at_close is not None:
+            self.at_close.pop(key, None)

@@ -6,6 +6,7 @@ import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker import client_metrics
+from ottla.broker.client_session import ClientSession
 from ottla.broker.client_subscription import ClientSoftware, Subscription
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
@@ -144,6 +145,21 @@ def test_reserved_ids_and_the_end() -> None:
     assert push(broker, subscription_id=wanted) == 42
 
 
+def test_clients_are_forgotten_when_they_leave() -> None:
+    broker = SmallBroker()
+    connections = [StillConnection(session=ClientSession()) for _ in range(10)]
+    for number, connection in enumerate(connections):
+        for client in (uuid_of(100 + number), uuid_of(200 + number)):
+            assert get(broker, client, connection).error_code == 0
+    assert len(broker.client_metrics) == 20
+    for connection in connections[1:]:
+        connection.is_open = False
+        broker.pipeline.disconnected(connection)  # type: ignore[arg-type]
+    assert len(broker.client_metrics) == 2
+    assert get(broker, uuid_of(100), connections[0]).error_code == 89
+    assert get(broker, uuid_of(101)).error_code == 0
+
+
 def test_silent_clients_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     broker = SmallBroker()
     subscribe(broker, "often", interval_ms="100")
@@ -154,7 +170,7 @@ def test_silent_clients_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_metrics, "CLIENTS_MAX", 3)
     for number in range(10):
         get(broker, uuid_of(100 + number))
-    assert len(broker.client_metrics._clients) == 3
+    assert len(broker.client_metrics) == 3
 
 
 @pytest.mark.parametrize("match", ["client_id=(?=x)x", "client_id=\\p{Alpha}+"])
