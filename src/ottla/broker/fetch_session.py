@@ -4,9 +4,10 @@ A session is made by a full fetch with epoch 0 and lives on the broker, not on a
 carries the session's next epoch; a request that was sent twice has an old one and changes nothing. The answer leaves
 out partitions of which there is nothing new: no records, the same high watermark and log start, no error.
 
-Only `slots` sessions are kept. When all are taken, the oldest goes if it was idle for two minutes; else a newcomer
-displaces one that is worth less: a consumer's before a follower's, a small one before a large one, and never one that
-is young, unless a follower wants the place of a consumer.
+Only `slots` sessions are kept, with `PARTITIONS_MAX` partitions in all. When there is no room, the oldest goes if it
+was idle for two minutes; else a newcomer displaces one that is worth less: a consumer's before a follower's, a small
+one before a large one, and never one that is young, unless a follower wants the place of a consumer. A reader that gets
+no session is answered with the id 0 and names everything each time; one that outgrows the room has to begin anew.
 """
 
 from bisect import bisect_left, insort
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 EVICTION_MS: Final = 120_000
 """How long a session is safe from being displaced after it was made, and how long it may be idle."""
+PARTITIONS_MAX: Final = 1_000_000
+"""Partitions in all sessions together, some 400 bytes each. Kafka bounds the sessions alone: a thousand of them with a
+hundred thousand partitions each, which anybody may ask for, would be tens of gigabytes."""
 NO_SESSION: Final = 0
 INITIAL_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
@@ -76,6 +80,7 @@ class FetchSession:
 
     __slots__ = (
         "by_id",
+        "counted",
         "created_ms",
         "epoch",
         "id",
@@ -92,6 +97,8 @@ class FetchSession:
         self.epoch = 1
         """What the next request has to carry."""
         self.partitions = partitions
+        self.counted = 0
+        """How many partitions the cache has counted of it."""
         self.by_id = False
         """Whether topics are named by id."""
         self.is_follower = False
@@ -139,6 +146,7 @@ class FetchSessionCache:
         self._clock = clock
         self._sessions: dict[int, FetchSession] = {}
         """By id; the one that was used longest ago comes first."""
+        self._partition_count = 0
         self._evictable: list[_Worth] = []
         """What any newcomer may displace that is worth more."""
         self._evictable_by_followers: list[_Worth] = []
@@ -148,7 +156,7 @@ class FetchSessionCache:
         )
         name = "kafka_server_fetchsessioncache_numincrementalfetch"
         metrics.gauge(f"{name}sessions", "Fetch sessions.", lambda: len(self._sessions))
-        metrics.gauge(f"{name}partitionscached", "Partitions in fetch sessions.", self._partition_count)
+        metrics.gauge(f"{name}partitionscached", "Partitions in fetch sessions.", lambda: self._partition_count)
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -157,18 +165,24 @@ class FetchSessionCache:
         """The session of that id, if it is still there."""
         return self._sessions.get(session_id)
 
-    def touch(self, session: FetchSession) -> None:
-        """A request uses the session."""
+    def touch(self, session: FetchSession) -> bool:
+        """A request uses the session, and may have changed its partitions; False if there is no room for them."""
         now_ms = self._clock.monotonic_ms()
         session.used_ms = now_ms
         del self._sessions[session.id]
         self._sessions[session.id] = session
+        self._count(session)
         self._rank(session, now_ms)
+        while self._partition_count > PARTITIONS_MAX and session.id in self._sessions:
+            if not self._evict(now_ms, _worth_of(session)):
+                self.remove(session.id)
+        return session.id in self._sessions
 
     def remove(self, session_id: int) -> FetchSession | None:
         """Forgets a session, if it is there."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
+            self._partition_count -= session.counted
             _move(self._evictable, session.worth, None)
             _move(self._evictable_by_followers, session.worth_to_followers, None)
         return session
@@ -176,8 +190,11 @@ class FetchSessionCache:
     def create(self, outcomes: Collection[Outcome], *, by_id: bool, is_follower: bool) -> FetchSession | None:
         """A session for the partitions of a full fetch; None if there is no room for it."""
         now_ms = self._clock.monotonic_ms()
-        if len(self._sessions) >= self._slots and not self._evict(now_ms, (is_follower, len(outcomes), 0)):
+        if len(outcomes) > PARTITIONS_MAX:
             return None
+        while len(self._sessions) >= self._slots or self._partition_count + len(outcomes) > PARTITIONS_MAX:
+            if not self._evict(now_ms, (is_follower, len(outcomes), 0)):
+                return None
         partitions = {}
         for partition, result in outcomes:
             partition.told(result)
@@ -185,8 +202,13 @@ class FetchSessionCache:
         session = FetchSession(self._new_id(), partitions, now_ms)
         session.by_id, session.is_follower = by_id, is_follower
         self._sessions[session.id] = session
+        self._count(session)
         self._rank(session, now_ms)
         return session
+
+    def _count(self, session: FetchSession) -> None:
+        self._partition_count += len(session.partitions) - session.counted
+        session.counted = len(session.partitions)
 
     def _new_id(self) -> int:
         while True:
@@ -196,7 +218,7 @@ class FetchSessionCache:
 
     def _rank(self, session: FetchSession, now_ms: int) -> None:
         """Notes by whom the session may be displaced from now on."""
-        worth = (session.is_follower, len(session.partitions), session.id)
+        worth = _worth_of(session)
         is_old = now_ms - session.created_ms > EVICTION_MS
         to_all = worth if is_old else None
         to_followers = worth if is_old or not session.is_follower else None
@@ -222,8 +244,9 @@ class FetchSessionCache:
         self._evictions.add()
         return True
 
-    def _partition_count(self) -> int:
-        return sum(len(session.partitions) for session in list(self._sessions.values()))
+
+def _worth_of(session: FetchSession) -> _Worth:
+    return (session.is_follower, len(session.partitions), session.id)
 
 
 def _move(worths: list[_Worth], old: _Worth | None, new: _Worth | None) -> None:

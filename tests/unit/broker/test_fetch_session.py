@@ -4,6 +4,7 @@ import pytest
 
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
+from ottla.broker import fetch_session
 from ottla.broker.fetch_session import (
     EVICTION_MS,
     FetchSession,
@@ -120,6 +121,67 @@ def test_a_session_that_grows_is_worth_more() -> None:
     cached.cache.touch(second)
     cached.must_create(3)
     assert (cached.has(first), cached.has(second)) == (True, False)
+
+
+@pytest.fixture
+def hundred(monkeypatch: pytest.MonkeyPatch) -> Cached:
+    """Many slots, for a hundred partitions in all."""
+    monkeypatch.setattr(fetch_session, "PARTITIONS_MAX", 100)
+    return Cached(1_000)
+
+
+def test_partitions_are_bounded_over_all_sessions(hundred: Cached) -> None:
+    first = hundred.must_create(60)
+    assert hundred.create(41) is None
+    second = hundred.must_create(40)
+    assert hundred.create(1) is None
+    assert hundred.has(first)
+    hundred.cache.remove(first.id)
+    assert hundred.create(61) is None
+    assert hundred.has(second)
+    hundred.must_create(60)
+
+
+def test_a_session_that_could_never_fit_displaces_none(hundred: Cached) -> None:
+    small = hundred.must_create(1)
+    hundred.clock.ms += EVICTION_MS + 1
+    assert hundred.create(101, is_follower=True) is None
+    assert hundred.has(small)
+
+
+def test_a_large_session_takes_the_place_of_several(hundred: Cached) -> None:
+    small = [hundred.must_create(20) for _ in range(5)]
+    hundred.clock.ms += EVICTION_MS + 1
+    for session in small:
+        hundred.cache.touch(session)
+    large = hundred.must_create(50)
+    assert [hundred.has(session) for session in small].count(True) == 2
+    assert hundred.has(large)
+
+
+def test_followers_get_room_for_their_partitions(hundred: Cached) -> None:
+    consumers = [hundred.must_create(50) for _ in range(2)]
+    follower = hundred.must_create(70, is_follower=True)
+    assert hundred.has(follower)
+    assert not any(map(hundred.has, consumers))
+
+
+def test_a_session_that_grows_beyond_the_room_is_gone(hundred: Cached) -> None:
+    kept, grown = hundred.must_create(60), hundred.must_create(10)
+    grown.update([partition(index) for index in range(30)], ())
+    assert hundred.cache.touch(grown)
+    grown.update([partition(index) for index in range(41)], ())
+    assert not hundred.cache.touch(grown)
+    assert not hundred.has(grown)
+    assert hundred.has(kept)
+    hundred.must_create(40)
+
+
+def test_a_session_that_shrinks_gives_room(hundred: Cached) -> None:
+    session = hundred.must_create(100)
+    session.update((), [("t", index) for index in range(50)])
+    assert hundred.cache.touch(session)
+    hundred.must_create(50)
 
 
 def test_removed_sessions_leave_no_trace() -> None:

@@ -209,7 +209,8 @@ class _Work:
             sessions.remove(session.id)
             self._request_epoch = FINAL_EPOCH
             return None
-        sessions.touch(session)
+        if not sessions.touch(session):
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
         session.epoch = next_epoch(epoch)
         self.session = session
         if session.reading is None:
