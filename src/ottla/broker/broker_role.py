@@ -181,6 +181,7 @@ class BrokerRole:
                 endpoint_of=self._endpoint_of,
                 cleaner=self._make_cleaner(),
                 settings=replication_settings(config),
+                note_fault=self._member.metadata.note_fault,
             )
         )
         register_metrics(around.metrics, replicas)
@@ -257,11 +258,19 @@ class BrokerRole:
         around = self._around
         self._closing.push_async_callback(parts.replicas.stop)
         parts.replicas.start()
-        # Who tells clients of the cluster comes first, and settings before the logs that are made with them.
+        # Who tells clients of the cluster comes first, and settings before the logs that are made with them. As in
+        # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
+        # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:
         coordinators = parts.coordinators
-        for listener in (self.metadata, self._dynamic, parts.topic_metrics, parts.client_metrics, parts.replicas):
+        for listener in (
+            self.metadata,  # Clients see the cluster as it was, as they do on any broker that lags.
+            self._dynamic,  # Settings stay what they were.
+            parts.topic_metrics,  # A deleted topic is counted on.
+            parts.client_metrics,  # Subscriptions stay what they were.
+            parts.replicas,  # Roles stay what they were. Epochs and the ISR keep a leader that is none from harm.
+            coordinators.leadership,  # A shard is not served, or its writes are refused by the log.
+        ):
             self._follow(listener)
-        self._follow(coordinators.leadership)
         self._closing.callback(coordinators.close)
         pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
         handler = pipeline if around.gate is None else around.gate(pipeline)
@@ -289,6 +298,7 @@ class BrokerRole:
         lifecycle = BrokerLifecycle(identity, lifecycle_settings(config), self._channel, state, around.loop)
         self.lifecycle = lifecycle
         self._closing.callback(lifecycle.close)
+        # A fault does not end the node: heartbeats go on, and the controller decides by them.
         self._follow(lifecycle)
         return lifecycle
 

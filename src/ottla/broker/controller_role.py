@@ -76,6 +76,7 @@ class ControllerRole:
         self._registration = ControllerRegistration(
             around.config.node_id, around.incarnation_id, endpoints, channel, around.loop
         )
+        # A fault does not end the node: whether the cluster knows it is looked at again with the next image.
         self._member.metadata.add_listener(self._registration)
 
     def close(self) -> None:

@@ -185,6 +185,7 @@ class Node:
         quorum = self._join_quorum(around, storage, (dynamic, schema))
         dynamic.subscribe(SERVER_LIMIT_KEYS, self._limit_listeners)
         dynamic.subscribe(LISTENER_KEYS, self._change_listeners)
+        # A fault ends the node in neither: quotas and settings stay what they were, and what was missed comes again.
         quorum.member.metadata.add_listener(IpQuotas(around.poller.admission.address_rates))
         if storage.logs is None:
             quorum.member.metadata.add_listener(dynamic)
@@ -246,8 +247,7 @@ class Node:
         register_quorum_metrics(self.metrics, quorum.member)
         controller = quorum.controller
         if controller is not None:
-            metadata = quorum.member.metadata
-            register_controller_metrics(self.metrics, lambda: controller.is_active, lambda: metadata.image)
+            register_controller_metrics(self.metrics, lambda: controller.is_active, quorum.member.metadata)
         quorum.start()
         self._rotate_metrics()
         self._closing.callback(self._stop_rotation)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ottla.base.metric import MetricRegistry
 from ottla.broker.lifecycle import LifecycleState
+from ottla.broker.quorum.metadata_publisher import MetadataPublisher
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.metadata.image.metadata_image import MetadataImage
 
@@ -36,16 +37,32 @@ def register_quorum_metrics(metrics: MetricRegistry, member: QuorumMember) -> No
             "When that record was written, in milliseconds since 1970.",
             lambda: metadata.image.provenance.timestamp_ms,
         ),
+        "kafka_server_broker_metadata_metrics_metadata_apply_error_count": (
+            "Changes of the metadata that a part of this node failed to take in; its log has the tracebacks.",
+            lambda: metadata.apply_errors.value,
+        ),
+        "kafka_server_broker_metadata_metrics_metadata_load_error_count": (
+            "Metadata records that could not be taken in; the node ends with the first.",
+            lambda: metadata.load_errors.value,
+        ),
     }
     for name, (doc, function) in gauges.items():
         metrics.gauge(name, doc, function)
 
 
 def register_controller_metrics(
-    metrics: MetricRegistry, is_active: Callable[[], bool], image: Callable[[], MetadataImage]
+    metrics: MetricRegistry, is_active: Callable[[], bool], metadata: MetadataPublisher
 ) -> None:
     """What a controller knows of the cluster."""
+
+    def image() -> MetadataImage:
+        return metadata.image
+
     gauges: dict[str, tuple[str, Callable[[], float]]] = {
+        "metadataerrorcount": (
+            "What went wrong here with the metadata: records that could not be taken in, and parts that failed to.",
+            lambda: metadata.apply_errors.value + metadata.load_errors.value,
+        ),
         "activecontrollercount": ("1 on the controller that decides.", lambda: int(is_active())),
         "activebrokercount": ("Brokers that are not fenced.", lambda: _brokers(image(), fenced=False)),
         "fencedbrokercount": ("Brokers that are fenced.", lambda: _brokers(image(), fenced=True)),

@@ -5,15 +5,15 @@ dropped on an abort (KIP-868). [begin, a, b][c, end] gives one image after `end`
 gives [begin, a, b][abort] and no image of its own.
 
 A listener that fails hides nothing from those behind it: all of them hear of the image, all batches are taken in, and
-then `load` and `load_snapshot` raise the `OttlaError`s together, as one `ExceptionGroup`. Any other exception is a
-mistake in the listener and goes straight up: the node cannot go on.
+then `load` and `load_snapshot` raise what went wrong together, as one `ExceptionGroup`. With the next image the
+listener hears of everything since the last one that it took in, so what it missed is not lost to it. A record that does
+not fit the image is another matter: from there on the image would be untrue, and its error goes straight up.
 """
 
 from collections.abc import Iterable
 from typing import Protocol
 
 from ottla.base.collector import collector_off
-from ottla.base.errors import OttlaError
 from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.difference import difference
@@ -55,7 +55,9 @@ class MetadataLoader:
         """Whether `image` ends where a batch ends: only then can it be a snapshot, behind which the log goes on."""
         self._transaction: list[MetadataRecord] | None = None
         self._listeners: list[MetadataListener] = []
-        self._failures: list[OttlaError] = []
+        self._failures: list[Exception] = []
+        self._missed: dict[int, MetadataImage] = {}
+        """The image that a listener took in last, by the listener's identity, for those that failed since."""
 
     @property
     def in_transaction(self) -> bool:
@@ -68,7 +70,7 @@ class MetadataLoader:
         return self._read.offset
 
     def add_listener(self, listener: MetadataListener) -> None:
-        """Adds a listener behind the others; it first hears of everything that there is."""
+        """Adds a listener behind the others; it first hears of everything that there is, and what it raises goes up."""
         self._listeners.append(listener)
         if not self.image.is_empty:
             listener.metadata_changed(difference(EMPTY_IMAGE, self.image), self.image)
@@ -76,6 +78,7 @@ class MetadataLoader:
     def remove_listener(self, listener: MetadataListener) -> None:
         """The listener hears nothing more."""
         self._listeners.remove(listener)
+        self._missed.pop(id(listener), None)
 
     def load(self, batches: Iterable[CommittedBatch]) -> None:
         """Takes in committed batches, in order; what they change is published once."""
@@ -146,9 +149,14 @@ class MetadataLoader:
         self._delta = MetadataDelta(self.image)
         self._is_dirty = False
         for listener in list(self._listeners):
+            missed_since = self._missed.pop(id(listener), None)
             try:
-                listener.metadata_changed(delta, self.image)
-            except OttlaError as error:
+                if missed_since is None:
+                    listener.metadata_changed(delta, self.image)
+                else:
+                    listener.metadata_changed(difference(missed_since, self.image), self.image)
+            except Exception as error:  # noqa: BLE001 - one part's mistake is not the others': all have to hear
+                self._missed[id(listener)] = delta.base if missed_since is None else missed_since
                 self._failures.append(error)
 
     def _raise_failures(self) -> None:

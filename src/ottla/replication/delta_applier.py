@@ -18,11 +18,12 @@ from ottla.metadata.image.local_replica_change import LocalPartition, LocalRepli
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
-from ottla.protocol.errors import ApiError
+from ottla.protocol.errors import ApiError, UnknownServerError
 from ottla.replication.log_mover import LogMover
 from ottla.replication.log_preparation import LogPreparation, Prepared, Wanted
 from ottla.replication.partition.partition import Partition
 from ottla.replication.replica_parts import ReplicaParts
+from ottla.storage.log.log import Log
 from ottla.storage.topic_partition import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -100,7 +101,11 @@ class DeltaApplier:
         while not self._is_closed and not self._is_waiting and (self._steps is not None or self._queue):
             if self._steps is None:
                 self._steps = self._apply(self._queue.popleft())
-            step = next(self._steps, None)
+            try:
+                step = next(self._steps, None)
+            except Exception as error:  # noqa: BLE001 - the rest of one delta is lost, but not those that follow
+                self._parts.note_fault(error)
+                step = None
             if step is None:
                 self._steps = None
             self._is_waiting = step is _Step.WAIT
@@ -216,29 +221,37 @@ class DeltaApplier:
         if self._is_closed:
             return
         for wanted, log in prepared:
-            if isinstance(log, ApiError):
-                self._failed(wanted, log)
-                continue
-            topic, topic_id, index = wanted.name
-            if self._table.topics.ids.get(topic) != topic_id:
-                continue  # Deleted since: that delta is in the queue.
-            partition = self._table.online.get((topic, index))
-            if partition is None:
-                partition = Partition(wanted.name, log, self._parts.view)
-                self._table.add(partition)
-                self._mover.resume(partition)
-            if wanted.leads:
-                partition.become_leader(wanted.registration, self._parts.clock.monotonic_ms())
-                self._parts.waiting.check(partition)
-            else:
-                self._follow(partition, wanted.registration)
+            try:
+                if isinstance(log, ApiError):
+                    self._failed(wanted, log)
+                else:
+                    self._take_up(wanted, log)
+            except Exception as error:  # noqa: BLE001 - one partition's trouble is not the others'
+                self._parts.note_fault(error)
         self._open -= len(prepared)
         if not self._open:
             self._go_on()
 
+    def _take_up(self, wanted: Wanted, log: Log) -> None:
+        topic, topic_id, index = wanted.name
+        if self._table.topics.ids.get(topic) != topic_id:
+            return  # Deleted since: that delta is in the queue.
+        partition = self._table.online.get((topic, index))
+        if partition is None:
+            partition = Partition(wanted.name, log, self._parts.view)
+            self._table.add(partition)
+            self._mover.resume(partition)
+        if wanted.leads:
+            partition.become_leader(wanted.registration, self._parts.clock.monotonic_ms())
+            self._parts.waiting.check(partition)
+        else:
+            self._follow(partition, wanted.registration)
+
     def _failed(self, wanted: Wanted, error: ApiError) -> None:
         topic, topic_id, index = wanted.name
         _log.error("[broker=%d %s-%d] not served: %s", self._node_id, topic, index, error)
+        if isinstance(error, UnknownServerError):
+            self._parts.note_fault(error)
         partition = self._table.online.get((topic, index))
         self._table.take_offline(topic, index, topic_id)
         is_damaged = self._parts.logs.directories.damaged_home_of(TopicPartition(topic, index)) is not None

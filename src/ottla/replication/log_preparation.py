@@ -14,7 +14,7 @@ from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import UNASSIGNED, is_reserved
 from ottla.metadata.image.local_replica_change import LocalPartition
 from ottla.metadata.image.partition import PartitionRegistration
-from ottla.protocol.errors import ApiError
+from ottla.protocol.errors import ApiError, UnknownServerError
 from ottla.replication.mailbox import Mailbox
 from ottla.replication.ports import Worker
 from ottla.storage.errors import StorageError
@@ -109,7 +109,7 @@ class LogPreparation:
         def job() -> None:
             done: list[Prepared] = []
             try:
-                done += [Prepared(wanted, self._prepare(wanted)) for wanted in chunk]
+                done += [Prepared(wanted, self._prepare_or_tell(wanted)) for wanted in chunk]
             finally:
                 self._mailbox.post(pause.close)
                 self._mailbox.post(lambda: prepared(worker, done))
@@ -117,6 +117,12 @@ class LogPreparation:
         worker.submit(job)
 
     # On a worker's thread
+
+    def _prepare_or_tell(self, wanted: Wanted) -> Log | ApiError:
+        try:
+            return self._prepare(wanted)
+        except Exception as error:  # noqa: BLE001 - the others of the delta, and all after it, wait for this one
+            return UnknownServerError(repr(error)).with_traceback(error.__traceback__)
 
     def _prepare(self, wanted: Wanted) -> Log | ApiError:
         topic, topic_id, index = wanted.name

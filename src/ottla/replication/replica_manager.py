@@ -97,6 +97,7 @@ class ReplicaManager:
             loop=loop,
             mailbox=mailbox,
             throttles=self._throttles,
+            note_fault=options.note_fault,
         )
         self._preparation: Final = LogPreparation(logs, mailbox, changers)
         self._mover: Final = LogMover(parts, self._preparation, self._worker("log-mover"))

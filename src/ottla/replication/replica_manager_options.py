@@ -1,5 +1,6 @@
 """What the replica manager is told when it is made."""
 
+import logging
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
@@ -10,6 +11,12 @@ from ottla.replication.settings import DEFAULT_SETTINGS, ReplicationSettings
 from ottla.replication.worker_thread import WorkerThread
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.log_manager import LogManager
+
+_log = logging.getLogger(__name__)
+
+
+def _tell(error: Exception) -> None:
+    _log.error("a change of the metadata could not be taken in: %s", error, exc_info=error)
 
 
 @frozen(kw_only=True)
@@ -30,3 +37,5 @@ class ReplicaManagerOptions:
     settings: ReplicationSettings = DEFAULT_SETTINGS
     make_worker: Callable[[str], Worker] = WorkerThread
     """A thread by name. A simulation brings workers that run at once."""
+    note_fault: Callable[[Exception], None] = _tell
+    """Hears of a mistake in taking in the metadata, which costs as little as it can."""

@@ -1,5 +1,7 @@
 """What the parts of the replica manager share."""
 
+from collections.abc import Callable
+
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.replication.directory_watch import DirectoryWatch
@@ -28,3 +30,5 @@ class ReplicaParts:
     loop: EventLoop
     mailbox: Mailbox
     throttles: Throttles
+    note_fault: Callable[[Exception], None]
+    """See `ReplicaManagerOptions`."""

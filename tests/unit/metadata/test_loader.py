@@ -94,6 +94,33 @@ class TestFailures:
         def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
             raise ListenerError(f"at {image.provenance.offset}")
 
+    @pytest.mark.parametrize("error", [ListenerError("cannot"), RuntimeError("a mistake")])
+    def test_what_a_listener_missed_it_hears_of_with_the_next_image(
+        self, loader: MetadataLoader, error: Exception
+    ) -> None:
+        class Faltering(Diary):
+            fails = False
+
+            def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
+                if self.fails:
+                    raise error
+                super().metadata_changed(delta, image)
+
+        diary, other = Faltering(), Diary()
+        loader.add_listener(diary)
+        loader.add_listener(other)
+        loader.load(batches([topic(1)], base_offset=1))
+        diary.fails = True
+        for number in (2, 3):
+            with pytest.raises(ExceptionGroup):
+                loader.load(batches([topic(number)], base_offset=number))
+        diary.fails = False
+        loader.load(batches([topic(4)], base_offset=4))
+        assert diary.entries[-1] == (4, ["t1", "t2", "t3", "t4"])
+        assert diary.deltas[-1].topics.created == {f"t{number}": uuid_of(number) for number in (2, 3, 4)}
+        loader.load(batches([topic(5)], base_offset=5))
+        assert diary.deltas[-1].topics.created == other.deltas[-1].topics.created == {"t5": uuid_of(5)}
+
     def test_of_one_listener_hide_nothing_from_the_others(self, loader: MetadataLoader) -> None:
         with pytest.raises(ListenerError):
             loader.add_listener(self.Failing())

@@ -14,6 +14,7 @@ from ottla.protocol.errors import (
 )
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from ottla.replication.leader_endpoint import ReplicaFetch
+from ottla.replication.partition.partition import Partition
 from ottla.storage.disk.atomic import write_atomically
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.topic_partition import TopicPartition
@@ -387,3 +388,42 @@ def test_the_controller_hears_of_a_damaged_log_that_another_replica_can_stand_in
     assert again.produce()[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
     assert again.events.lost == []
     assert again.events.assigned == ([(topic_id("orders"), 0, LOST)] if is_told else [])
+
+
+def test_a_log_that_cannot_be_made_for_a_mistake_keeps_nobody_else_from_service(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = broker.logs.get_or_create
+
+    def falter(partition: TopicPartition, *rest: object, **options: object) -> object:
+        if partition == ("orders", 0):
+            raise RuntimeError("a mistake")
+        return make(partition, *rest, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(broker.logs, "get_or_create", falter)
+    metadata.create("orders", [1], [1])
+    metadata.create("later", [1])
+    loop.run()
+    assert broker.replicas.leader("orders", 1).is_leader
+    assert broker.replicas.leader("later", 0).is_leader
+    with pytest.raises(KafkaStorageError):
+        broker.replicas.leader("orders", 0)
+
+
+def test_a_mistake_in_a_change_keeps_no_later_one_from_being_made(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata.create("orders", [1, 2])
+    loop.run()
+
+    def falter(*arguments: object) -> None:
+        raise RuntimeError("a mistake")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Partition, "become_leader", falter)
+        metadata.change("orders", isr=[1])
+        loop.run()
+    metadata.create("later", [1])
+    loop.run()
+    assert broker.replicas.leader("later", 0).is_leader
+    assert broker.replicas.applied_offset == metadata.image.provenance.offset

@@ -3,13 +3,25 @@
 The order is fixed: loader and its listeners first, then the controller, whose answers a client may act on at once and
 must find true. A long stretch of log is taken in over several turns of the loop, so that a node which replays much is
 still a member of the quorum that answers.
+
+What ends the node and what does not, as in Apache Kafka:
+
+- A listener that raises is counted (`metadata-apply-error-count`) and logged with its traceback, and the node goes on:
+  it knows the truth still, and the listener hears with the next image what it missed.
+- A listener that raises when it is added fails the start: what it was to set up would never be there.
+- A record that cannot be decoded or does not fit the image ends the node (`metadata-load-error-count`): all that it
+  says from there on would be untrue. So does a controller that raises on what was committed. (A broker of Kafka's goes
+  on after such a record, without it; a controller of Kafka's ends.)
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
+from ottla.base.metric import Counter
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.raft_driver import RaftDriver
 from ottla.broker.quorum.snapshot_generator import SnapshotGenerator
@@ -43,6 +55,10 @@ class MetadataPublisher:
         self._caught_up: Callable[[], None] | None = None
         self._awaited: list[tuple[int, Callable[[], None]]] = []
         self._leader_listeners: list[Callable[[LeaderAndEpoch], None]] = []
+        self.apply_errors = Counter()
+        """Changes of the metadata that a listener failed to take in."""
+        self.load_errors = Counter()
+        """Records and snapshots that could not be taken into the image."""
 
     @property
     def image(self) -> MetadataImage:
@@ -83,14 +99,15 @@ class MetadataPublisher:
         self._apply(effect, read_batches(effect.batches), done)
 
     def load_snapshot(self, snapshot_id: OffsetAndEpoch, done: Done) -> None:
-        found = self._store.snapshot(snapshot_id)
+        with self._loading():
+            found = self._store.snapshot(snapshot_id)
         self._collect(found.records, [], lambda records: self._loaded(snapshot_id, found.provenance, records, done))
 
     def leader_changed(self, leader: LeaderAndEpoch) -> None:
         if self.controller is not None:
             self.controller.leader_changed(leader)
         for callback in self._leader_listeners:
-            callback(leader)
+            self._call(partial(callback, leader))
 
     def role_settled(self) -> None:
         if self.controller is not None:
@@ -100,24 +117,52 @@ class MetadataPublisher:
     def _apply(self, effect: ApplyCommitted, batches: Iterator[CommittedBatch], done: Done) -> None:
         """One turn's worth of batches, and the rest in the next turn."""
         taken: list[CommittedBatch] = []
-        for batch in batches:
-            taken.append(batch)
-            if self._is_turn_over(len(batch.records)):
-                self._load(taken)
-                self._raft.call_soon(self._apply, effect, batches, done)
-                return
-        self._load(taken)
+        with self._loading():
+            for batch in batches:
+                taken.append(batch)
+                if self._is_turn_over(len(batch.records)):
+                    self._load(taken)
+                    self._raft.call_soon(self._apply, effect, batches, done)
+                    return
+            self._load(taken)
         if self.controller is not None:
             self.controller.committed(effect.last_offset)
         self._tell_level()
         self._snapshots.loaded(len(effect.batches), self.loader)
         done()
 
-    def _load(self, batches: list[CommittedBatch]) -> None:
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        """What is raised in here leaves the image untrue, and ends the node."""
         try:
-            self.loader.load(batches)
+            yield
+        except Exception:
+            self.load_errors.add()
+            raise
+
+    @contextmanager
+    def _publishing(self) -> Iterator[None]:
+        """All have heard; those that failed are told of."""
+        try:
+            yield
         except ExceptionGroup as failures:
-            _log_failures(failures)
+            for failure in failures.exceptions:
+                self.note_fault(failure)
+
+    def _load(self, batches: list[CommittedBatch]) -> None:
+        with self._publishing():
+            self.loader.load(batches)
+
+    def _call(self, callback: Callable[[], None]) -> None:
+        try:
+            callback()
+        except Exception as error:  # noqa: BLE001 - the metadata is true whatever a part makes of it
+            self.note_fault(error)
+
+    def note_fault(self, error: Exception) -> None:
+        """A part of this node failed to take in a change."""
+        self.apply_errors.add()
+        _log.error("a part of this node could not take in a change of the metadata: %s", error, exc_info=error)
 
     def _collect(
         self,
@@ -126,21 +171,20 @@ class MetadataPublisher:
         then: Callable[[list[MetadataRecord]], None],
     ) -> None:
         """Decodes a snapshot's records over as many turns as it takes."""
-        for record in records:
-            collected.append(record)
-            if self._is_turn_over(1):
-                self._raft.call_soon(self._collect, records, collected, then)
-                return
+        with self._loading():
+            for record in records:
+                collected.append(record)
+                if self._is_turn_over(1):
+                    self._raft.call_soon(self._collect, records, collected, then)
+                    return
         then(collected)
 
     def _loaded(
         self, snapshot_id: OffsetAndEpoch, provenance: Provenance, records: list[MetadataRecord], done: Done
     ) -> None:
         if snapshot_id.offset or records:
-            try:
+            with self._loading(), self._publishing():
                 self.loader.load_snapshot(records, provenance)
-            except ExceptionGroup as failures:
-                _log_failures(failures)
         self._tell_level()
         self._snapshots.taken()
         done()
@@ -161,7 +205,7 @@ class MetadataPublisher:
             level = [callback for wanted, callback in self._awaited if wanted <= offset]
             self._awaited = [waiting for waiting in self._awaited if waiting[0] > offset]
             for callback in level:
-                callback()
+                self._call(callback)
 
     def _check_caught_up(self) -> None:
         callback, high_watermark = self._caught_up, self._raft.core.high_watermark
@@ -170,9 +214,3 @@ class MetadataPublisher:
         if self.image.provenance.offset + 1 >= high_watermark:
             self._caught_up = None
             callback()
-
-
-def _log_failures(failures: ExceptionGroup[Exception]) -> None:
-    """A part that cannot follow says so; the others have heard of the image all the same."""
-    for failure in failures.exceptions:
-        _log.error("a part of this node could not take in a change of the metadata: %s", failure, exc_info=failure)

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
+
 from ottla.base.errors import OttlaError
 from ottla.broker.quorum.metadata_publisher import RECORDS_PER_TURN
 from ottla.metadata.controller.context import Caller
@@ -17,14 +19,14 @@ USERS = 4 * RECORDS_PER_TURN
 class Recorder:
     """A listener that writes down what it hears, and fails if told to."""
 
-    def __init__(self, *, fails: bool = False) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.offsets: list[int] = []
-        self._fails = fails
+        self._error = error
 
     def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
         self.offsets.append(image.provenance.offset)
-        if self._fails:
-            raise OttlaError("cannot follow")
+        if self._error is not None:
+            raise self._error
 
 
 def run(scenario: Callable[[SimulatedDisk], Awaitable[None]]) -> None:
@@ -134,16 +136,20 @@ def test_a_snapshot_that_cannot_be_written_does_no_harm() -> None:
     run(scenario)
 
 
-def test_a_listener_that_fails_holds_nobody_up() -> None:
+@pytest.mark.parametrize("error", [OttlaError("cannot follow"), RuntimeError("a mistake")])
+def test_a_listener_that_fails_holds_nobody_up(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(disk: SimulatedDisk) -> None:
         replica = Replica(disk, config())
         await until(lambda: replica.driver.is_active)
-        replica.member.metadata.loader._listeners.append(Recorder(fails=True))
+        replica.member.metadata.loader._listeners.append(Recorder(error))
         behind = Recorder()
         replica.member.metadata.add_listener(behind)
         await replica.ask(quota("ann"))
         assert behind.offsets[-1] == replica.member.metadata.image.provenance.offset
         assert replica.failures == []
+        assert replica.member.metadata.apply_errors.value
+        assert not replica.member.metadata.load_errors.value
+        assert {record.exc_info[1] for record in caplog.records if record.exc_info} == {error}
         await replica.member.stop(1000)
 
     run(scenario)
