@@ -4,6 +4,7 @@ uvicorn limits neither: a client that sends a byte a minute would hold its conne
 """
 
 import asyncio
+import socket
 from typing import Any
 
 import uvicorn
@@ -32,6 +33,8 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Asyncio calls: a client connected."""
         super().connection_made(transport)
+        # uvicorn sends header and body apart: with Nagle's algorithm the body would wait for the header's ACK, 40 ms.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._certificate = _subject(transport.get_extra_info("peercert"))
         self._is_surplus = len(self.connections) > self._limits.connections_max
         self._start_clock()

@@ -1,0 +1,72 @@
+"""What schemas, settings and modes look like in answers. Empty lists and absent values are left out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ottla.web.registry.api.target import Registry
+from ottla.web.registry.state.config_value import COMPATIBILITY, ConfigValue
+from ottla.web.registry.state.record_value import reference_json
+from ottla.web.registry.state.stored_schema import StoredSchema
+from ottla.web.registry.state.subject_name import within
+
+
+def text_of(registry: Registry, stored: StoredSchema, form: str) -> str:
+    """The schema's text, in another form if one is asked for. Only that parses it."""
+    if not form.strip():
+        return stored.content.text
+    return registry.rule.parsed.stored(registry.state, stored).formatted(form)
+
+
+def registered(stored: StoredSchema, text: str) -> dict[str, object]:
+    """The answer to registering."""
+    return {"id": stored.id, "version": stored.version, "guid": stored.guid} | _content(stored, text)
+
+
+def looked_up(stored: StoredSchema, text: str) -> dict[str, object]:
+    """The answer to looking a schema up."""
+    fields = {"subject": stored.subject, "version": stored.version, "id": stored.id, "guid": stored.guid}
+    return fields | _content(stored, text)
+
+
+def by_version(stored: StoredSchema, text: str, *, qualify: bool = False) -> dict[str, object]:
+    """One version of a subject."""
+    fields = looked_up(stored, text)
+    if qualify and content_references(fields):
+        fields["references"] = [
+            {**each, "subject": within(stored.subject, str(each["subject"]))} for each in content_references(fields)
+        ]
+    return fields | {"ts": stored.timestamp, "deleted": stored.deleted}
+
+
+def by_id(stored: StoredSchema, text: str, *, qualify: bool = False) -> dict[str, object]:
+    """A schema that an id stands for."""
+    fields = by_version(stored, text, qualify=qualify)
+    del fields["id"]
+    return fields
+
+
+def content_references(fields: Mapping[str, Any]) -> list[dict[str, object]]:
+    """The references of an answer."""
+    return list(fields.get("references", ()))
+
+
+def config_shown(config: ConfigValue) -> dict[str, object]:
+    """Settings as GET and DELETE show them."""
+    return dict(config)
+
+
+def config_updated(config: ConfigValue) -> dict[str, object]:
+    """Settings as PUT shows them: the level has the name that requests have for it."""
+    return {"compatibility" if name == COMPATIBILITY else name: value for name, value in config.items()}
+
+
+def _content(stored: StoredSchema, text: str) -> dict[str, object]:
+    content = stored.content
+    fields: dict[str, object] = {"schemaType": content.schema_type, "schema": text}
+    if content.references:
+        fields["references"] = [reference_json(reference) for reference in content.references]
+    if content.metadata is not None:
+        fields["metadata"] = content.metadata.to_json()
+    if content.rule_set is not None:
+        fields["ruleSet"] = content.rule_set.to_json()
+    return fields

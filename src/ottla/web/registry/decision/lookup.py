@@ -1,0 +1,117 @@
+"""Is this schema registered under a subject, and as which version?"""
+
+from dataclasses import replace
+
+from ottla.schema.metadata import Metadata, merge_metadata
+from ottla.schema.rule import RuleSet, merge_rule_sets
+from ottla.web.http.error import HttpError
+from ottla.web.registry.decision.error import schema_not_found, subject_not_found
+from ottla.web.registry.decision.parsing import Parsing, content_of
+from ottla.web.registry.decision.rule import RegistryRule
+from ottla.web.registry.decision.schema_request import SchemaRequest
+from ottla.web.registry.decision.scope import config_in_scope
+from ottla.web.registry.state.config_value import ConfigValue
+from ottla.web.registry.state.registry_state import RegistryState
+from ottla.web.registry.state.stored_schema import StoredSchema
+from ottla.web.registry.state.subject_name import SubjectName, context_of, parse_subject
+
+_PREFILLED = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
+
+
+def has_prefills(config: ConfigValue) -> bool:
+    """Whether the settings add something to each schema."""
+    return any(config.get(name) is not None for name in _PREFILLED)
+
+
+def prefilled(config: ConfigValue, request: SchemaRequest, previous: StoredSchema | None) -> SchemaRequest:
+    """The request with metadata and rules: its own or the previous version's, between defaults and overrides."""
+    own_metadata, own_rules = request.metadata, request.rule_set
+    if previous is not None:
+        own_metadata = previous.content.metadata if own_metadata is None else own_metadata
+        own_rules = previous.content.rule_set if own_rules is None else own_rules
+    metadata = merge_metadata(merge_metadata(_metadata(config, "default"), own_metadata), _metadata(config, "override"))
+    rules = merge_rule_sets(merge_rule_sets(_rule_set(config, "default"), own_rules), _rule_set(config, "override"))
+    if metadata is None and rules is None:
+        return request
+    return replace(request, metadata=metadata, rule_set=rules)
+
+
+def find(
+    state: RegistryState, rule: RegistryRule, subject: str, request: SchemaRequest, *, normalize: bool, deleted: bool
+) -> StoredSchema | None:
+    """The version of the subject with exactly this content. Raises `HttpError` 42201 for a text that is none."""
+    if not request.text.strip():
+        return None
+    parsed = rule.parsed.sent(state, subject, request, Parsing(strict=False, normalize=normalize))
+    digest = content_of(parsed, request).digest()
+    # Most lookups end here: no version of the context has the content, or the one that was written last.
+    context = state.context(context_of(subject))
+    known = context.id_of(digest)
+    if known is None:
+        return None
+    matches = [
+        state.subject(subject).versions[version] for name, version in context.ids[known].uses if name == subject
+    ] or [stored for stored in state.subject(subject).ascending() if stored.digest == digest]
+    usable = [stored for stored in matches if deleted or not stored.deleted]
+    return max(usable, key=lambda stored: stored.version, default=None)
+
+
+def look_up(
+    state: RegistryState, rule: RegistryRule, subject: str, request: SchemaRequest, *, normalize: bool, deleted: bool
+) -> StoredSchema:
+    """The registered version, with the metadata that registering would add; a plain subject in any context.
+
+    Raises `HttpError` 40401 or 40403.
+    """
+    found = _find_prefilled(state, rule, subject, request, normalize=normalize, deleted=deleted)
+    name = parse_subject(subject)
+    if found is None and not name.prefix:
+        for context in state.other_contexts():
+            other = SubjectName(context, name.subject).qualified
+            try:
+                found = _find_prefilled(state, rule, other, request, normalize=normalize, deleted=deleted)
+            except HttpError:
+                continue
+            if found is not None:
+                break
+    if found is not None:
+        return found
+    if not any(True for _ in _subjects(state, subject, deleted=deleted)):
+        raise subject_not_found(subject)
+    raise schema_not_found()
+
+
+def _find_prefilled(
+    state: RegistryState, rule: RegistryRule, subject: str, request: SchemaRequest, *, normalize: bool, deleted: bool
+) -> StoredSchema | None:
+    config = config_in_scope(state, subject, rule.default_level)
+    normalize = normalize or bool(config.get("normalize"))
+    found = find(state, rule, subject, request, normalize=normalize, deleted=deleted)
+    latest = state.subject(subject).latest()
+    if found is not None or latest is None:
+        return found
+    filled = prefilled(config, request, latest)
+    return None if filled == request else find(state, rule, subject, filled, normalize=normalize, deleted=deleted)
+
+
+def _subjects(state: RegistryState, subject: str, *, deleted: bool) -> "list[str]":
+    return [
+        each
+        for each in state.matching(subject)
+        if deleted or any(not stored.deleted for stored in state.subject(each).versions.values())
+    ]
+
+
+def has_subjects(state: RegistryState, subject: str, *, deleted: bool) -> bool:
+    """Whether the subject, or the context that the name stands for, has a version."""
+    return bool(_subjects(state, subject, deleted=deleted))
+
+
+def _metadata(config: ConfigValue, which: str) -> Metadata | None:
+    value = config.get(f"{which}Metadata")
+    return None if value is None else Metadata.from_json(value)
+
+
+def _rule_set(config: ConfigValue, which: str) -> RuleSet | None:
+    value = config.get(f"{which}RuleSet")
+    return None if value is None else RuleSet.from_json(value)
