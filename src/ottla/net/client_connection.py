@@ -140,6 +140,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         """Ends the connection; what is in flight fails soon."""
         if self._transport is not None:
             self._transport.abort()
+        else:
+            self._timer.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Asyncio calls: the socket is connected."""

@@ -12,7 +12,7 @@ class DeadlineTimer:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, expire: Callable[[float], float | None]) -> None:
         self._loop: Final = loop
-        self._expire: Final = expire
+        self._expire: Callable[[float], float | None] | None = expire
         self._timer: asyncio.TimerHandle | None = None
 
     def arm(self, deadline: float) -> None:
@@ -24,13 +24,14 @@ class DeadlineTimer:
         self._timer = self._loop.call_at(deadline, self._fire)
 
     def close(self) -> None:
-        """Nothing expires any more."""
+        """Nothing expires any more; who owns it is let go of, and so leaves no cycle of references."""
+        self._expire = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _fire(self) -> None:
         self._timer = None
-        deadline = self._expire(self._loop.time())
+        deadline = None if self._expire is None else self._expire(self._loop.time())
         if deadline is not None:
             self.arm(deadline)

@@ -1,5 +1,6 @@
 """A client against a listener with real requests: versions, pipelining, time-outs, reconnects."""
 
+import gc
 import os
 import queue
 import socket
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ottla.base.errors import OttlaError
+from ottla.net.client_connection import ClientConnection
 from ottla.net.node_client import NodeClient, NodeClientOptions
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
@@ -253,3 +255,34 @@ def test_closing_while_connecting_fails_what_waits(thread: LoopThread) -> None:
         while accepted.recv(1_000):  # what it asked before it left
             pass
         accepted.close()
+
+
+def test_a_lost_connection_leaves_nothing_to_the_garbage_collector(client: Client, node: Node) -> None:
+    def connections() -> int:
+        return sum(isinstance(found, ClientConnection) for found in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            assert isinstance(client.ask(HeartbeatRequest(group_id="g")), HeartbeatResponse)
+            assert isinstance(client.ask(HeartbeatRequest(group_id="leave")), NetworkError)
+        assert isinstance(client.ask(HeartbeatRequest(group_id="g")), HeartbeatResponse)
+        assert connections() == 1
+    finally:
+        gc.enable()
+
+
+def test_a_connection_that_could_not_be_made_leaves_nothing_to_it_either(thread: LoopThread) -> None:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        client = Client(thread, reserved.getsockname())
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(5):
+                assert isinstance(client.ask(HeartbeatRequest(group_id="g")), NetworkError)
+            assert not any(isinstance(found, ClientConnection) for found in gc.get_objects())
+        finally:
+            gc.enable()
+        thread.call(client.node.close)

@@ -9,6 +9,7 @@ import ctypes
 import mmap
 import os
 import weakref
+from functools import cache
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -24,6 +25,12 @@ _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
 
+@cache
+def _pages_type(size: int) -> "type[ctypes.Array[ctypes.c_ubyte]]":
+    """There are a few dozen at most. Made anew for each map, they would all wait for the garbage collector."""
+    return ctypes.c_ubyte * size
+
+
 def map_file(descriptor: int, size: int, *, writable: bool) -> memoryview:
     """The first `size` bytes of a file, which must be as long as that while they are used; `OSError` if it can't be."""
     protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
@@ -33,7 +40,7 @@ def map_file(descriptor: int, size: int, *, writable: bool) -> memoryview:
     if address == _FAILED:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    pages = (ctypes.c_ubyte * reserved).from_address(address)
+    pages = _pages_type(reserved).from_address(address)
     weakref.finalize(pages, _libc.munmap, address, reserved).atexit = False
     view = memoryview(pages).cast("B")[:size]
     return view if writable else view.toreadonly()
