@@ -281,6 +281,19 @@ class TestReassignment:
             "Unable to revert partition assignment for t:0 because it would require an unclean leader election."
         )
 
+    def test_cancelling_where_records_may_be_lost_marks_the_leader_as_recovering(self) -> None:
+        cluster = Cluster(elr=False)
+        cluster.start(1, 2, 3)
+        cluster.create("t", [1], unclean_leader_election_enable="true")
+        reassign(cluster, "t", [2, 3])
+        cluster.alter_isr("t", 0, [1, 2])
+        cluster.fence(1)
+        cluster.heartbeat(1, want_fence=False)
+        assert reassign(cluster, "t", None) == (0, None)
+        partition = cluster.partition("t")
+        assert (partition.leader, partition.isr, partition.replicas) == (1, (1,), (1,))
+        assert partition.leader_recovery_state == LeaderRecoveryState.RECOVERING
+
     @pytest.mark.parametrize(
         ("name", "replicas", "code", "message"),
         [

@@ -12,7 +12,7 @@ from ottla.metadata.controller.outcome import Outcome, bounded, message_of
 from ottla.metadata.controller.partition_change import PartitionChangeBuilder
 from ottla.metadata.controller.reassignment_replica import ReassignmentReplicas
 from ottla.metadata.controller.replica_assignment import check_manual_assignment
-from ottla.metadata.image.partition import PartitionRegistration
+from ottla.metadata.image.partition import LeaderRecoveryState, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import (
     ApiError,
@@ -144,9 +144,12 @@ def _cancel(context: ControllerContext, topic: TopicImage, index: int) -> Versio
                 f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
                 "leader election."
             )
-        isr = move.original[:1]
     builder = PartitionChangeBuilder(context, topic, index, rules)
     builder.allow_unclean()
+    if not isr:
+        # Nothing says that this replica has all the data: an unclean election in effect. Kafka leaves it unmarked.
+        isr = move.original[:1]
+        builder.leader_recovery_state = LeaderRecoveryState.RECOVERING
     builder.isr = isr
     builder.replicas = move.original
     builder.removing = builder.adding = ()

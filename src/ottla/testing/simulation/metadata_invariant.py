@@ -194,10 +194,7 @@ class LeaderDirectoryIsOnline(ImageInvariant):
 
 
 class ElectedLeaderWasInSync(ImageInvariant):
-    """A partition without a leader gets one that was in sync or eligible, or one that says that records are lost.
-
-    A reassignment that is called off where unclean elections are allowed takes the first of the old replicas as it is.
-    """
+    """A partition without a leader gets one that was in sync or eligible, or one that says that records are lost."""
 
     name: ClassVar[str] = "ElectedLeaderWasInSync"
 
@@ -205,7 +202,7 @@ class ElectedLeaderWasInSync(ImageInvariant):
         for change in step.changed:
             before, after = change.before, change.after
             # Only of a single change is it known what the election had to choose from.
-            if before is None or after.partition_epoch != before.partition_epoch + 1 or before.adding_replicas:
+            if before is None or after.partition_epoch != before.partition_epoch + 1:
                 continue
             if before.leader != NO_LEADER or after.leader == NO_LEADER:
                 continue
