@@ -3,7 +3,8 @@
 While entries are added the file is as long as it may become, filled up with zeros; `trim` cuts it to what it holds.
 The map is made when first needed and let go with `release`, and holds no descriptor, so that an idle segment costs
 nothing. Entries are only read below `count`, which is raised after the entry is in place: readers on other threads
-never see half of one, and never touch pages that `trim` cut off. Disk space is asked for page by page before it is
+never see half of one, and never touch pages that `trim` cut off. The map that is written to is the writer's alone to
+make, so a reader that makes one for itself does not take it away. Disk space is asked for page by page before it is
 written to, so that a full disk is a `StorageError` here too.
 """
 
@@ -19,13 +20,14 @@ _ALLOCATION_BYTES = 4096
 class MappedEntries:
     """The file of one index. Its owner knows what the entries mean."""
 
-    __slots__ = ("_allocated_bytes", "_disk", "_form", "_map", "_writable", "count", "entries_max", "path")
+    __slots__ = ("_allocated_bytes", "_disk", "_form", "_map", "_written", "count", "entries_max", "path")
 
     def __init__(self, disk: Disk, path: str, form: struct.Struct, bytes_max: int) -> None:
         self._disk = disk
         self._form = form
         self._map: memoryview | None = None
-        self._writable = False
+        """What readers made while there was none that is written to."""
+        self._written: memoryview | None = None
         self._allocated_bytes = 0
         self.path = path
         self.entries_max = bytes_max // form.size
@@ -40,7 +42,7 @@ class MappedEntries:
     @property
     def is_writable(self) -> bool:
         """Whether entries are being added."""
-        return self._writable
+        return self._written is not None
 
     @property
     def exists(self) -> bool:
@@ -76,22 +78,23 @@ class MappedEntries:
 
     def map(self) -> memoryview:
         """The entries as bytes. Call it once per search and keep the result: `release` may come at any time."""
-        mapped = self._map
+        mapped = self._written
+        if mapped is None:
+            mapped = self._map
         if mapped is None:
             mapped = self._disk.open(self.path, Access.READ).map(self.count * self._form.size)
             self._map = mapped
-            self._writable = False
         return mapped
 
     def append(self, first: int, second: int) -> None:
         """Adds an entry; the owner checked that there is room."""
-        if not self._writable:
-            self._make_writable()
+        written = self._written
+        if written is None:
+            written = self._make_writable()
         position = self.count * self._form.size
         if position + self._form.size > self._allocated_bytes:
             self._allocate(self._disk.open(self.path, Access.WRITE))
-        assert self._map is not None
-        self._form.pack_into(self._map, position, first, second)
+        self._form.pack_into(written, position, first, second)
         self.count += 1
 
     def truncate(self, count: int) -> None:
@@ -126,18 +129,18 @@ class MappedEntries:
 
     def release(self) -> None:
         """Lets go of the map; it comes back when needed."""
+        self._written = None
         self._map = None
-        self._writable = False
 
-    def _make_writable(self) -> None:
+    def _make_writable(self) -> memoryview:
         file = self._disk.open(self.path, Access.CREATE)
         size = max(self.entries_max, self.count + 1) * self._form.size
         file.truncate(self.count * self._form.size)
         file.truncate(size)
         self._allocated_bytes = self.count * self._form.size
         self._allocate(file)
-        self._map = file.map(size)
-        self._writable = True
+        self._written = written = file.map(size)
+        return written
 
     def _allocate(self, file: File) -> None:
         """Another page's worth of room."""

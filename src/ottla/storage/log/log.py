@@ -143,9 +143,11 @@ class Log(LogEnd):
     @property
     def last_stable_offset(self) -> int:
         """How far read_committed consumers may read."""
+        # In this order: a transaction that begins in between, on another thread, begins above this high watermark.
+        high_watermark = self.high_watermark
         unstable = self.producers.transactions.first_unstable_offset
-        if unstable is None or unstable > self.high_watermark:
-            return self.high_watermark
+        if unstable is None or unstable > high_watermark:
+            return high_watermark
         return max(unstable, self.log_start_offset)
 
     # Writing

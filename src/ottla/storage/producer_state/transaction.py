@@ -2,6 +2,8 @@
 
 A transaction is open from its first record to its marker, and unreplicated from there until the high watermark has
 passed the marker. The first offset of either kind is the first unstable offset: read_committed goes no further.
+
+One thread changes them. Any may read `first_unstable_offset`, which is kept for that: the maps change meanwhile.
 """
 
 from typing import NamedTuple
@@ -20,13 +22,15 @@ class CompletedTransaction(NamedTuple):
 class OpenTransactions:
     """Transactions by first offset, which is the order they began in."""
 
-    __slots__ = ("_open", "unreplicated")
+    __slots__ = ("_open", "first_unstable_offset", "unreplicated")
 
     def __init__(self) -> None:
         self._open: dict[int, int] = {}
         """First offset to producer id."""
         self.unreplicated: dict[int, int] = {}
         """First offset to the marker's offset."""
+        self.first_unstable_offset: int | None = None
+        """Where the oldest transaction begins that is open or not replicated."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -34,6 +38,8 @@ class OpenTransactions:
     def start(self, producer_id: int, first_offset: int) -> None:
         """A transaction began; first offsets only rise."""
         self._open[first_offset] = producer_id
+        if self.first_unstable_offset is None:
+            self.first_unstable_offset = first_offset
 
     def complete(self, completed: CompletedTransaction) -> None:
         """A transaction's marker was written."""
@@ -44,20 +50,20 @@ class OpenTransactions:
         """Every marker below the high watermark is safe."""
         if self.unreplicated:
             self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
+            self.first_unstable_offset = self._first_unstable()
 
     def clear(self) -> None:
         """Forgets everything."""
         self._open = {}
         self.unreplicated = {}
+        self.first_unstable_offset = None
 
     @property
     def first_undecided(self) -> tuple[int, int] | None:
         """First offset and producer id of the oldest open transaction."""
         return next(iter(self._open.items()), None)
 
-    @property
-    def first_unstable_offset(self) -> int | None:
-        """Where the oldest transaction begins that is open or not replicated."""
+    def _first_unstable(self) -> int | None:
         if not self.unreplicated:
             return next(iter(self._open), None)
         # Transactions complete in another order than they began in.
