@@ -99,8 +99,9 @@ class NodeClient:
         """Disconnects, for good; everything in flight and everything that waits fails with `NetworkError`, soon."""
         self._is_closed = True
         self._timer.close()
-        if self._opening is not None:
-            self._opening.cancel()
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            opening.cancel()
         if self._retry is not None:
             self._retry.cancel()
         if self._connection is not None:

@@ -1,5 +1,6 @@
 """The controller itself: when it answers, what it forgets, how it begins and how it writes."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -130,6 +131,21 @@ class TestAnswers:
         cluster.quorum.leads = True
         cluster.controller.claim(2, cluster.loader.image, now_ms=0)
         assert cluster.image.topics.topic("t") is None
+
+    def test_a_refusal_leaves_nothing_to_the_garbage_collector(self) -> None:
+        cluster = Cluster()
+        cluster.auto_commit = False
+        cluster.quorum.leads = False
+        cluster.controller.renounce()
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(10):
+                error = cluster.ask(CreateTopicsRequest(topics=[topic_of("t")])).error
+                assert isinstance(error, NotControllerError)
+            assert not gc.collect()
+        finally:
+            gc.enable()
 
     def test_an_append_that_the_quorum_refuses_ends_the_term(self) -> None:
         cluster = Cluster()

@@ -50,8 +50,11 @@ class Answer:
         self._finish()
 
     def refuse(self, error: ApiError) -> None:
-        """Answers with an error."""
-        self._error = error
+        """Answers with an error.
+
+        Without its traceback: the frames in that one hold the answer, and each refusal would be a cycle of references.
+        """
+        self._error = error.with_traceback(None)
         self._finish()
 
     def _finish(self) -> None:
