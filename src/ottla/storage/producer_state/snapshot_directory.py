@@ -4,9 +4,11 @@ One is taken whenever a segment is rolled, named after the new segment's base of
 after the log end; so state is rebuilt by reading at most the segments after the newest good one.
 """
 
+import errno
 from collections.abc import Collection, Iterable
 
 from ottla.storage.disk.port import Access, Disk
+from ottla.storage.errors import StorageError
 from ottla.storage.producer_state.entry import ProducerEntry
 from ottla.storage.producer_state.snapshot import write_snapshot
 from ottla.storage.segment import file_name
@@ -33,10 +35,17 @@ class SnapshotDirectory:
             self.offsets = sorted([*self.offsets, offset])
 
     def flush(self, offset_min: int, offset_max: int) -> None:
-        """Returns once the snapshots of these offsets, both inclusive, are on the disk."""
+        """Returns once the snapshots of these offsets, both inclusive, are on the disk.
+
+        For any thread: one that is deleted meanwhile needs no flush.
+        """
         for offset in self.offsets:
             if offset_min <= offset <= offset_max:
-                self._disk.open(self.path(offset), Access.WRITE).flush()
+                try:
+                    self._disk.open(self.path(offset), Access.WRITE).flush()
+                except StorageError as error:
+                    if error.errno != errno.ENOENT:
+                        raise
 
     def remove(self, offset: int) -> None:
         """Deletes the snapshot of an offset; fine if there is none."""
