@@ -49,13 +49,26 @@ if TYPE_CHECKING:
     from ottla.client.producer.async_producer import AsyncProducer
     from ottla.client.producer.producer import Producer
     from ottla.client.record import Header, OffsetAndMetadata, OffsetAndTimestamp, RecordMetadata, TopicPartition
+    from ottla.client.registry.async_registry import AsyncSchemaRegistry
+    from ottla.client.registry.error import RegistryError, RegistryUnavailableError
+    from ottla.client.registry.registry import SchemaRegistry
+    from ottla.client.registry.value import SchemaText
+    from ottla.client.serde.schema.async_serde import AsyncDeserializer, AsyncSerializer
+    from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
+    from ottla.client.serde.schema.json_schema import JsonSchemaDeserializer, JsonSchemaSerializer
+    from ottla.client.serde.schema.protobuf import ProtobufDeserializer, ProtobufSerializer
 
 _PLACES = {
     "Admin": "admin.blocking_admin",
     "AsyncAdmin": "admin.async_admin",
     "AsyncConsumer": "consumer.async_consumer",
+    "AsyncDeserializer": "serde.schema.async_serde",
     "AsyncProducer": "producer.async_producer",
+    "AsyncSchemaRegistry": "registry.async_registry",
+    "AsyncSerializer": "serde.schema.async_serde",
     "AuthenticationFailedError": "errors",
+    "AvroDeserializer": "serde.schema.avro",
+    "AvroSerializer": "serde.schema.avro",
     "BufferExhaustedError": "errors",
     "ClientError": "errors",
     "ClosedError": "errors",
@@ -70,6 +83,8 @@ _PLACES = {
     "Header": "record",
     "InterceptorError": "errors",
     "InvalidStateError": "errors",
+    "JsonSchemaDeserializer": "serde.schema.json_schema",
+    "JsonSchemaSerializer": "serde.schema.json_schema",
     "KafkaTimeoutError": "errors",
     "LeaveOperation": "consumer.membership",
     "ListenerError": "consumer.membership",
@@ -82,13 +97,19 @@ _PLACES = {
     "OffsetOutOfRangeError": "errors",
     "OffsetResetNeededError": "errors",
     "Producer": "producer.producer",
+    "ProtobufDeserializer": "serde.schema.protobuf",
+    "ProtobufSerializer": "serde.schema.protobuf",
     "RebalanceListener": "consumer.rebalance_listener",
     "Record": "consumer.record",
     "RecordDeserializationError": "consumer.errors",
     "RecordMetadata": "record",
     "RecordTooLargeError": "errors",
     "Records": "consumer.records",
+    "RegistryError": "registry.error",
+    "RegistryUnavailableError": "registry.error",
     "RetriableCommitFailedError": "errors",
+    "SchemaRegistry": "registry.registry",
+    "SchemaText": "registry.value",
     "SerializationError": "errors",
     "SubscriptionPattern": "consumer.subscription_pattern",
     "TlsFailedError": "errors",
@@ -100,8 +121,13 @@ __all__ = [
     "Admin",
     "AsyncAdmin",
     "AsyncConsumer",
+    "AsyncDeserializer",
     "AsyncProducer",
+    "AsyncSchemaRegistry",
+    "AsyncSerializer",
     "AuthenticationFailedError",
+    "AvroDeserializer",
+    "AvroSerializer",
     "BufferExhaustedError",
     "ClientError",
     "ClosedError",
@@ -116,6 +142,8 @@ __all__ = [
     "Header",
     "InterceptorError",
     "InvalidStateError",
+    "JsonSchemaDeserializer",
+    "JsonSchemaSerializer",
     "KafkaTimeoutError",
     "LeaveOperation",
     "ListenerError",
@@ -128,13 +156,19 @@ __all__ = [
     "OffsetOutOfRangeError",
     "OffsetResetNeededError",
     "Producer",
+    "ProtobufDeserializer",
+    "ProtobufSerializer",
     "RebalanceListener",
     "Record",
     "RecordDeserializationError",
     "RecordMetadata",
     "RecordTooLargeError",
     "Records",
+    "RegistryError",
+    "RegistryUnavailableError",
     "RetriableCommitFailedError",
+    "SchemaRegistry",
+    "SchemaText",
     "SerializationError",
     "SubscriptionPattern",
     "TlsFailedError",

@@ -22,3 +22,16 @@ def test_a_value_loads_no_client() -> None:
     program = "import sys; from ottla.client import TopicPartition; print('asyncio' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("heavy", ["fastavro", "google.protobuf", "jsonschema", "pyarrow", "http.client"])
+def test_the_front_door_loads_no_extras(heavy: str) -> None:
+    program = f"import sys, ottla.client; print('{heavy}' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_avro_needs_no_protobuf() -> None:
+    program = "import sys, ottla.client as client; client.AvroSerializer; print('google.protobuf' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

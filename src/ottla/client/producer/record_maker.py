@@ -49,6 +49,9 @@ class RecordMaker:
         and `ValueError` for what makes no sense.
         """
         headers = _headers(record.headers)
+        if not headers and (self._serialize_key or self._serialize_value):
+            # A serializer may add headers: a schema's GUID travels in one.
+            headers = []
         key = _serialized(self._serialize_key, record, headers, "key")
         value = _serialized(self._serialize_value, record, headers, "value")
         partition = self._partition(record, key, value)

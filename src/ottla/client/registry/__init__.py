@@ -1,0 +1,1 @@
+"""A client of a schema registry: Ottla's, or any that speaks Confluent's API."""
