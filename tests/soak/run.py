@@ -195,7 +195,7 @@ class SoakRun:
 
     def _create_topics(self) -> None:
         admin, nodes = admin_client(self._cluster.bootstrap), self.plan.nodes
-        config = {"segment.bytes": "1048576", "segment.ms": "5000", "retention.bytes": "2097152"}
+        config = {"segment.bytes": "1048576", "segment.ms": "5000", "retention.ms": "30000"}
         for name in (*SOURCES, RESULTS):
             create_with(admin, NewTopic(name, PARTITIONS, nodes, config=config))
         for name in (IDLE, FULL):
