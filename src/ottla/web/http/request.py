@@ -4,6 +4,7 @@ Invariants: no more than `body_bytes_max` of a body is ever held; a body that ta
 """
 
 import asyncio
+import contextlib
 import json
 import re
 from typing import Any, Final
@@ -14,6 +15,8 @@ from ottla.web.http.asgi import Receive, Scope
 from ottla.web.http.error import ClientGoneError, HttpError
 
 ANONYMOUS: Final = "anonymous"
+_DRAIN_S: Final = 2.0
+_DRAIN_BYTES: Final = 128 << 20
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
 
@@ -94,13 +97,17 @@ class Request:
         """The whole body. Raises `HttpError` 413 or 408, or `ClientGoneError`."""
         if self._body is None:
             declared = self.headers.get("content-length", "")
-            if declared.isdecimal() and int(declared) > self._limits.bytes_max:
-                raise self._too_large()
-            try:
-                async with asyncio.timeout(self._limits.timeout_s):
-                    self._body = await self._read()
-            except TimeoutError:
-                raise HttpError(408, f"The body took longer than {self._limits.timeout_s:g} s") from None
+            body = None
+            if not declared.isdecimal() or int(declared) <= self._limits.bytes_max:
+                try:
+                    async with asyncio.timeout(self._limits.timeout_s):
+                        body = await self._read()
+                except TimeoutError:
+                    raise HttpError(408, f"The body took longer than {self._limits.timeout_s:g} s") from None
+            if body is None:
+                await self._drain()
+                raise HttpError(413, f"The body is larger than {self._limits.bytes_max} bytes")
+            self._body = body
         return self._body
 
     async def json(self) -> Any:
@@ -112,7 +119,8 @@ class Request:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise HttpError(400, f"The body is not JSON: {reason}") from None
 
-    async def _read(self) -> bytes:
+    async def _read(self) -> bytes | None:
+        """The body, None if it is too large."""
         pieces: list[bytes] = []
         size = 0
         while True:
@@ -122,10 +130,18 @@ class Request:
             piece = message.get("body", b"")
             size += len(piece)
             if size > self._limits.bytes_max:
-                raise self._too_large()
+                return None
             pieces.append(piece)
             if not message.get("more_body", False):
                 return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def _too_large(self) -> HttpError:
-        return HttpError(413, f"The body is larger than {self._limits.bytes_max} bytes")
+    async def _drain(self) -> None:
+        """Lets a client finish what it sends, within limits: one that is cut off while it sends never reads why."""
+        size = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_S):
+                while size < _DRAIN_BYTES:
+                    message = await self._receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return

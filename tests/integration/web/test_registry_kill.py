@@ -1,0 +1,128 @@
+"""Several instances under load: the primary is killed, stopped and frozen, and the broker goes away and comes back.
+
+`OTTLA_TEST_KILLS` says how often; CI kills once.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.server import kinds, start_server
+from tests.integration.web.registering import Registering
+from tests.integration.web.registry_process import RegistryProcess, eventually
+from tests.kafka.server import Server
+
+KILLS = int(os.environ.get("OTTLA_TEST_KILLS", "1"))
+SESSION_MS = 6_000
+IMPATIENT = {
+    "kafkagroup_session_timeout_ms": str(SESSION_MS),
+    "kafkagroup_heartbeat_interval_ms": "500",
+    "access_log_enable": "false",
+}
+
+
+@pytest.fixture(params=kinds())
+def lone_kafka(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A cluster of one node that only this test uses."""
+    server = start_server(request.param, tmp_path / "kafka", group_initial_rebalance_delay_ms="0")
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def instances(lone_kafka: Server, tmp_path: Path) -> Iterator[list[RegistryProcess]]:
+    """Three instances of one registry."""
+    made = [RegistryProcess(tmp_path / str(index), lone_kafka.bootstrap, **IMPATIENT) for index in range(3)]
+    try:
+        for each in made:
+            each.start(wait=False)
+        for each in made:
+            each.wait_until_elected()
+        yield made
+    finally:
+        for each in made:
+            each.kill()
+
+
+def primary_of(instances: list[RegistryProcess]) -> RegistryProcess:
+    """The one that says so; instances that are down have no say."""
+    found: list[RegistryProcess] = []
+
+    def is_found() -> bool:
+        found[:] = [each for each in instances if _is_primary(each)]
+        return len(found) == 1
+
+    eventually(is_found, instances[0])
+    return found[0]
+
+
+def _is_primary(instance: RegistryProcess) -> bool:
+    try:
+        return "\nschema_registry_is_primary 1\n" in instance.ask("GET", "/metrics")[1]
+    except OSError:
+        return False
+
+
+def test_the_primary_is_killed_under_load(instances: list[RegistryProcess]) -> None:
+    with Registering(instances, 4) as load:
+        load.wait_for(40)
+        for _ in range(KILLS):
+            primary = primary_of(instances)
+            primary.kill()
+            load.wait_for(20)
+            primary.start()
+    load.check(primary_of(instances))
+    for instance in instances:
+        eventually(lambda each=instance: _has_all(each, load), instance)  # type: ignore[misc]
+
+
+def test_a_primary_that_was_frozen_writes_nothing_that_is_lost(instances: list[RegistryProcess]) -> None:
+    with Registering(instances, 4) as load:
+        load.wait_for(20)
+        primary = primary_of(instances)
+        others = [each for each in instances if each is not primary]
+        os.kill(primary.pid, signal.SIGSTOP)
+        try:
+            deadline = time.monotonic() + 60
+            while not any(_is_primary(each) for each in others):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        finally:
+            os.kill(primary.pid, signal.SIGCONT)
+        load.wait_for(20)
+    load.check(primary_of(instances))
+
+
+def test_a_stop_hands_the_seat_over_at_once(instances: list[RegistryProcess]) -> None:
+    primary = primary_of(instances)
+    others = [each for each in instances if each is not primary]
+    assert primary.stop() == 0
+    assert primary_of(others) in others
+
+
+def test_the_broker_goes_away_and_comes_back(lone_kafka: Server, tmp_path: Path) -> None:
+    registry = RegistryProcess(tmp_path / "one", lone_kafka.bootstrap, kafkastore_timeout_ms="1000", **IMPATIENT)
+    try:
+        registry.start()
+        body = {"schema": '"string"'}
+        assert registry.ask("POST", "/subjects/a/versions", body)[0] == 200
+        lone_kafka.kill()
+        assert registry.ask("GET", "/subjects/a/versions/1")[0] == 200
+        assert registry.ask("POST", "/subjects/a/versions", body)[0] == 200
+        status, answer = registry.ask("POST", "/subjects/b/versions", {"schema": '"int"'})
+        assert (status, answer["error_code"]) in ((500, 50001), (500, 50002), (500, 50004))
+        lone_kafka.start()
+        eventually(lambda: registry.ask("POST", "/subjects/b/versions", {"schema": '"int"'})[0] == 200, registry)
+        assert registry.ask("GET", "/subjects") == (200, ["a", "b"])
+        assert registry.stop() == 0
+    finally:
+        registry.kill()
+
+
+def _has_all(instance: RegistryProcess, load: Registering) -> bool:
+    latest = {subject: version for subject, _, version in load.acknowledged.values()}
+    return all(instance.ask("GET", f"/subjects/{each}/versions/{latest[each]}")[0] == 200 for each in latest)
