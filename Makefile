@@ -9,12 +9,13 @@ RUN_SECONDS := $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $
 RUN_LISTEN := $(if $(LISTEN),--listen $(LISTEN))
 SECONDS ?= 600
 SEEDS   ?= 10000
+N       ?= 5
 SPARK_KILLS := $(if $(filter command,$(firstword $(origin KILLS))),$(KILLS),30)
 KILLS   ?= 200
 MINUTES ?= 60
 NODES   ?= 1
 
-.PHONY: help run broker test check format bench bench-quick fuzz simulate compatibility parity kill torture soak spark vectors clean
+.PHONY: help run broker test check format bench bench-quick flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +63,9 @@ bench-quick: $(VENV)/.built  ## the same, shorter and rougher
 $(VENV)/.fuzz: $(VENV)/.built
 	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,fuzz]'
 	@touch $@
+
+flaky: $(VENV)/.built  ## the tests with real processes, N=5 times on a busy machine; lists what failed
+	$(BIN)/python -m tests.harness.flaky --runs $(N)
 
 fuzz: $(VENV)/.fuzz  ## coverage-guided fuzzing, SECONDS=600 for each target
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)

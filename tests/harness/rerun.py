@@ -123,6 +123,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        data.pop("node", None)  # xdist's
         with self._path.open("a") as file:
             file.write(json.dumps(data) + "\n")
 
