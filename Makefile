@@ -15,7 +15,7 @@ KILLS   ?= 200
 MINUTES ?= 60
 NODES   ?= 1
 
-.PHONY: help run broker test check format bench bench-quick flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
+.PHONY: help run broker test check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ bench: $(VENV)/.built  ## figures, with ratios to Apache Kafka and to the codecs
 
 bench-quick: $(VENV)/.built  ## the same, shorter and rougher
 	$(BIN)/python -m tests.bench --quick
+
+instructions: $(VENV)/.built  ## instructions per request and per record, by valgrind: the same on a busy machine
+	$(BIN)/python -m tests.bench.instructions
 
 $(VENV)/.fuzz: $(VENV)/.built
 	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,fuzz]'

@@ -54,12 +54,13 @@ def make_target(server: Server, name: str) -> Target:
 
 
 def _produce_error(wire: Wire, target: Target) -> int:
-    answer = wire.ask(_produce(target, bytes(write_batch([(0, _NOW_MS, None, b"first", ())]))), PRODUCE_VERSION)
+    answer = wire.ask(produce(target, bytes(write_batch([(0, _NOW_MS, None, b"first", ())]))), PRODUCE_VERSION)
     assert isinstance(answer, ProduceResponse)
     return answer.responses[0].partition_responses[0].error_code
 
 
-def _produce(target: Target, records: bytes) -> ProduceRequest:
+def produce(target: Target, records: bytes) -> ProduceRequest:
+    """A request with acks=1."""
     data = TopicProduceData(topic_id=target.id, partition_data=[PartitionProduceData(index=0, records=records)])
     return ProduceRequest(acks=1, timeout_ms=10_000, topic_data=[data])
 
@@ -72,7 +73,7 @@ def records_of(count: int, value_bytes: int) -> bytes:
 
 def produce_frame(path: Path, target: Target, records: bytes) -> Path:
     """A Produce request with acks=1."""
-    frame = encode_request(_produce(target, records), PRODUCE_VERSION, correlation_id=1, client_id="bench")
+    frame = encode_request(produce(target, records), PRODUCE_VERSION, correlation_id=1, client_id="bench")
     path.write_bytes(frame)
     return path
 

@@ -24,7 +24,8 @@ from tests.clients.patience import until
 from tests.kafka.server import Server
 from tests.kafka.wire import Wire
 
-_COMMIT_VERSION, _FIND_VERSION, _FETCH_VERSION = 8, 4, 8
+COMMIT_VERSION = 8
+_FIND_VERSION, _FETCH_VERSION = 4, 8
 _MARK = 0x5A5B
 _GROUPS = 50
 
@@ -34,10 +35,10 @@ def commits(server: Server, topic: str, *, seconds: float, warm_up_seconds: floa
     groups = [f"committing-{number}" for number in range(_GROUPS)]
     with Wire(server.address) as wire:
         for group in groups:
-            _wait_for_coordinator(wire, group, topic)
+            wait_for_coordinator(wire, group, topic)
     with tempfile.TemporaryDirectory() as directory:
         frames = Path(directory) / "commits"
-        frames.write_bytes(b"".join(_frame(_commit(group, topic, (0,))) for group in groups))
+        frames.write_bytes(b"".join(_frame(commit(group, topic, (0,))) for group in groups))
         error_at = _error_at(topic)
         run("replay", frames, server.port, _GROUPS, 1, warm_up_seconds, error_at)
         before = cpu_seconds(server.pid)
@@ -50,8 +51,8 @@ def idle(server: Server, topic: str, *, groups: int, seconds: float) -> dict[str
     """What groups cost that have committed once and do nothing."""
     before = resident_bytes(server)
     with Wire(server.address) as wire:
-        for request in _in_flight(wire, (_commit(f"idle-{number}", topic, (0,)) for number in range(groups))):
-            wire.take(request.api, _COMMIT_VERSION)
+        for request in _in_flight(wire, (commit(f"idle-{number}", topic, (0,)) for number in range(groups))):
+            wire.take(request.api, COMMIT_VERSION)
     size = (resident_bytes(server) - before) / groups
     start = cpu_seconds(server.pid)
     time.sleep(seconds)
@@ -60,11 +61,11 @@ def idle(server: Server, topic: str, *, groups: int, seconds: float) -> dict[str
 
 def loading(server: Server, topic: str, *, partitions: int, rounds: int) -> dict[str, float]:
     """A stopped server with `partitions × rounds` offset records of one group, and how fast it reads them again."""
-    request = _commit("loaded", topic, range(partitions))
+    request = commit("loaded", topic, range(partitions))
     with Wire(server.address) as wire:
-        _wait_for_coordinator(wire, "loaded", topic)
+        wait_for_coordinator(wire, "loaded", topic)
         for sent in _in_flight(wire, (request for _ in range(rounds))):
-            wire.take(sent.api, _COMMIT_VERSION)
+            wire.take(sent.api, COMMIT_VERSION)
     server.stop()
     server.start()
     start = time.perf_counter()
@@ -79,26 +80,27 @@ def _in_flight(wire: Wire, requests: Iterator[OffsetCommitRequest]) -> Iterator[
     """Sends all, some ahead of the answers; yields each whose answer is to be taken now."""
     waiting: list[Request] = []
     for request in requests:
-        wire.send(request, _COMMIT_VERSION)
+        wire.send(request, COMMIT_VERSION)
         waiting.append(request)
         if len(waiting) == 20:
             yield waiting.pop(0)
     yield from waiting
 
 
-def _wait_for_coordinator(wire: Wire, group: str, topic: str) -> None:
+def wait_for_coordinator(wire: Wire, group: str, topic: str) -> None:
     """Until the group's commits are taken."""
 
     def error() -> int:
         wire.ask(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]), _FIND_VERSION)
-        answer = wire.ask(_commit(group, topic, (0,)), _COMMIT_VERSION)
+        answer = wire.ask(commit(group, topic, (0,)), COMMIT_VERSION)
         assert isinstance(answer, OffsetCommitResponse)
         return answer.topics[0].partitions[0].error_code
 
     until(0, error)
 
 
-def _commit(group: str, topic: str, partitions: "range | tuple[int, ...]") -> OffsetCommitRequest:
+def commit(group: str, topic: str, partitions: "range | tuple[int, ...]") -> OffsetCommitRequest:
+    """A commit by a group that has no members."""
     offsets = [OffsetCommitRequestPartition(partition_index=index, committed_offset=12_345) for index in partitions]
     return OffsetCommitRequest(
         group_id=group,
@@ -108,11 +110,11 @@ def _commit(group: str, topic: str, partitions: "range | tuple[int, ...]") -> Of
 
 
 def _frame(request: OffsetCommitRequest) -> bytes:
-    return encode_request(request, _COMMIT_VERSION, correlation_id=1, client_id="bench")
+    return encode_request(request, COMMIT_VERSION, correlation_id=1, client_id="bench")
 
 
 def _error_at(topic: str) -> int:
     """Where the answer to a commit of one partition has its error code."""
     partition = OffsetCommitResponsePartition(partition_index=0, error_code=_MARK)
     response = OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name=topic, partitions=[partition])])
-    return encode_response(response, _COMMIT_VERSION, correlation_id=1).index(struct.pack(">h", _MARK)) - 4
+    return encode_response(response, COMMIT_VERSION, correlation_id=1).index(struct.pack(">h", _MARK)) - 4

@@ -23,6 +23,7 @@ class Server(ABC):
     """One node; `settings` are Kafka's, with underscores for dots."""
 
     name: str
+    start_seconds: float = START_SECONDS
 
     def __init__(self, directory: Path, **settings: str) -> None:
         self.directory = directory
@@ -114,7 +115,7 @@ class Server(ABC):
     def wait_until_ready(self) -> None:
         """Returns as soon as clients are served: Metadata names the broker."""
         assert self._process is not None
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + self.start_seconds
         while not is_ready(self.address):
             ended = self._process.poll()
             if ended is not None or time.monotonic() > deadline:

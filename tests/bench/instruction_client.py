@@ -1,0 +1,41 @@
+"""What `tests.bench.instructions` counts in the clients: sends or polls as many records as each line of input says."""
+
+import sys
+
+from ottla.client.consumer.consumer import Consumer
+from ottla.client.producer.producer import Producer
+from ottla.client.record import TopicPartition
+
+VALUE = bytes(100)
+
+
+def main(bootstrap: str, topic: str, work: str) -> None:
+    """Answers each line when the work is done."""
+    if work == "send":
+        _send(bootstrap, topic)
+    else:
+        _poll(bootstrap, topic)
+
+
+def _send(bootstrap: str, topic: str) -> None:
+    with Producer(bootstrap_servers=bootstrap, linger_ms=10_000) as producer:
+        for line in sys.stdin:
+            for _ in range(int(line)):
+                producer.send(topic, VALUE, partition=0)
+            producer.flush()
+            print(line.strip(), flush=True)
+
+
+def _poll(bootstrap: str, topic: str) -> None:
+    with Consumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest", max_poll_records=10_000) as consumer:
+        consumer.assign([TopicPartition(topic, 0)])
+        seen = 0
+        for line in sys.stdin:
+            wanted = seen + int(line)
+            while seen < wanted:
+                seen += len(consumer.poll(timeout=1.0))
+            print(seen, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,99 @@
+"""Instructions per request of the broker, and per record of the clients: `make instructions` prints them.
+
+Each request goes one in flight over one connection, to a lone broker under callgrind; the clients talk to a broker
+that is not counted. A figure that is 5 % above the one in docs/PERFORMANCE.md is a change to explain.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ottla.protocol.definition import Request
+from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from tests.bench.broker_frame import FETCH_VERSION, PRODUCE_VERSION, Target, make_target, produce, records_of
+from tests.bench.coordinator_offset import COMMIT_VERSION, commit, wait_for_coordinator
+from tests.bench.counted import CountedProgram, CountedServer, counting
+from tests.clients.server import CLUSTER_ID, OLD_RECORDS_STAY, OttlaServer
+from tests.kafka.server import Server
+from tests.kafka.wire import Wire
+
+_METADATA_VERSION = 12
+_RECORD_BYTES = 100
+_WARM_UP, _REQUESTS = 200, 2_000
+_RECORDS = 100_000
+
+
+def main() -> int:
+    """Prints a line for each figure as soon as it is there."""
+    if shutil.which("valgrind") is None or shutil.which("callgrind_control") is None:
+        print("needs valgrind: scripts/install-debian-packages", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="ottla-instructions-") as name:
+        for what, instructions in of_broker(Path(name) / "broker"):
+            print(f"{what:<44}{instructions:>12,.0f} instructions/request", flush=True)
+        for what, instructions in of_clients(Path(name) / "clients"):
+            print(f"{what:<44}{instructions:>12,.0f} instructions/record", flush=True)
+    return 0
+
+
+def of_broker(directory: Path) -> Iterator[tuple[str, float]]:
+    """What a request takes that finds everything warm."""
+    server = CountedServer(directory, **OLD_RECORDS_STAY)
+    server.format(CLUSTER_ID)
+    server.start()
+    try:
+        target = make_target(server, "counted")
+        with Wire(server.address, timeout=600) as wire:
+            wait_for_coordinator(wire, "counted", target.name)
+            for what, request, version in _requests(target):
+                yield what, _count(server, wire, request, version)
+    finally:
+        server.kill()
+
+
+def of_clients(directory: Path) -> Iterator[tuple[str, float]]:
+    """What a record of 100 bytes takes from `send` to its acknowledgement, and from the socket to the user."""
+    directory.mkdir()
+    server = OttlaServer(directory / "server", **OLD_RECORDS_STAY)
+    server.format(CLUSTER_ID)
+    server.start()
+    try:
+        target = make_target(server, "counted")
+        for work in ("send", "poll"):
+            program = CountedProgram(directory, "tests.bench.instruction_client", server.bootstrap, target.name, work)
+            program.ask(str(_RECORDS // 2))
+            yield f"client: {work}()", program.count(str(_RECORDS // 2)) / (_RECORDS // 2)
+            program.close()
+    finally:
+        server.kill()
+
+
+def _requests(target: Target) -> Iterator[tuple[str, Request, int]]:
+    batch = records_of(1, _RECORD_BYTES)
+    yield "produce: a record of 100 bytes, acks=1", produce(target, batch), PRODUCE_VERSION
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=len(batch))
+    topics = [FetchTopic(topic_id=target.id, partitions=[partition])]
+    fetch = FetchRequest(max_wait_ms=500, min_bytes=1, max_bytes=1 << 20, topics=topics)
+    yield "fetch: a record of 100 bytes, no session", fetch, FETCH_VERSION
+    yield "commit: an offset of a group without members", commit("counted", target.name, (0,)), COMMIT_VERSION
+    yield (
+        "metadata: a topic by name",
+        MetadataRequest(topics=[MetadataRequestTopic(name=target.name)]),
+        _METADATA_VERSION,
+    )
+
+
+def _count(server: Server, wire: Wire, request: Request, version: int) -> float:
+    for _ in range(_WARM_UP):
+        wire.ask(request, version)
+    with counting(server.pid, server.directory) as count:
+        for _ in range(_REQUESTS):
+            wire.ask(request, version)
+    return count.instructions / _REQUESTS
+
+
+if __name__ == "__main__":
+    sys.exit(main())
