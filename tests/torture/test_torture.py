@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
 from tests.torture.history import Outcome
 from tests.torture.plan import Plan
@@ -24,3 +25,12 @@ def test_real_clients_under_kill_9(tmp_path: Path) -> None:
     assert any(transaction.outcome is Outcome.OK for transaction in history.transactions)
     assert any(send.source is not None and send.outcome is Outcome.OK for send in history.sends)
     assert any(commit.outcome is Outcome.OK and commit.transaction is None for commit in history.commits)
+
+
+def test_topics_that_change_under_kill_9(tmp_path: Path) -> None:
+    """Three nodes; topics grow, are deleted and made anew, cut short and compacted, and their replicas move."""
+    run = ChangeRun(Plan(SECONDS, SEED, tmp_path / "changes"))
+    assert not (wrong := run.wrongs()), "\n".join(wrong)
+    assert run.events["kill -9 of a broker"] or run.events["kill -9 of all brokers"]
+    assert run.events["reassignments"] or run.events["reassignments that failed"]
+    assert run.events["topics that were deleted and made anew"]
