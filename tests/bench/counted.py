@@ -83,11 +83,11 @@ class CountedProgram:
         assert answer, f"the program ended at {order!r}"
         return answer
 
-    def count(self, order: str) -> int:
-        """Instructions of a piece of work."""
+    def count(self, order: str) -> float:
+        """Instructions of a piece of work, for each of the units that the program says it was."""
         with counting(self._process.pid, self._directory) as count:
-            self.ask(order)
-        return count.instructions
+            done = int(self.ask(order))
+        return count.instructions / done
 
     def close(self) -> None:
         """Ends the program."""

@@ -10,7 +10,7 @@ VALUE = bytes(100)
 
 
 def main(bootstrap: str, topic: str, work: str) -> None:
-    """Answers each line when the work is done."""
+    """Answers each line, when the work is done, with how many records it was: a poll may bring more than are wanted."""
     if work == "send":
         _send(bootstrap, topic)
     else:
@@ -29,10 +29,9 @@ def _send(bootstrap: str, topic: str) -> None:
 def _poll(bootstrap: str, topic: str) -> None:
     with Consumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest", max_poll_records=10_000) as consumer:
         consumer.assign([TopicPartition(topic, 0)])
-        seen = 0
         for line in sys.stdin:
-            wanted = seen + int(line)
-            while seen < wanted:
+            seen = 0
+            while seen < int(line):
                 seen += len(consumer.poll(timeout=1.0))
             print(seen, flush=True)
 
