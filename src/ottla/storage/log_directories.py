@@ -141,8 +141,13 @@ class LogDirectories:
 
     def log_of(self, partition: TopicPartition) -> Log | None:
         """The partition's log, if its directory is online."""
-        place = self._place(partition)
-        return place.log if place is not None and place.home.is_online else None
+        topic, index = partition
+        places = self._topics.get(topic)
+        place = None if places is None else places.get(index)
+        if place is None:
+            return None
+        home, log = place
+        return log if home.offline_error is None else None
 
     def logs_of(self, topic: str) -> list[tuple[TopicPartition, Log]]:
         """A topic's logs that are online."""
