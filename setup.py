@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
 SOURCES = sorted(Path("src").rglob("*.pyx"))
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -35,12 +36,19 @@ def extensions() -> list[Extension]:
         )
         for source in SOURCES
     ]
-    built: list[Extension] = cythonize(modules, compiler_directives=DIRECTIVES, build_dir="build/cython", quiet=True)
+    built: list[Extension] = cythonize(
+        modules, compiler_directives=DIRECTIVES, build_dir="build/cython", quiet=True, nthreads=CORES
+    )
     return built
 
 
 class BuildAllOrNone(build_ext):
     """Goes on without extensions if one does not compile: they build upon each other."""
+
+    def finalize_options(self) -> None:
+        """Compiles as many modules at a time as there are cores, unless told otherwise."""
+        super().finalize_options()
+        self.parallel = self.parallel or CORES
 
     def build_extensions(self) -> None:
         """Builds all, or says why there are none."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ottla.client import Producer
 from ottla.testing import EmbeddedBroker
 from tests.integration.postgres import find_program, postgres_server
 
@@ -69,3 +70,19 @@ def test_exactly_once_into_a_database(broker: EmbeddedBroker, database: str) -> 
 def test_the_table_of_examples_is_complete() -> None:
     table = (EXAMPLES / "README.md").read_text()
     assert [path.name for path in EXAMPLES.glob("*.py") if f"]({path.name})" not in table] == []
+
+
+def test_the_quickstart_shows_its_own_records_whatever_the_readme_left() -> None:
+    with EmbeddedBroker() as fresh:
+        with Producer(bootstrap_servers=fresh.bootstrap_servers) as producer:
+            producer.send("greetings", b"hello").result()
+        for _ in range(2):
+            said = lines_of("quickstart.py", fresh.bootstrap_servers)
+            assert [line.split(maxsplit=2)[2] for line in said] == [f"b'key-{n}' b'hello {n}'" for n in range(10)]
+
+
+def test_the_table_says_what_an_example_needs() -> None:
+    table = (EXAMPLES / "README.md").read_text()
+    for path in EXAMPLES.glob("*.py"):
+        row = next(line for line in table.splitlines() if line.startswith(f"| [{path.name}]"))
+        assert ("import psycopg" in path.read_text()) == ("(needs PostgreSQL)" in row)

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 
 def lazy_names(package: str, places: Mapping[str, str]) -> Callable[[str], object]:
@@ -25,3 +25,16 @@ def lazy_names(package: str, places: Mapping[str, str]) -> Callable[[str], objec
         return value
 
     return find
+
+
+def all_names(package: str, names: Iterable[str]) -> Callable[[], list[str]]:
+    """The `__dir__` of such a package: also what is not imported yet, so that a prompt can complete it.
+
+    >>> "Uuid" in all_names("ottla.base", ["Uuid"])()
+    True
+    """
+
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *names})
+
+    return listed

@@ -345,7 +345,9 @@ class BrokerRole:
 
     def _all_failed(self) -> None:
         paths = ", ".join(self._around.config.log_dirs)
-        self._around.on_failure(StorageError("no log directory is left", paths))
+        self._around.on_failure(
+            StorageError(f"no log directory is left ({self._logs.directories.offline_reasons()})", paths)
+        )
 
     def _directory_ids(self) -> list[Uuid]:
         found = [directory.directory_id for directory in self._logs.directories.online()]

@@ -22,8 +22,8 @@ DEFAULT_BOOTSTRAP: Final = "localhost:9092"
 _ADMIN_PATIENCE: Final = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 """People wait in front of these commands; Kafka's minute is for programs."""
 
-START_SECONDS: Final = 3
-"""How long a broker may be out of reach at first: `ottla broker &` needs a moment before the next line of a script."""
+WAIT_SECONDS: Final = 30
+"""How long a broker may refuse connections at first."""
 
 Work = Callable[["AsyncAdmin", argparse.Namespace], Awaitable[int]]
 
@@ -34,11 +34,19 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-b",
         "--bootstrap",
+        "--bootstrap-server",
         metavar="HOST:PORT",
         help=f"brokers to begin with, separated by commas (default: ${BOOTSTRAP_VARIABLE} or {DEFAULT_BOOTSTRAP})",
     )
     group.add_argument("--command-config", metavar="FILE", help="a file with settings of the client, such as TLS")
     group.add_argument("-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="one such setting")
+    group.add_argument(
+        "--wait",
+        type=float,
+        metavar="S",
+        default=WAIT_SECONDS,
+        help=f"how long to wait for a broker that refuses connections (default: {WAIT_SECONDS} seconds)",
+    )
     group.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
@@ -66,27 +74,42 @@ def run_admin(options: argparse.Namespace, work: Work) -> int:
     from ottla.client.config.admin import ADMIN_KEYS
 
     settings = {**_ADMIN_PATIENCE, **client_settings(options, ADMIN_KEYS)}
-    with explained():
+    with explained(options):
         return asyncio.run(_with_admin(settings, work, options))
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Errors inside of the block come out as one sentence with advice."""
+def explained(options: argparse.Namespace | None = None) -> Iterator[None]:
+    """Errors inside of the block come out as one sentence with advice; `options` are those of a connection."""
     try:
         yield
     except CommandError:
         raise
     except OttlaError as error:
-        raise CommandError(advised(error)) from error
+        advice = None if options is None else _controller_advice(error, options)
+        raise CommandError(advised(error, advice)) from error
+
+
+def _controller_advice(error: OttlaError, options: argparse.Namespace) -> str | None:
+    """Where the brokers are, for somebody who gave a controller's port."""
+    import asyncio
+
+    from ottla.cli import controller_port
+    from ottla.client.config.admin import ADMIN_KEYS
+    from ottla.client.errors import NoBrokersAvailableError
+
+    if not isinstance(error, NoBrokersAvailableError):
+        return None
+    return asyncio.run(controller_port.advice(error, client_settings(options, ADMIN_KEYS)))
 
 
 async def _with_admin(settings: Mapping[str, object], work: Work, options: argparse.Namespace) -> int:
+    from ottla.cli.broker_wait import BrokerWait
     from ottla.client.admin.async_admin import AsyncAdmin
 
     admin = AsyncAdmin(settings)
-    await admin.start(timeout_ms=START_SECONDS * 1000)
     try:
+        await BrokerWait(options.wait).connected(lambda: admin.start(timeout_ms=0))
         return await work(admin, options)
     finally:
         await admin.close()
@@ -123,12 +146,14 @@ def key_value(text: str, option: str) -> tuple[str, str]:
 def _check_known(name: str) -> None:
     from ottla.client.config.admin import ADMIN_KEYS
     from ottla.client.config.consumer import CONSUMER_KEYS
+    from ottla.client.config.other_client import advice
     from ottla.client.config.producer import PRODUCER_KEYS
 
     all_keys = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS)
     if not any(name in keys for keys in all_keys):
         nearest = next(filter(None, (keys.nearest(name) for keys in all_keys)), None)
-        raise CommandError(f"no client has a setting {name}" + (f"; did you mean {nearest}?" if nearest else ""))
+        hint = advice(name, lambda _: True, str) or (nearest and f"did you mean {nearest}?")
+        raise CommandError(f"no client has a setting {name}" + (f"; {hint}" if hint else ""))
 
 
 def add_actions(parser: argparse.ArgumentParser, actions: Mapping[str, str]) -> dict[str, argparse.ArgumentParser]:

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "records": Command("ottla.cli.commands.records", "delete the records before a point"),
     "configs": Command("ottla.cli.commands.configs", "show, set and unset settings of topics, brokers, groups"),
     "cluster": Command("ottla.cli.commands.cluster", "brokers, quorum and health"),
+    "elect": Command("ottla.cli.commands.elect", "choose a leader for a partition that has lost its own"),
     "doctor": Command("ottla.cli.commands.doctor", "find out why a cluster can't be used, and what helps"),
     "perf": Command("ottla.cli.commands.perf", "measure throughput and latency"),
     "log": Command("ottla.cli.commands.log", "look into the files of a log"),

@@ -9,7 +9,7 @@ TopicPartition(topic='orders', partition=0)
 
 from typing import TYPE_CHECKING
 
-from ottla.base.lazy import lazy_names
+from ottla.base.lazy import all_names, lazy_names
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ClosedError,
         CommitFailedError,
         ConnectFailedError,
+        ControllerPortError,
         FailedAttempt,
         ForkedError,
         InterceptorError,
@@ -75,6 +76,7 @@ _PLACES = {
     "CommitFailedError": "errors",
     "ConcurrentModificationError": "consumer.errors",
     "ConnectFailedError": "errors",
+    "ControllerPortError": "errors",
     "Consumer": "consumer.consumer",
     "FailedAttempt": "errors",
     "FetchBrokenError": "consumer.errors",
@@ -135,6 +137,7 @@ __all__ = [
     "ConcurrentModificationError",
     "ConnectFailedError",
     "Consumer",
+    "ControllerPortError",
     "FailedAttempt",
     "FetchBrokenError",
     "ForkedError",
@@ -177,3 +180,4 @@ __all__ = [
 ]
 
 __getattr__ = lazy_names(__name__, _PLACES)
+__dir__ = all_names(__name__, __all__)

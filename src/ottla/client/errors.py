@@ -26,11 +26,22 @@ class ConnectFailedError(NetworkError):
         self.reason = reason
 
 
+class ControllerPortError(ConnectFailedError):
+    """The node is a controller: it speaks Kafka's protocol, and serves no clients of brokers."""
+
+    def __init__(self, node: str) -> None:
+        super().__init__(
+            node, "this is a controller's port, which answers nodes and administrators; connect to a broker's port"
+        )
+
+
 class FailedAttempt(NamedTuple):
     """An address that was tried, and why it did not help."""
 
     address: str
     reason: str
+    error: OttlaError | None = None
+    """What was raised; its `__cause__` is what the system said."""
 
 
 class NoBrokersAvailableError(ClientError):

@@ -1,9 +1,13 @@
 """The small values that all clients exchange with their users: where something lies, and what is known about it."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 Header: TypeAlias = tuple[str, bytes | None]
 """A record's header: its name, which may occur more than once, and its value."""
+
+Headers: TypeAlias = Sequence[tuple[str, bytes | str | None]] | Mapping[str, bytes | str | None]
+"""Headers as `send` takes them: pairs, or a mapping; text is sent in UTF-8."""
 
 
 class TopicPartition(NamedTuple):

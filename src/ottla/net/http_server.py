@@ -150,6 +150,9 @@ class _HttpConnection(asyncio.Protocol):
             if end > _HEAD_BYTES_MAX or (end < 0 and len(received) > _HEAD_BYTES_MAX):
                 self._refuse(http.HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             elif end < 0:
+                if received and not received[:1].isalpha():
+                    # No method begins so: a Kafka client, say, which would wait for an answer until it gives up.
+                    self._refuse(http.HTTPStatus.BAD_REQUEST)
                 return
             else:
                 head = _parse(bytes(received[:end]))

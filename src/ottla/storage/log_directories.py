@@ -116,8 +116,13 @@ class LogDirectories:
     def check_any_online(self) -> None:
         """A broker without a single directory is of no use."""
         if not self.online():
-            reasons = "; ".join(str(directory.offline_error) for directory in self._directories)
-            raise StorageError(f"no log directory is usable: {reasons}", ", ".join(self._options.directories))
+            raise StorageError(
+                f"no log directory is usable: {self.offline_reasons()}", ", ".join(self._options.directories)
+            )
+
+    def offline_reasons(self) -> str:
+        """Why directories are offline, for a line that an operator reads."""
+        return "; ".join(str(directory.offline_error) for directory in self.offline())
 
     def check_all_online(self, partition: TopicPartition) -> None:
         """Refuses to say anything about a partition that may be in a directory which is offline."""

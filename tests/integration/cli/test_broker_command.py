@@ -1,5 +1,6 @@
 """`ottla broker` as a new user runs it: it is there at once, says where, serves, and stops when told to."""
 
+import resource
 import signal
 import socket
 import urllib.request
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ottla.client import Producer
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.integration.cli.running import Running, running
 from tests.kafka.port import free_port
@@ -29,10 +31,12 @@ def test_it_formats_serves_and_stops_in_order(tmp_path: Path, number: signal.Sig
     arguments = ("broker", "--listen", str(port), "--http", str(http))
     for kind in ("new", "existing"):
         with running(MAIN, *arguments, directory=tmp_path) as node:
-            assert node.wait_for("Ready") == (
+            said, _, controller = node.wait_for("Ready").partition("/metrics, controller on port ")
+            assert said == (
                 f"Ready. Connect with bootstrap.servers=127.0.0.1:{port} ({kind} data in ottla-data, "
-                f"metrics at http://127.0.0.1:{http}/metrics). Ctrl-C stops."
+                f"metrics at http://127.0.0.1:{http}"
             )
+            assert controller.endswith(", not for clients). Ctrl-C stops.")
             assert _brokers(("127.0.0.1", port)) == [("127.0.0.1", port)]
             with urllib.request.urlopen(f"http://127.0.0.1:{http}/readyz") as answer:
                 assert answer.status == 200
@@ -86,9 +90,29 @@ def test_a_second_one_on_the_same_data_is_refused(tmp_path: Path) -> None:
         first.wait_for("Ready")
         with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", directory=tmp_path) as second:
             assert second.wait() == 1
-            assert "FATAL" in second.wait_for("ottla-data")
-            assert not any("Traceback" in line for line in second.lines)
+            assert second.lines == [
+                f"ottla: ottla-data is in use by another broker, process {first.process.pid}. Stop that one, or give "
+                "this one a directory and a port of its own: ottla broker --data DIR --listen PORT"
+            ]
         assert first.end() == 0
+
+
+def test_a_disk_that_takes_no_more_is_named_in_the_last_line(tmp_path: Path) -> None:
+    small = ("--override", "log.index.size.max.bytes=4096", "--override", "num.partitions=1")
+    port = free_port()
+    arguments = ("broker", "--listen", str(port), "--http", "off", *small)
+    with running(MAIN, *arguments, directory=tmp_path) as node:
+        node.wait_for("Ready")
+        # The system refuses files beyond this size, as it refuses any on a full disk.
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (500_000, 500_000))
+        settings = {"bootstrap.servers": f"127.0.0.1:{port}", "delivery.timeout.ms": 2000, "request.timeout.ms": 1000}
+        with Producer(settings, linger_ms=0) as producer:
+            sent = producer.send("orders", b"x" * 900_000)
+            assert node.wait() == 1
+            assert sent.exception() is not None
+        fatal = next(line for line in node.lines if "FATAL" in line)
+        assert "no log directory is left (" in fatal
+        assert "00000000000000000000.log: File too large" in fatal
 
 
 def test_settings_that_deserve_a_word_get_one_line(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from ottla.testing import EmbeddedBroker
 from tests.integration.cli.ottla_command import Ottla
+from tests.integration.cli.running import running
 from tests.integration.client.certificate import Authority, require_openssl
+from tests.kafka.port import free_port
 
 
 class _Quiet(http.server.ThreadingHTTPServer):
@@ -91,6 +93,35 @@ def test_a_port_where_something_else_is_spoken(ottla: Ottla, web_port: int) -> N
     done = ottla("doctor", "-b", f"127.0.0.1:{web_port}", "--timeout", "1")
     assert done.code == 1
     assert f"✗ protocol  127.0.0.1:{web_port} speaks HTTP: a web server's port, not a broker's" in done.out
+
+
+def test_the_controllers_port_is_called_so_and_the_brokers_is_named(ottla: Ottla, tmp_path: Path) -> None:
+    arguments = ("broker", "--listen", str(port := free_port()), "--http", "off")
+    with running("ottla.cli.main", *arguments, directory=tmp_path) as node:
+        said = node.wait_for("Ready").partition("controller on port ")[2]
+        controller = f"127.0.0.1:{int(said.partition(',')[0])}"
+        named = f"the cluster's broker is at 127.0.0.1:{port}: use -b 127.0.0.1:{port}"
+        done = ottla("doctor", "-b", controller)
+        assert done.code == 1
+        assert f"✗ protocol  {controller} is a controller's port, which serves no clients of brokers" in done.out
+        assert f"→ {named}" in done.out
+        for command in (("topics", "list"), ("produce", "orders"), ("consume", "orders")):
+            done = ottla(*command, "-b", controller)
+            assert (done.code, done.out) == (1, "")
+            assert "this is a controller's port" in done.err
+            assert done.err.endswith(f"{named}\n")
+        assert node.end() == 0
+
+
+def test_the_port_of_the_metrics_is_told_from_a_brokers_at_once(ottla: Ottla, tmp_path: Path) -> None:
+    arguments = ("broker", "--listen", str(free_port()), "--http", str(http_port := free_port()))
+    with running("ottla.cli.main", *arguments, directory=tmp_path) as node:
+        node.wait_for("Ready")
+        # It would be silence otherwise: this long is more than the test may take.
+        patience = "socket.connection.setup.timeout.ms=600000"
+        done = ottla("topics", "list", "-b", f"127.0.0.1:{http_port}", "-X", patience)
+        assert node.end() == 0
+    assert "HTTP is spoken there: this is a web server's port, not a Kafka broker's" in done.err
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT"])

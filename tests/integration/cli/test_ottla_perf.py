@@ -34,3 +34,17 @@ def test_tab_offers_the_topics_of_the_cluster(ottla: Ottla, ottla_topic: str) ->
     assert f"{ottla_topic}\ttopic" in ottla("completion", "words", "--", "consume", ottla_topic[:5]).lines
     silent = Ottla("127.0.0.1:1")("completion", "words", "--", "consume", "")
     assert (silent.code, silent.out, silent.err) == (0, "", "")
+
+
+def test_a_shell_that_is_missing_or_unknown_is_answered_with_the_shells(ottla: Ottla) -> None:
+    for arguments in (("completion",), ("completion", "ksh")):
+        done = ottla(*arguments)
+        assert done.code == 2
+        assert "bash,zsh,fish" in done.err
+        assert "words" not in done.err
+
+
+def test_kafkas_name_of_the_option_is_taken_as_ours(ottla_broker: EmbeddedBroker) -> None:
+    nowhere = Ottla("127.0.0.1:1")
+    for option in ("-b", "--bootstrap", "--bootstrap-server"):
+        assert nowhere("topics", "list", option, ottla_broker.bootstrap_servers).code == 0

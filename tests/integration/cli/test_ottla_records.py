@@ -1,12 +1,15 @@
 """`ottla produce`, `consume`, `offsets`, `records` and `log` on a broker."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 from ottla.testing import EmbeddedBroker
 from tests.integration.cli.ottla_command import Ottla, terminal
+from tests.integration.cli.running import running
+from tests.kafka.port import free_port
 
 ALL = ("--from", "beginning", "-e")
 
@@ -150,3 +153,44 @@ def test_the_files_of_a_log_are_read_without_a_broker(
     assert "No such file" in ottla("log", "dump", "/none.log").err
     metadata = Path(ottla_broker.data_directory, "__cluster_metadata-0", segment.name)
     assert f'"name":"{ottla_topic}"' in ottla("log", "dump", str(metadata), "--records").out
+
+
+def test_a_broker_that_is_still_starting_is_waited_for(tmp_path: Path) -> None:
+    port = free_port()
+    with terminal(f"127.0.0.1:{port}", "produce", "greetings") as writer:
+        writer.wait_for(f"Nothing listens at 127.0.0.1:{port} yet. Waiting up to 30 s for a broker; Ctrl-C ends.")
+        with running("ottla.cli.main", "broker", "--listen", str(port), "--http", "off", directory=tmp_path) as node:
+            writer.wait_for("A record per line")
+            writer.type("hello\n\x04")
+            assert writer.wait() == 0
+            assert "1 record" in writer.seen
+            assert node.end() == 0
+
+
+def test_a_reader_says_that_its_broker_is_gone_and_that_it_is_back(tmp_path: Path) -> None:
+    port = free_port()
+    broker = ("ottla.cli.main", "broker", "--listen", str(port), "--http", "off")
+    ottla = Ottla(f"127.0.0.1:{port}")
+    with running(*broker, directory=tmp_path) as node:
+        node.wait_for("Ready")
+        ottla("topics", "create", "orders")
+        with terminal(ottla.bootstrap, "consume", "orders", "--from", "beginning") as reader:
+            ottla("produce", "orders", stdin=b"before\n")
+            reader.wait_for("before")
+            node.end(signal.SIGKILL)
+            reader.wait_for(f"127.0.0.1:{port} (broker 1) is out of reach, trying again until it is back: connection")
+            with running(*broker, directory=tmp_path) as again:
+                again.wait_for("Ready")
+                reader.wait_for(f"127.0.0.1:{port} (broker 1) is back")
+                ottla("produce", "orders", stdin=b"after\n")
+                reader.wait_for("after")
+                assert "rebootstrapping" not in reader.seen
+                assert again.end() == 0
+
+
+def test_a_record_that_is_too_large_is_answered_with_the_topic_and_the_setting(ottla: Ottla, ottla_topic: str) -> None:
+    ottla("topics", "alter", ottla_topic, "--config", "max.message.bytes=1000")
+    done = ottla("produce", ottla_topic, stdin=b"x" * 5000)
+    assert done.code == 1
+    assert f"bytes for {ottla_topic}-" in done.err
+    assert f"raise max.message.bytes of topic {ottla_topic} (message.max.bytes of the brokers)" in done.err

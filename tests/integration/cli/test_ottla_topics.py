@@ -59,7 +59,8 @@ def test_trouble_is_one_sentence_with_a_way_out(ottla: Ottla) -> None:
         (("delete", "ordrs", "--yes"), "there is no topic ordrs; did you mean orders?"),
         (("delete", "orders"), "Nobody can be asked here: add --yes to go on"),
         (("alter", "orders"), "nothing to change: give --partitions, --config or --unset"),
-        (("list", "-b", "localhost:1"), "Start one with `ottla broker`, name yours with -b HOST:PORT"),
+        (("create", "x", "--config", "retention.mss=5"), "config name: retention.mss; did you mean retention.ms?"),
+        (("list", "-b", "localhost:1", "--wait", "0"), "Start one with `ottla broker`, name yours with -b HOST:PORT"),
     ):
         done = ottla("topics", *arguments)
         assert (done.code, done.out) == (1, "")

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -50,13 +49,3 @@ def test_a_file_left_by_a_crash_does_not_lock(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="No such file or directory"):
         DirectoryLock.acquire(str(tmp_path / "none"))
-
-
-def test_a_lock_that_is_given_back_soon_is_waited_for(tmp_path: Path) -> None:
-    held = DirectoryLock.acquire(str(tmp_path))
-    release = threading.Timer(0.05, held.release)
-    release.start()
-    lock = DirectoryLock.acquire(str(tmp_path), patience_ms=10_000)
-    release.join()
-    assert seen_by_another_process(tmp_path / ".lock") == "locked"
-    lock.release()

@@ -4,15 +4,12 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from ottla.base.config import ConfigError
 from ottla.base.ids import Uuid
 from ottla.protocol.errors import InconsistentTopicIdError
-from ottla.storage.directory_lock import DirectoryInUseError
-from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import Fault, SimulatedDisk
 from ottla.storage.errors import CorruptFileError, StorageError
@@ -186,17 +183,6 @@ def test_whose_directory_it_is_is_checked(disk: SimulatedDisk, clock: ManualCloc
     assert manager.directories.all()[0].directory_id == directory_id
     with pytest.raises(StorageError, match=r"Invalid cluster\.id"):
         manager.directories.identify("other", 1)
-
-
-def test_two_managers_do_not_share_a_directory(clock: ManualClock, tmp_path: Path) -> None:
-    options = LogManagerOptions(directories=(str(tmp_path),), disk=LocalDisk(), clock=clock)
-    first = LogManager(options)
-    with pytest.raises(DirectoryInUseError):
-        LogManager(options)
-    first.load()
-    first.shutdown()
-    assert not (tmp_path / ".lock").exists()
-    LogManager(options).directories.release()
 
 
 def test_loading_says_how_far_it_is(disk: SimulatedDisk, clock: ManualClock, caplog: pytest.LogCaptureFixture) -> None:

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     configure(options.log_level.upper(), form=LogForm(options.log_format))
     given = LoneNodeOptions(options.config, options.data, options.listen, options.http, options.override)
     config = lone_node_settings(given).config(strict=options.strict)
-    complaint = _busy(config)
+    complaint = _busy(config) or _in_use(config)
     if complaint is not None:
         print(f"ottla: {complaint}", file=sys.stderr)
         return 1
@@ -62,6 +62,20 @@ def _busy(config: "ServerConfig") -> str | None:
     if config.http_listen is not None:
         asked.append(("--http", *config.http_listen))
     return next((complaint for option, host, port in asked if (complaint := _complaint(option, host, port))), None)
+
+
+def _in_use(config: "ServerConfig") -> str | None:
+    """Why a data directory cannot be used: another node has it."""
+    from ottla.cli.data_owner import owner_of
+
+    for directory in sorted({*config.log_dirs, config.metadata_log_dir}):
+        owner = owner_of(directory)
+        if owner is not None:
+            return (
+                f"{os.path.relpath(directory)} is in use by {owner}. Stop that one, or give this one a directory and a "
+                "port of its own: ottla broker --data DIR --listen PORT"
+            )
+    return None
 
 
 def _complaint(option: str, host: str, port: int) -> str | None:
@@ -89,13 +103,19 @@ def _announcer(config: "ServerConfig", *, is_new: bool) -> "Callable[[Node], Non
         data = ", ".join(os.path.relpath(directory) for directory in config.log_dirs)
         http = node.http_address
         metrics = f", metrics at http://{HostPort(*http)}/metrics" if http is not None else ""
+        ports = [str(port) for _, port in map(node.listener_address, _names(config))]
+        controller = f", controller on port {', '.join(ports)}, not for clients" if ports else ""
         print(
             f"Ready. Connect with bootstrap.servers={servers} ({'new' if is_new else 'existing'} data in {data}"
-            f"{metrics}). Ctrl-C stops.",
+            f"{metrics}{controller}). Ctrl-C stops.",
             flush=True,
         )
 
     return announce
+
+
+def _names(config: "ServerConfig") -> list[str]:
+    return [listener.name for listener in config.controller_listeners]
 
 
 def _dialled(host: str) -> str:

@@ -46,11 +46,21 @@ complete -c ottla -f -a '(__ottla_complete)'
 SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
+class _Shells(tuple[str, ...]):
+    """The shells, and beside them `words`, which is for their scripts: an error does not list it."""
+
+    __slots__ = ()
+
+    def __contains__(self, word: object) -> bool:
+        return word == "words" or super().__contains__(word)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     # `words` is for the scripts: what could stand in place of the last of the words given.
-    parser.add_argument("shell", choices=(*SCRIPTS, "words"), metavar="{bash,zsh,fish}", help="the shell")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("shell", choices=_Shells(SCRIPTS), metavar="{bash,zsh,fish}", help="the shell")
+    words = parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    words.required = False
 
 
 def run(options: argparse.Namespace) -> int:

@@ -118,6 +118,7 @@ def ask_cluster(kind: str, options: argparse.Namespace) -> list[str]:
         f"default.api.timeout.ms={_LOOK_MS}",
         f"socket.connection.setup.timeout.ms={_LOOK_MS}",
     ]
+    options.wait = 0
     found: list[str] = []
 
     async def look(admin: Any, _: argparse.Namespace) -> int:

@@ -38,5 +38,5 @@ def run(options: argparse.Namespace) -> int:
     from ottla.cli.commands.consume_read import read
     from ottla.cli.connection import explained
 
-    with explained():
+    with explained(options):
         return read(options)

@@ -16,6 +16,7 @@ from ottla.cli.commands.consume_format import Render, json_render, line_render, 
 from ottla.cli.commands.offsets_position import PointKind, offsets_at, parse_point, resolve
 from ottla.cli.commands.topics_name import chosen_partitions, parse_part
 from ottla.cli.connection import client_settings, run_admin
+from ottla.cli.connection_news import connection_news
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.quantity import counted
 from ottla.cli.output.style import Style, Tone
@@ -39,7 +40,7 @@ def read(options: argparse.Namespace) -> int:
     printer = _Printer(_render(options, style), wanted, options.max)
     starts, ends = _extent(options)
     try:
-        with Consumer(_settings(options)) as consumer:
+        with connection_news(), Consumer(_settings(options)) as consumer:
             if options.group is None:
                 consumer.assign(list(starts))
                 for partition, offset in starts.items():

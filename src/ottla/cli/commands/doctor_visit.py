@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ottla.base.errors import OttlaError
+from ottla.cli import controller_port
 from ottla.cli.commands import doctor_cluster, doctor_data
 from ottla.cli.commands.doctor_finding import Finding, Report, fine, wrong
 from ottla.cli.commands.doctor_probe import spoken
@@ -132,6 +133,10 @@ async def _speak(address: Address, given: dict[str, object], report: Report) -> 
 
 
 async def _protocol_trouble(error: OttlaError, address: Address, given: dict[str, object]) -> Finding:
+    if isinstance(error, NoBrokersAvailableError):
+        remedy = await controller_port.advice(error, given)
+        if remedy is not None:
+            return wrong("protocol", f"{address} is a controller's port, which serves no clients of brokers", remedy)
     found = await spoken(address, given, _seconds(given))
     if found is not None:
         return wrong("protocol", *found)

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.count is not None and options.count < 1:
         raise CommandError("-n needs at least 1 record")
-    with explained():
+    with explained(options):
         if options.action == "produce":
             from ottla.cli.commands.perf_produce import measure_produce
 

@@ -40,5 +40,5 @@ def run(options: argparse.Namespace) -> int:
     from ottla.cli.commands.produce_send import send
     from ottla.cli.connection import explained
 
-    with explained():
+    with explained(options):
         return send(options)

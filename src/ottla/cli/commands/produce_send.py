@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ottla.cli.broker_wait import BrokerWait
 from ottla.cli.commands.produce_line import LineError, LineForm, line_reader
 from ottla.cli.commands.topics_name import no_topic
-from ottla.cli.connection import START_SECONDS, client_settings, key_value
-from ottla.cli.kafka.client_start import patiently
+from ottla.cli.connection import client_settings, key_value
+from ottla.cli.connection_news import connection_news
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.document import print_document
 from ottla.cli.output.progress import Progress
@@ -33,7 +34,7 @@ def send(options: argparse.Namespace) -> int:
     deliveries = _Deliveries()
     source = _Source(options.file)
     is_typed = not options.file and sys.stdin.isatty()
-    with patiently(lambda: Producer(_settings(options)), START_SECONDS) as producer:
+    with connection_news(), BrokerWait(options.wait).made(lambda: Producer(_settings(options))) as producer:
         if is_typed:
             _hint(f"A record per line to {options.topic}. Ctrl-D ends.")
         _send_all(producer, options, source, deliveries, is_typed=is_typed)

@@ -4,6 +4,7 @@ Brokers answer in Kafka's words, which say what is wrong and seldom what helps. 
 they only lose their line breaks here.
 """
 
+import re
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -30,19 +31,37 @@ _ADVICE: Final = {
 }
 
 
+_UNKNOWN_CONFIG: Final = re.compile(r"Unknown topic config name: (\S+)")
+
+
 class CommandError(OttlaError):
     """Why a command can't do what it was asked to: one sentence that says what to do next."""
 
 
-def advised(error: OttlaError) -> str:
-    """What went wrong and what helps, in one sentence.
+def advised(error: OttlaError, advice: str | None = None) -> str:
+    """What went wrong and what helps, in one sentence; `advice` is better than what the error's kind suggests.
 
     >>> from ottla.protocol.errors import TopicAlreadyExistsError
     >>> advised(TopicAlreadyExistsError("Topic 'orders' already exists."))
     "Topic 'orders' already exists; choose another name, or add --if-not-exists"
     """
     said = " ".join(str(error).split()).rstrip(".")
-    advice = next((_ADVICE[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _ADVICE), None)
+    advice = (
+        advice
+        or _nearest_config(said)
+        or next((_ADVICE[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _ADVICE), None)
+    )
     if advice is None:
         return said
     return f"{said} {advice[0].upper()}{advice[1:]}" if said.endswith("?") else f"{said}; {advice}"
+
+
+def _nearest_config(said: str) -> str | None:
+    """The topic setting that was probably meant, if a broker refused one that it does not know."""
+    found = _UNKNOWN_CONFIG.search(said)
+    if found is None:
+        return None
+    from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
+
+    nearest = LOG_CONFIG_KEYS.nearest(found[1])
+    return f"did you mean {nearest}?" if nearest else None

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from ottla.base.config import ConfigError
+from ottla.client import other_client
 from ottla.client.admin.channel import AdminChannel, Patience
 from ottla.client.admin.controller_cluster import ControllerCluster
 from ottla.client.admin.operation.acl import AclOperations
@@ -103,6 +104,12 @@ class AsyncAdmin(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.ADMIN)
 
 
 class _Directory:

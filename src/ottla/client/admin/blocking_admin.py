@@ -6,8 +6,9 @@ Every method is the one of `AsyncAdmin`, run on a thread of the client's own: sa
 import functools
 from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
+from ottla.client import other_client
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.facade.loop_thread import LoopThread
 
@@ -60,6 +61,12 @@ class Admin:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.ADMIN)
 
     list_topics = _blocking(AsyncAdmin.list_topics)
     create_topics = _blocking(AsyncAdmin.create_topics)

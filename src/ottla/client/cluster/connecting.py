@@ -9,20 +9,29 @@ import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from ssl import SSLContext, SSLEOFError, SSLError
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.frozen import frozen
 from ottla.client.cluster.address import Address
 from ottla.client.cluster.diagnosis import explain
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.errors import AuthenticationFailedError, ConnectFailedError, TlsFailedError
+from ottla.client.errors import (
+    AuthenticationFailedError,
+    ConnectFailedError,
+    ControllerPortError,
+    TlsFailedError,
+)
 from ottla.client.metric.node_sensor import NodeSensor
 from ottla.net.client_connection import ClientOptions
 from ottla.net.errors import InvalidFrameError
+from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ApiError, NetworkError
 
 Authenticate: TypeAlias = Callable[[NodeConnection], Awaitable[None]]
 """Proves who we are on a connection that knows the node's versions; raises `AuthenticationFailedError`."""
+
+
+_ASKING: Final = "asking for the versions that it speaks"
 
 
 class Target(NamedTuple):
@@ -50,6 +59,8 @@ class ConnectOptions:
     tls: SSLContext | None = None
     authenticate: Authenticate | None = None
     protocol: str = "PLAINTEXT"
+    expects_brokers: bool = True
+    """Whether a controller that answers is a mistake."""
     send_buffer_bytes: int = -1
     receive_buffer_bytes: int = -1
 
@@ -75,6 +86,8 @@ async def connect(target: Target, options: ConnectOptions, sensor: NodeSensor, t
     except TimeoutError:
         tried = f" ({progress.address})" if progress.address else ""
         reason = f"no success within {timeout_ms:.0f} ms; it got stuck at {progress.step}{tried}"
+        if progress.step == _ASKING:
+            reason += ": is this a broker's port?"
         raise ConnectFailedError(target.label, target.explained(reason)) from None
 
 
@@ -96,6 +109,8 @@ async def _connect(target: Target, options: ConnectOptions, sensor: NodeSensor, 
         try:
             sock = await _open_socket((family, kind, proto), where, options)
             return await _set_up(sock, target, options, sensor, progress)
+        except ControllerPortError:
+            raise
         except (OSError, ApiError, InvalidFrameError) as error:
             reason = explain(error, target.address, options.protocol, step=progress.step)
             if isinstance(error, SSLError) and not isinstance(error, SSLEOFError):
@@ -143,8 +158,10 @@ async def _set_up(
             progress.step = "the TLS handshake"
         server_name = target.address.host if options.tls is not None else None
         await loop.create_connection(lambda: connection, sock=sock, ssl=options.tls, server_hostname=server_name)
-        progress.step = "asking for the versions that it speaks"
+        progress.step = _ASKING
         await connection.negotiate()
+        if options.expects_brokers and connection.serves(ApiKey.VOTE) and not connection.serves(ApiKey.METADATA):
+            raise ControllerPortError(target.label)
         if options.authenticate is not None:
             progress.step = "SASL authentication"
             await options.authenticate(connection)

@@ -94,12 +94,12 @@ class NodePool:
             try:
                 return await slot.connected()
             except (NetworkError, AuthenticationFailedError) as error:
-                attempts.append(FailedAttempt(slot.target.label, _reason(error, slot)))
+                attempts.append(FailedAttempt(slot.target.label, _reason(error, slot), error))
                 if isinstance(error, AuthenticationFailedError):
                     refusal = refusal or error
         if refusal is not None:
             raise refusal
-        raise NoBrokersAvailableError(sorted(attempts))
+        raise NoBrokersAvailableError(sorted(attempts, key=lambda attempt: attempt.address))
 
     def unreachable(self) -> NoBrokersAvailableError | None:
         """Why no known broker can be had, if each was tried and has to be left alone for now; else None."""
@@ -110,8 +110,8 @@ class NodePool:
             error = slot.trouble.error
             if slot.is_connecting or not slot.pause_s or not isinstance(error, NetworkError):
                 return None
-            attempts.append(FailedAttempt(slot.target.label, _reason(error, slot)))
-        return NoBrokersAvailableError(sorted(attempts))
+            attempts.append(FailedAttempt(slot.target.label, _reason(error, slot), error))
+        return NoBrokersAvailableError(sorted(attempts, key=lambda attempt: attempt.address))
 
     def knows(self, node_id: int) -> bool:
         """Whether this is one of the brokers that there are."""

@@ -12,6 +12,7 @@ from typing import Final
 from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.client.cluster.absence import Absence
 from ottla.client.cluster.backoff import Backoff, Trouble
 from ottla.client.cluster.connecting import ConnectOptions, Target, connect
 from ottla.client.cluster.node_connection import NodeConnection
@@ -31,6 +32,7 @@ class SlotOptions:
     backoff: Backoff
     setup_timeout_ms: int
     setup_timeout_max_ms: int
+    absence: Absence
 
     @classmethod
     def of(cls, settings: ClientSettings, connect_options: ConnectOptions) -> "SlotOptions":
@@ -40,6 +42,7 @@ class SlotOptions:
             Backoff.of_connecting(settings),
             settings.integer("socket.connection.setup.timeout.ms"),
             settings.integer("socket.connection.setup.timeout.max.ms"),
+            Absence(),
         )
 
 
@@ -138,15 +141,17 @@ class NodeSlot:
     async def _connect(self) -> NodeConnection | OttlaError:
         try:
             await asyncio.sleep(self.pause_s)
-            target = self.target
+            target = self._options.absence.tried(self.target)
             made = await connect(target, self._options.connect, self._sensor, self._timeout_ms())
         except (NetworkError, AuthenticationFailedError) as error:
             self.error = self.trouble.error = error
             self.trouble.add(self._options.backoff, self._loop.time())
+            self._options.absence.missed(target, error)
             return error
         finally:
             self._attempt = None
         self.trouble.failures, self.trouble.error = 0, None
+        self._options.absence.reached(target)
         self.adopt(made)
         return made
 

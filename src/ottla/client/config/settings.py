@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from ottla.base.config import ConfigError, ConfigKey, ConfigKeys
 from ottla.base.config_type import ConfigType, Password
+from ottla.client.config import other_client
 from ottla.client.config.plugin import SettingSource, declared_keys, resolve
 
 _T = TypeVar("_T")
@@ -23,8 +24,8 @@ OBJECT_LISTS: Final = frozenset({"interceptor.classes", "partition.assignment.st
 class UnknownSettingError(ConfigError):
     """A setting that no such client has; `nearest` is the one that was probably meant."""
 
-    def __init__(self, key: str, nearest: str | None) -> None:
-        hint = f"did you mean {nearest}?" if nearest else "no setting has a name like it"
+    def __init__(self, key: str, nearest: str | None, advice: str | None = None) -> None:
+        hint = advice or (f"did you mean {nearest}?" if nearest else "no setting has a name like it")
         super().__init__(key, "...", hint)
         self.nearest = nearest
         self.args = (f"unknown setting {key}: {hint}",)
@@ -65,6 +66,8 @@ class ClientSettings:
 
         Raises `ConfigError` for a value that does not fit, `UnknownSettingError` for a name that is none.
         """
+        if config is not None and not isinstance(config, Mapping):
+            raise TypeError(no_mapping(config, is_consumer="group.id" in keys))
         given = dict(config or {})
         given.update({name.replace("_", "."): value for name, value in settings.items()})
         declared = declared_keys(given.get(key.name) for key in keys.values() if _takes_objects(key))
@@ -189,8 +192,34 @@ def _plain(keys: ConfigKeys, name: str, value: object) -> object:
 
 def _unknown(keys: ConfigKeys, name: str, keywords: Mapping[str, object]) -> UnknownSettingError:
     """The refusal, in the spelling that the user chose."""
+    is_keyword = name.replace(".", "_") in keywords
+
+    def spell(name: str) -> str:
+        return name.replace(".", "_") if is_keyword else name
+
     nearest = keys.nearest(name)
-    keyword = name.replace(".", "_")
-    if keyword not in keywords:
-        return UnknownSettingError(name, nearest)
-    return UnknownSettingError(keyword, nearest and nearest.replace(".", "_"))
+    advice = other_client.advice(name, keys.__contains__, spell) or _misplaced(name)
+    return UnknownSettingError(spell(name), nearest and spell(nearest), advice)
+
+
+def _misplaced(name: str) -> str | None:
+    """Whose setting it is, if another kind of client has it."""
+    from ottla.client.config.admin import ADMIN_KEYS
+    from ottla.client.config.consumer import CONSUMER_KEYS
+    from ottla.client.config.producer import PRODUCER_KEYS
+
+    kinds = {"producers": PRODUCER_KEYS, "consumers": CONSUMER_KEYS, "admin clients": ADMIN_KEYS}
+    ours = other_client.RENAMED.get(name, name)
+    having = [kind for kind, keys in kinds.items() if ours in keys]
+    if not having:
+        return None
+    return f"only {' and '.join(having)} have it" + (f", as {ours}" if ours != name else "")
+
+
+def no_mapping(given: object, *, is_consumer: bool) -> str:
+    """What to write instead of `Producer("localhost:9092")` and `Consumer("orders")`."""
+    said = f"settings are keyword arguments or a mapping, not {given!r}: write "
+    if isinstance(given, str) and (":" in given or not is_consumer):
+        return f'{said}bootstrap_servers="{given}"'
+    topics = [given] if isinstance(given, str) else given
+    return f'{said}bootstrap_servers="HOST:PORT"' + (f", then subscribe({topics!r})" if is_consumer else "")

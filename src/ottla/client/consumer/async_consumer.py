@@ -4,14 +4,15 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Never
 
+from ottla.client import other_client
 from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.access import Access
 from ottla.client.consumer.arrow_columns import COLUMNS, arrow_reader
-from ottla.client.consumer.choice import chosen_listener, chosen_offsets
+from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
 from ottla.client.consumer.committer import Committed
 from ottla.client.consumer.core import ConsumerCore, UserContext
 from ottla.client.consumer.iteration import AsyncIteration
@@ -34,7 +35,8 @@ class AsyncConsumer:
             print(record.value)
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, /, **settings: object) -> None:
+    def __init__(self, config: Mapping[str, object] | None = None, /, *more: Never, **settings: object) -> None:
+        refuse_topics(config, more)
         context = UserContext(invoke_here, lambda function: function())
         self._core: Final = ConsumerCore(ClientSettings.of(CONSUMER_KEYS, config, **settings), context)
         self._core.rebalance.facade = self
@@ -78,7 +80,7 @@ class AsyncConsumer:
     def assign(self, partitions: Collection[TopicPartition]) -> None:
         """Reads exactly these partitions, without sharing them with a group."""
         with self._access:
-            self._core.assign([TopicPartition(*partition) for partition in partitions])
+            self._core.assign(chosen_partitions(partitions))
 
     async def unsubscribe(self) -> None:
         """Gives up all partitions and leaves the group."""
@@ -93,8 +95,10 @@ class AsyncConsumer:
         """The subscribed topics; with a pattern those that match now."""
         return self._core.subscription.topics
 
-    async def poll(self, timeout: float = 1.0) -> Records:
+    async def poll(self, timeout: float = 1.0, **unknown: Never) -> Records:
         """Records, up to `max.poll.records`, as soon as there are some; an empty list after `timeout` seconds."""
+        if unknown:
+            other_client.refuse_keywords("poll()", unknown)
         with self._access:
             core = self._core
             deadline = asyncio.get_running_loop().time() + timeout
@@ -122,9 +126,13 @@ class AsyncConsumer:
             return batch
 
     async def commit(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None, timeout: float | None = None
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None,
+        timeout: float | None = None,
+        **unknown: Never,
     ) -> None:
         """Commits the positions, or these offsets (of the next record to read), and waits; tries until the time-out."""
+        other_client.refuse_keywords("commit()", unknown)
         with self._access:
             await self._core.commit(chosen_offsets(offsets), timeout)
 
@@ -241,3 +249,9 @@ class AsyncConsumer:
                 await self._core.close(timeout, leave)
             finally:
                 self._access.is_closed = True
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.CONSUMER)

@@ -1,7 +1,8 @@
 """The shapes in which users may hand over listeners and offsets, brought into one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from ottla.client.config.settings import no_mapping
 from ottla.client.consumer.rebalance_listener import CallableListener, RebalanceListener, Told
 from ottla.client.errors import InvalidStateError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
@@ -27,7 +28,27 @@ def chosen_offsets(
     """Plain numbers as offsets without metadata."""
     if offsets is None:
         return None
+    given: object = offsets
+    if not isinstance(given, Mapping):
+        example = 'commit({TopicPartition("orders", 0): 5})'
+        raise TypeError(f"commit() takes the next offsets by partition, not {given!r}: write {example}")
     return {
         partition: OffsetAndMetadata(offset) if isinstance(offset, int) else offset
         for partition, offset in offsets.items()
     }
+
+
+def chosen_partitions(partitions: Collection[TopicPartition]) -> list[TopicPartition]:
+    """Pairs as partitions."""
+    given: object = partitions
+    if isinstance(given, (str, TopicPartition)):
+        raise TypeError(
+            f'assign() takes a list of partitions, not {given!r}: write assign([TopicPartition("orders", 0)])'
+        )
+    return [TopicPartition(*partition) for partition in partitions]
+
+
+def refuse_topics(config: object, more: Sequence[object]) -> None:
+    """Raises the `TypeError` for `Consumer("orders", "payments")`, where topics are no arguments."""
+    if more:
+        raise TypeError(no_mapping([config, *more], is_consumer=True))

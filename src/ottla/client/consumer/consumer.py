@@ -9,14 +9,15 @@ import re
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Never, TypeVar
 
+from ottla.client import other_client
 from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.access import Access
 from ottla.client.consumer.arrow_columns import COLUMNS, arrow_reader
-from ottla.client.consumer.choice import chosen_listener, chosen_offsets
+from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
 from ottla.client.consumer.committer import Committed
 from ottla.client.consumer.core import ConsumerCore, UserContext
 from ottla.client.consumer.iteration import Iteration
@@ -41,7 +42,8 @@ class Consumer:
             print(record.value)
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, /, **settings: object) -> None:
+    def __init__(self, config: Mapping[str, object] | None = None, /, *more: Never, **settings: object) -> None:
+        refuse_topics(config, more)
         chosen = ClientSettings.of(CONSUMER_KEYS, config, **settings)
         self._thread: Final = LoopThread("ottla-consumer")
         self._user: Final = UserThread(self._thread)
@@ -90,7 +92,7 @@ class Consumer:
 
     def assign(self, partitions: Collection[TopicPartition]) -> None:
         """Reads exactly these partitions, without sharing them with a group."""
-        self._call(lambda: self._core.assign([TopicPartition(*partition) for partition in partitions]))
+        self._call(lambda: self._core.assign(chosen_partitions(partitions)))
 
     def unsubscribe(self) -> None:
         """Gives up all partitions and leaves the group."""
@@ -104,8 +106,10 @@ class Consumer:
         """The subscribed topics; with a pattern those that match now."""
         return self._core.subscription.topics
 
-    def poll(self, timeout: float = 1.0) -> Records:
+    def poll(self, timeout: float = 1.0, **unknown: Never) -> Records:
         """Records, up to `max.poll.records`, as soon as there are some; an empty list after `timeout` seconds."""
+        if unknown:
+            other_client.refuse_keywords("poll()", unknown)
         with self._access:
             found = self._collected(self._core.collect, timeout)
             return Records() if found is None else found
@@ -120,9 +124,13 @@ class Consumer:
             return self._collected(lambda: self._core.collect_arrow(reader), timeout)
 
     def commit(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None, timeout: float | None = None
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None,
+        timeout: float | None = None,
+        **unknown: Never,
     ) -> None:
         """Commits the positions, or these offsets (of the next record to read), and waits; tries until the time-out."""
+        other_client.refuse_keywords("commit()", unknown)
         self._run(self._core.commit(chosen_offsets(offsets), timeout))
 
     def commit_async(
@@ -224,6 +232,12 @@ class Consumer:
             finally:
                 self._access.is_closed = True
                 self._thread.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.CONSUMER)
 
     def _collected(self, collect: Callable[[], _T], timeout: float) -> _T | None:
         """What was fetched: right away if it is at hand, else the loop looks after everything and waits for it."""

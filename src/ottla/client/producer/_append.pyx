@@ -269,6 +269,9 @@ cdef class SendFuture:
     def __repr__(self):
         return delivery.shown(self)
 
+    def __getattr__(self, name):
+        raise delivery.missing(self, name)
+
 
 cdef class TopicLane:
     """See `append_plain.TopicLane`."""

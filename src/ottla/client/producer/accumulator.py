@@ -16,7 +16,7 @@ from ottla.client.producer.append import Appender, OnDelivery, SendFuture, Topic
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.partition_queue import PartitionQueue
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
-from ottla.client.record import Header
+from ottla.client.record import Header, Headers
 from ottla.protocol.records.batch import HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Accumulator(Appender):
         key: object,
         partition: int | None,
         timestamp_ms: int | None,
-        headers: Sequence[Header] | None,
+        headers: Headers | None,
         on_delivery: OnDelivery | None,
     ) -> SendFuture | None:
         """As `send`, where all that is missing is an open batch: the common case when records come one at a time."""

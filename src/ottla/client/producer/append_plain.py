@@ -8,12 +8,12 @@ thread takes batches away; this twin needs a lock for that, which the compiled o
 import struct
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from ottla.client.producer import delivery
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
-from ottla.client.record import Header, RecordMetadata
+from ottla.client.record import Headers, RecordMetadata
 from ottla.protocol.checksum import crc32c
 from ottla.protocol.errors import EncodeError
 from ottla.protocol.records.batch import HEADER_BYTES, LOG_OVERHEAD, MAGIC
@@ -64,7 +64,7 @@ class RecordBuffer:
         self.callbacks: list[tuple[SendFuture, OnDelivery]] = []
         """Who wants to hear of which record."""
 
-    def append(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Sequence[Header] | None) -> int:
+    def append(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers | None) -> int:
         """The bytes that the record took; FULL if it does not fit, UNUSUAL if it is not made of plain bytes."""
         if not (key is None or type(key) is bytes) or not (value is None or type(value) is bytes):
             return UNUSUAL
@@ -152,6 +152,11 @@ class SendFuture:
     def __repr__(self) -> str:
         return delivery.shown(self)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise delivery.missing(self, name)
+
 
 class TopicLane:
     """A topic's open batch by partition, and the partition that records without a key stick to."""
@@ -196,7 +201,7 @@ class Appender:
         key: object,
         partition: int | None,
         timestamp_ms: int | None,
-        headers: Sequence[Header] | None,
+        headers: Headers | None,
         on_delivery: OnDelivery | None,
     ) -> SendFuture | None:
         """The record's future, or None if anything about it is not as it mostly is: then nothing has happened."""

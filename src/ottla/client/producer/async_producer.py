@@ -5,11 +5,12 @@ is used, by `async with` or `start()`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from ottla.client import other_client
 from ottla.client.cluster.cluster_view import PartitionView
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
@@ -18,7 +19,7 @@ from ottla.client.metric.metric_name import MetricName
 from ottla.client.producer.append import OnDelivery, SendFuture
 from ottla.client.producer.core import ProducerCore
 from ottla.client.producer.interceptor import ProducerRecord
-from ottla.client.record import Header, OffsetAndMetadata, RecordMetadata, TopicPartition
+from ottla.client.record import Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from ottla.client.producer.arrow import ArrowSent
@@ -58,7 +59,7 @@ class AsyncProducer:
         *,
         partition: int | None = None,
         timestamp_ms: int | None = None,
-        headers: Sequence[Header] | None = None,
+        headers: Headers | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> RecordMetadata:
         """Sends a record and waits until it is delivered; raises what it failed with.
@@ -82,7 +83,7 @@ class AsyncProducer:
         *,
         partition: int | None = None,
         timestamp_ms: int | None = None,
-        headers: Sequence[Header] | None = None,
+        headers: Headers | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> SendFuture:
         """Puts a record into its batch; its future can be awaited, or dropped.
@@ -226,3 +227,9 @@ class AsyncProducer:
     def _wake(self, run: Callable[[], None]) -> None:
         if self._loop is not None:
             self._loop.call_soon(run)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.PRODUCER)

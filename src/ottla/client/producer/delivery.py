@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
+from ottla.client import other_client
 from ottla.client.record import RecordMetadata
 
 if TYPE_CHECKING:
@@ -114,3 +115,8 @@ def _set(waiter: "asyncio.Future[None]") -> None:
 
 callback_lock = threading.Lock()
 """Held while a batch becomes done and while somebody asks to hear of it; never while callbacks run."""
+
+
+def missing(future: "SendFuture", name: str) -> AttributeError:
+    """The error for a name that a future has not: other clients' futures have some of their own."""
+    return other_client.missing(future, name, other_client.FUTURE)

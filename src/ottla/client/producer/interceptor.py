@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from ottla.client.producer.append import OnDelivery
-from ottla.client.record import Header, RecordMetadata
+from ottla.client.record import Headers, RecordMetadata
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ class ProducerRecord(NamedTuple):
     key: object = None
     partition: int | None = None
     timestamp_ms: int | None = None
-    headers: Sequence[Header] = ()
+    headers: Headers = ()
 
 
 class ProducerInterceptor(Protocol):

@@ -16,7 +16,7 @@ from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.sequence import SequenceLedger
-from ottla.protocol.errors import ApiError, ErrorCode, InvalidRecordError, error_for
+from ottla.protocol.errors import ApiError, ErrorCode, InvalidRecordError, MessageTooLargeError, error_for
 from ottla.protocol.messages.produce import PartitionProduceResponse
 
 OnFailure = Callable[[ProducerBatch, Exception], Exception]
@@ -50,7 +50,7 @@ class Outcome:
         if code == ErrorCode.NONE or code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
             self.complete(batch, answer.base_offset, answer.log_append_time_ms)
             return None
-        error = error_for(code, answer.error_message)
+        error = _refusal(code, batch, answer.error_message)
         if batch.is_done:
             return error
         if code == ErrorCode.MESSAGE_TOO_LARGE and batch.count > 1:
@@ -147,6 +147,16 @@ class Outcome:
             self._ledger.replaced(batch, parts)
         self._metric.splits.record()
         self._accumulator.replace(batch, parts)
+
+
+def _refusal(code: int, batch: ProducerBatch, message: str | None) -> ApiError:
+    """The broker's error; the one about size names the topic and the setting, which Kafka's own text does not."""
+    if code != ErrorCode.MESSAGE_TOO_LARGE:
+        return error_for(code, message)
+    return MessageTooLargeError(
+        f"a batch of {batch.used} bytes for {batch.queue.topic_partition} is larger than the broker takes: raise "
+        f"max.message.bytes of topic {batch.queue.topic} (message.max.bytes of the brokers), or send smaller records"
+    )
 
 
 def _record_errors(answer: PartitionProduceResponse) -> dict[int, Exception] | None:

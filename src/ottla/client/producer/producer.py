@@ -7,11 +7,12 @@ lives in the event loop of a thread of its own. Thread-safe; a forked child has 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from ottla.client import other_client
 from ottla.client.cluster.cluster_view import PartitionView
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
@@ -20,7 +21,7 @@ from ottla.client.metric.metric_name import MetricName
 from ottla.client.producer.append import OnDelivery, SendFuture
 from ottla.client.producer.core import ProducerCore
 from ottla.client.producer.interceptor import ProducerRecord
-from ottla.client.record import Header, OffsetAndMetadata, TopicPartition
+from ottla.client.record import Headers, OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from ottla.client.producer.arrow import ArrowSent
@@ -67,7 +68,7 @@ class Producer:
         *,
         partition: int | None = None,
         timestamp_ms: int | None = None,
-        headers: Sequence[Header] | None = None,
+        headers: Headers | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> SendFuture:
         """Puts a record into its batch and returns its future at once.
@@ -236,6 +237,12 @@ class Producer:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Names what to call instead, for users of other clients."""
+            raise other_client.missing(self, name, other_client.PRODUCER)
 
     def _limit(self, timeout: float | None) -> float:
         return self._max_block_s if timeout is None else timeout

@@ -14,6 +14,7 @@ def connect_options(settings: ClientSettings, client_id: str) -> ConnectOptions:
     return ConnectOptions(
         client=ClientOptions(client_id=client_id, software_name="ottla", software_version=VERSION),
         protocol=protocol,
+        expects_brokers=not ("bootstrap.controllers" in settings and settings.list("bootstrap.controllers")),
         tls=tls_context(settings) if protocol.endswith("SSL") else None,
         authenticate=sasl_authenticate(settings) if protocol.startswith("SASL") else None,
         send_buffer_bytes=_buffer_bytes(settings, "send.buffer.bytes"),

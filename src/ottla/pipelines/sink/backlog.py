@@ -39,11 +39,14 @@ class Backlog:
     def wait(self) -> None:
         """Until everything is acknowledged; raises what went wrong."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._bytes or self._error is not None)
+            self._changed.wait_for(self._is_over)
             self._check()
 
     def _has_room(self, size: int) -> bool:
         return self._error is not None or not self._bytes or self._bytes + size <= self._bytes_max
+
+    def _is_over(self) -> bool:
+        return self._error is not None or not self._bytes
 
     def _check(self) -> None:
         if self._error is not None:

@@ -97,7 +97,8 @@ def _pool() -> DescriptorPool:
 
 @cache
 def _options_class(kind: str) -> type[Any]:
-    return GetMessageClass(_pool().FindMessageTypeByName(f"google.protobuf.{kind}"))
+    message: type[Any] = GetMessageClass(_pool().FindMessageTypeByName(f"google.protobuf.{kind}"))
+    return message
 
 
 def _extension(name: str) -> Any:

@@ -10,6 +10,7 @@ from ottla.client.admin.outcome import outcome, settle
 from ottla.client.admin.route import coordinators
 from ottla.client.admin.value.group import GroupListing
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
+from ottla.client.other_client import several
 from ottla.protocol.errors import error_for
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -47,13 +48,14 @@ class GroupOperations(AdminOperations):
 
     async def delete_groups(self, group_ids: Iterable[str], *, errors: dict[str, OttlaError] | None = None) -> None:
         """Deletes groups without members, of any type, and their offsets."""
+        groups = several("delete_groups()", group_ids, "ids")
 
         async def ask(node: int, asked: list[str]) -> dict[str, OttlaError | None]:
             response = await self._channel.ask_once(node, DeleteGroupsRequest(groups_names=asked), DeleteGroupsResponse)
             return {found.group_id: outcome(None, found.error_code) for found in response.results}
 
         route = coordinators(self._coordinators, CoordinatorKind.GROUP)
-        settle(await self._channel.ask_each(group_ids, route, ask), errors)
+        settle(await self._channel.ask_each(groups, route, ask), errors)
 
     async def remove_members(
         self,

@@ -13,6 +13,7 @@ from ottla.client.admin.route import coordinators
 from ottla.client.admin.value.cluster import Node
 from ottla.client.admin.value.group import ClassicGroupDescription, ConsumerGroupDescription, MemberDescription
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
+from ottla.client.other_client import several
 from ottla.client.record import TopicPartition
 from ottla.protocol.consumer_protocol import ConsumerProtocolAssignment
 from ottla.protocol.errors import DecodeError, GroupIdNotFoundError, InvalidRequestError, UnsupportedVersionError
@@ -38,6 +39,7 @@ class GroupDescriptionOperations(AdminOperations):
         errors: dict[str, OttlaError] | None = None,
     ) -> dict[str, ConsumerGroupDescription]:
         """Groups of consumers with their members and assignments."""
+        groups = several("describe_consumer_groups()", group_ids, "ids")
 
         async def ask(node: int, asked: list[str]) -> dict[str, ConsumerGroupDescription | OttlaError]:
             found = await self._ask_as_consumer(node, asked, include_authorized_operations)
@@ -48,7 +50,7 @@ class GroupDescriptionOperations(AdminOperations):
             return found
 
         route = coordinators(self._coordinators, CoordinatorKind.GROUP)
-        return settle(await self._channel.ask_each(group_ids, route, ask), errors)
+        return settle(await self._channel.ask_each(groups, route, ask), errors)
 
     async def describe_classic_groups(
         self,
@@ -58,12 +60,13 @@ class GroupDescriptionOperations(AdminOperations):
         errors: dict[str, OttlaError] | None = None,
     ) -> dict[str, ClassicGroupDescription]:
         """Classic groups of any protocol, such as those of Connect's workers."""
+        groups = several("describe_classic_groups()", group_ids, "ids")
 
         async def ask(node: int, asked: list[str]) -> dict[str, ClassicGroupDescription | OttlaError]:
             return await self._ask_as_classic(node, asked, include_authorized_operations)
 
         route = coordinators(self._coordinators, CoordinatorKind.GROUP)
-        return settle(await self._channel.ask_each(group_ids, route, ask), errors)
+        return settle(await self._channel.ask_each(groups, route, ask), errors)
 
     async def _ask_as_consumer(
         self, node: int, asked: list[str], with_operations: bool

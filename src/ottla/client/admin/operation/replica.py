@@ -1,12 +1,15 @@
 """Replicas: their log directories, their leaders, their moves."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.channel import CONTROLLER
 from ottla.client.admin.operation.base import AdminOperations
+from ottla.client.admin.operation.record import listed_offsets
 from ottla.client.admin.outcome import answered, outcome, settle
 from ottla.client.admin.topic_group import by_topic, numbers_by_topic
+from ottla.client.admin.value.offset import ListedOffset, OffsetSpec
 from ottla.client.admin.value.replica import ElectionType, PartitionReassignment
 from ottla.client.record import TopicPartition
 from ottla.protocol.messages.alter_partition_reassignments import (
@@ -16,11 +19,20 @@ from ottla.protocol.messages.alter_partition_reassignments import (
     ReassignableTopic,
 )
 from ottla.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
+from ottla.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
 from ottla.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     ListPartitionReassignmentsTopics,
 )
+
+_DEBUGGER: Final = -2
+"""The replica id of those who may ask replicas that do not lead."""
 
 
 class ReplicaOperations(AdminOperations):
@@ -54,6 +66,17 @@ class ReplicaOperations(AdminOperations):
             for found in topic.partition_result
         }
         return list(settle(outcomes if named is None else answered(named, outcomes), errors))
+
+    async def replica_end(self, partition: TopicPartition, broker: int) -> ListedOffset:
+        """Where a broker's own copy of a partition ends, and its last leader epoch, whether it leads it or not."""
+        wanted = ListOffsetsPartition(partition_index=partition.partition, timestamp=OffsetSpec.LATEST)
+        request = ListOffsetsRequest(
+            replica_id=_DEBUGGER,
+            topics=[ListOffsetsTopic(name=partition.topic, partitions=[wanted])],
+            timeout_ms=self._channel.request_timeout_ms,
+        )
+        response = await self._channel.ask_once(broker, request, ListOffsetsResponse)
+        return settle(listed_offsets(response), None)[partition]
 
     async def list_partition_reassignments(
         self, partitions: Iterable[TopicPartition] | None = None

@@ -9,6 +9,7 @@ from ottla.client.admin.operation.base import AdminOperations
 from ottla.client.admin.operation.config import config_entry
 from ottla.client.admin.outcome import answered, outcome, settle
 from ottla.client.admin.value.topic import CreatedTopic, NewPartitions, NewTopic, TopicListing
+from ottla.client.other_client import several
 from ottla.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -49,7 +50,7 @@ class TopicOperations(AdminOperations):
         errors: dict[str, OttlaError] | None = None,
     ) -> dict[str, CreatedTopic]:
         """Creates topics; with `validate_only` it is only checked that they could be."""
-        wanted = {topic.name: topic for topic in topics}
+        wanted = {topic.name: topic for topic in _new_topics(topics)}
 
         async def ask(names: list[str]) -> dict[str, CreatedTopic | OttlaError]:
             request = CreateTopicsRequest(
@@ -78,7 +79,7 @@ class TopicOperations(AdminOperations):
                 found.name or "": outcome(None, found.error_code, found.error_message) for found in response.responses
             }
 
-        settle(await self._ask_controller(list(names), ask), errors)
+        settle(await self._ask_controller(several("delete_topics()", names, "names"), ask), errors)
 
     async def delete_topics_by_id(self, ids: Iterable[Uuid], *, errors: dict[Uuid, OttlaError] | None = None) -> None:
         """Deletes topics by their ids, which no later topic of the same name has."""
@@ -104,6 +105,10 @@ class TopicOperations(AdminOperations):
         errors: dict[str, OttlaError] | None = None,
     ) -> None:
         """Gives topics more partitions; a plain number is the new total."""
+        if not isinstance(topics, Mapping):
+            raise TypeError(
+                f'create_partitions() takes totals by topic, not {topics!r}: write create_partitions({{"orders": 6}})'
+            )
 
         async def ask(names: list[str]) -> dict[str, OttlaError | None]:
             request = CreatePartitionsRequest(
@@ -115,6 +120,18 @@ class TopicOperations(AdminOperations):
             return {found.name: outcome(None, found.error_code, found.error_message) for found in response.results}
 
         settle(await self._ask_controller(list(topics), ask), errors)
+
+
+def _new_topics(given: Iterable[NewTopic]) -> list[NewTopic]:
+    """The topics to create; a name alone does not say what the topic shall be."""
+    whole: object = given
+    topics = [whole] if isinstance(whole, (str, NewTopic)) else list(given)
+    found = [topic for topic in topics if isinstance(topic, NewTopic)]
+    if len(found) < len(topics) or isinstance(whole, NewTopic):
+        names = [str(getattr(topic, "name", topic)) for topic in topics]
+        example = ", ".join(f'NewTopic("{name}")' for name in names[:2])
+        raise TypeError(f"create_topics() takes a list of NewTopic, not {given!r}: write create_topics([{example}])")
+    return found
 
 
 def creatable_topic(topic: NewTopic) -> CreatableTopic:

@@ -9,6 +9,7 @@ from ottla.client.admin.channel import ANY_NODE
 from ottla.client.admin.operation.base import AdminOperations, authorized_operations
 from ottla.client.admin.outcome import answered, outcome, settle
 from ottla.client.admin.value.topic import PartitionDescription, TopicDescription
+from ottla.client.other_client import several
 from ottla.protocol.errors import UnsupportedVersionError
 from ottla.protocol.messages.describe_topic_partitions import (
     Cursor,
@@ -39,7 +40,7 @@ class TopicDescriptionOperations(AdminOperations):
         errors: dict[str, OttlaError] | None = None,
     ) -> dict[str, TopicDescription]:
         """Topics by name. `page_partitions` limits how many partitions a server puts into one answer."""
-        asked = list(dict.fromkeys(names))
+        asked = list(dict.fromkeys(several("describe_topics()", names, "names")))
         if not asked:
             return {}
         try:

@@ -1,22 +1,40 @@
 """Topics: what a new one should be, and what an existing one is."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Never, Self
 
 from ottla.base.ids import Uuid
 from ottla.client.admin.value.acl import AclOperation
 from ottla.client.admin.value.config import ConfigEntry
+from ottla.client.other_client import refuse_keywords
 
 
-class NewTopic(NamedTuple):
-    """A topic to be created; what is None is the cluster's default (`num.partitions`, `default.replication.factor`)."""
-
+class _NewTopic(NamedTuple):
     name: str
     partitions: int | None = None
     replication_factor: int | None = None
     assignment: Mapping[int, Sequence[int]] | None = None
     """The brokers of each partition, instead of a number of partitions and a replication factor."""
     configs: Mapping[str, str] = {}
+
+
+class NewTopic(_NewTopic):
+    """A topic to be created; what is None is the cluster's default (`num.partitions`, `default.replication.factor`)."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        name: str,
+        partitions: int | None = None,
+        replication_factor: int | None = None,
+        assignment: Mapping[int, Sequence[int]] | None = None,
+        configs: Mapping[str, str] | None = None,
+        **unknown: Never,
+    ) -> Self:
+        """As the fields; `TypeError` for what other clients call them, with our name."""
+        refuse_keywords("NewTopic()", unknown)
+        return super().__new__(cls, name, partitions, replication_factor, assignment, configs or {})
 
 
 class CreatedTopic(NamedTuple):
