@@ -27,6 +27,7 @@ from ottla.broker.config_listener import (
     parse_voter,
 )
 from ottla.broker.config_name import is_plugin_name
+from ottla.broker.config_older import GoneKey, gone_because
 from ottla.broker.config_rule import ConfigConflictError, check_together
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.store.metadata_log_config import MetadataLogConfig
@@ -64,7 +65,7 @@ class ServerConfig:
         parsed = SERVER_KEYS.parse(self.given)
         self._values: Final = {name: _distinct(value) for name, value in parsed.values.items()}
         self.unknown: Final[tuple[UnknownKey, ...]] = tuple(
-            unknown for unknown in parsed.unknown if not is_plugin_name(unknown.name, self._values)
+            _named(unknown) for unknown in parsed.unknown if not is_plugin_name(unknown.name, self._values)
         )
         """Names that neither Kafka nor we know, and that are meant for no plugin."""
         check_together(self)
@@ -365,3 +366,7 @@ def _parsed(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> tuple[
         return tuple(parse(text) for text in texts)
     except ValueError as error:
         raise ConfigError(key, ",".join(texts), str(error)) from error
+
+
+def _named(unknown: UnknownKey) -> UnknownKey:
+    return unknown if gone_because(unknown.name) is None else GoneKey(unknown.name, None)

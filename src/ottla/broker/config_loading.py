@@ -11,6 +11,7 @@ from ottla.base.config import ConfigError, UnknownKey
 from ottla.base.config_file import PropertiesError, parse_property_lines
 from ottla.base.errors import OttlaError
 from ottla.broker.config import ServerConfig
+from ottla.broker.config_older import DECIDING, replacements
 from ottla.broker.config_provider import resolve
 
 
@@ -37,6 +38,8 @@ class SettingSource:
     def __init__(self, name: str = "") -> None:
         self.name: Final = name
         """The file that settings mostly come from, for errors about what is missing."""
+        self.notes: Final[list[str]] = []
+        """What was changed of the settings, in a sentence each."""
         self.settings: Final[dict[str, Setting]] = {}
 
     def add(self, key: str, value: str, *, place: str) -> None:
@@ -69,6 +72,21 @@ class SettingSource:
                 raise ConfigLoadError(f"--override {key}: it should read name=value")
             # Without the value, which may be a secret under a misspelt name.
             self.add(key.strip(), value.strip(), place=f"--override {key.strip()}")
+
+    def translate(self) -> None:
+        """Puts what 4.3 has in place of settings of older Kafka that decide something, and notes it."""
+        given = {key: setting.value for key, setting in self.settings.items()}
+        read = []
+        for key, change in replacements(given).items():
+            if key not in DECIDING and not change.settings:
+                continue
+            old = self.settings.pop(key)
+            for name, value in change.settings.items():
+                self.add(name, value, place=old.place)
+            news = ", ".join(f"{name}={value}" for name, value in change.settings.items())
+            read.append(f"{key}={old.value} is read as {news}" if news else f"{key} is left out, since {change.reason}")
+        if read:
+            self.notes.append(f"{self.name}: settings of an older Kafka: {'; '.join(read)}")
 
     def config(self, *, strict: bool = False) -> ServerConfig:
         """The settings, checked; `strict` also refuses names that nobody knows."""

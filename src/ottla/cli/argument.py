@@ -57,7 +57,18 @@ class ToolParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints usage and reason on the error output, and ends with 1."""
         self.print_usage(sys.stderr)
-        self.exit(1, f"{self.prog.split()[0]}: error: {self.reason(message)}\n")
+        self.exit(1, f"{self.prog.split()[0]}: error: {self.reason(message)}\n{self._hint(message)}")
+
+    def _hint(self, message: str) -> str:
+        """A line for an option of older releases."""
+        unknown = _UNKNOWN.fullmatch(message)
+        if unknown is None:
+            return ""
+        from ottla.cli.kafka.removed import option_hint
+
+        known = {name.lstrip("-") for name in self._option_string_actions}
+        hint = option_hint(unknown[1].lstrip("-").partition("=")[0], known)
+        return "" if hint is None else f"{hint}\n"
 
     def reason(self, message: str) -> str:
         """What argparse found, in Kafka's words."""

@@ -49,6 +49,7 @@ def lone_node_settings(options: LoneNodeOptions) -> SettingSource:
     if options.config is not None:
         source.add_file(options.config)
     source.add_overrides(options.overrides)
+    source.translate()
     _add_data(source, options.data)
     source.add_defaults({"process.roles": _ROLES, "node.id": _node_id(source)}, place=_PLACE)
     _add_listeners(source, options.listen)

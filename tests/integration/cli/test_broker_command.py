@@ -133,6 +133,26 @@ def test_settings_that_deserve_a_word_get_one_line(tmp_path: Path) -> None:
         ]
 
 
+def test_a_file_of_an_older_kafka_is_translated_in_one_line(tmp_path: Path) -> None:
+    file, port = tmp_path / "server.properties", free_port()
+    file.write_text(
+        f"broker.id=3\nport={port}\nhost.name=127.0.0.1\nzookeeper.connect=localhost:2181\n"
+        "controlled.shutdown.max.retries=3\nlog.dirs=data\n"
+    )
+    with running(MAIN, "broker", str(file), "--http", "off", directory=tmp_path) as node:
+        assert f"bootstrap.servers=127.0.0.1:{port} " in node.wait_for("Ready")
+        assert node.lines[0] == (
+            f"ottla: {file}: settings of an older Kafka: port={port} is read as "
+            f"listeners=PLAINTEXT://127.0.0.1:{port}; host.name is left out, since listeners has it; zookeeper.connect "
+            "is left out, since there is no ZooKeeper any more: without controller.quorum.bootstrap.servers a node is "
+            "a cluster of its own. "
+            f"`ottla config upgrade {file}` prints it for 4.3."
+        )
+        assert "WARN controlled.shutdown.max.retries is gone from Kafka 4.3: a node leaves" in node.lines[1]
+        assert _brokers(("127.0.0.1", port)) == [("127.0.0.1", port)]
+        assert node.end() == 0
+
+
 def test_a_bad_value_refuses_to_start_and_names_the_line(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("# mine\nnum.partitions=none\n")

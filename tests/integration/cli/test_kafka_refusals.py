@@ -108,3 +108,52 @@ def test_the_version_of_transactions(java_tools: ToolHost, tool_server: Server) 
     both = _both(java_tools, tool_server, "transactions")
     both.same("--version")
     _said(both, ["--bootstrap-server", "{broker}", "describe", "--transactional-id", "none"])
+
+
+_ZOOKEEPER = (
+    "Kafka 4 has no ZooKeeper: type --bootstrap-server HOST:PORT, the address of a broker, mostly on port 9092."
+)
+_BROKERS = "Type --bootstrap-server HOST:PORT instead."
+
+
+@pytest.mark.parametrize(
+    ("java", "tool", "arguments", "hint"),
+    [
+        ("TopicCommand", "topics", "--create --zookeeper localhost:2181 --partitions 1 --topic t", _ZOOKEEPER),
+        ("ConsoleProducer", "console_producer", "--broker-list localhost:9092 --topic t", _BROKERS),
+        ("consumer.ConsoleConsumer", "console_consumer", "--zookeeper localhost:2181 --topic t", _ZOOKEEPER),
+        ("consumer.ConsoleConsumer", "console_consumer", "--whitelist a.*", "Type --include REGEX instead."),
+        ("consumer.ConsoleConsumer", "console_consumer", "--blacklist a.*",
+         "Type --include with an expression that leaves them out instead, such as '^(?!payments$).*'."),
+        ("consumer.ConsoleConsumer", "console_consumer",
+         "--bootstrap-server localhost:1 --topic t --formatter kafka.tools.DefaultMessageFormatter",
+         "It has moved: type org.apache.kafka.tools.consumer.DefaultMessageFormatter instead."),
+        ("AclCommand", "acls", "--authorizer-properties zookeeper.connect=localhost:2181 --list",
+         "The brokers keep the ACLs now: type --bootstrap-server HOST:PORT instead."),
+        ("kafka.admin.ConfigCommand", "configs", "--zookeeper localhost:2181 --describe --entity-type users",
+         _ZOOKEEPER),
+        ("reassign.ReassignPartitionsCommand", "reassign_partitions", "--zookeeper localhost:2181 --list", _ZOOKEEPER),
+        ("consumer.group.ConsumerGroupCommand", "consumer_groups", "--zookeeper localhost:2181 --list", _ZOOKEEPER),
+        ("GetOffsetShell", "get_offsets", "--broker-list localhost:1 --topic t", _BROKERS),
+        ("ConsumerPerformance", "consumer_perf_test", "--zookeeper localhost:1 --topic t", _ZOOKEEPER),
+        ("ReplicaVerificationTool", "replica_verification", "--broker-list localhost:1 --topic-white-list t",
+         "Type --topics-include REGEX instead."),
+    ],
+)  # fmt: skip
+def test_what_older_releases_had_is_refused_as_in_kafka_and_named_anew(
+    java_tools: ToolHost, tool_server: Server, java: str, tool: str, arguments: str, hint: str
+) -> None:
+    said = java_tools.run(java, *arguments.split())
+    ours = run_tool(tool, *arguments.split())
+    assert (ours.code, ours.out) == (said.code, said.out)
+    first = ours.err.splitlines()[0]
+    assert first in said.err
+    assert ours.err.splitlines()[-1] == hint
+
+
+def test_tools_with_another_grammar_name_it_too() -> None:
+    for tool in ("verifiable_producer", "producer_perf_test"):
+        ours = run_tool(tool, "--broker-list", "localhost:9092", "--topic", "t")
+        assert ours.code == 1
+        assert ours.err.splitlines()[-2:] == [ours.err.splitlines()[-2], _BROKERS]
+        assert "unrecognized arguments: '--broker-list'" in ours.err.splitlines()[-2]

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,31 @@ def test_a_wrong_call_shows_how_it_is_meant() -> None:
     done = _run("-daemon")
     assert done.returncode == 1
     assert "classname [opts]" in done.stdout
+
+
+def test_a_class_that_is_gone_is_answered_with_what_took_its_place() -> None:
+    done = _run("kafka.tools.MirrorMaker", "--whitelist", ".*")
+    assert (done.returncode, done.stdout) == (1, "")
+    error, hint = done.stderr.splitlines()
+    assert error == "Error: Could not find or load main class kafka.tools.MirrorMaker"
+    assert "connect-mirror-maker.sh" in hint
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("kafka-replica-validation.sh", "type kafka-replica-verification.sh --broker-list HOST:PORT --topics-include "),
+        ("kafka-mirror-maker.sh", "MirrorMaker 1 left Kafka with 4.0."),
+        ("zookeeper-server-start.sh", "there is nothing to start: type ottla broker"),
+    ],
+)
+def test_a_command_that_is_gone_ends_as_shells_end_it_and_names_another(command: str, hint: str) -> None:
+    program = f"import sys; sys.argv[0] = '/bin/{command}'; from ottla.cli.kafka.removed import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--whitelist", ".*"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 127
+    assert done.stderr.splitlines()[0] == f"{command}: command not found"
+    assert hint in done.stderr.splitlines()[1]
+    scripts = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts[command] == scripts[command.removesuffix(".sh")] == "ottla.cli.kafka.removed:main"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli.running import END_SECONDS, running
+from tests.kafka.peer import java, require_kafka
 from tests.kafka.port import free_port
 from tests.kafka.server import is_ready
 
@@ -108,3 +109,46 @@ def _until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_file_of_an_older_kafka_is_refused_with_the_command_that_writes_it_anew(tmp_path: Path) -> None:
+    older, newer = tmp_path / "older.properties", tmp_path / "newer.properties"
+    # Below the ports that the system hands out, and so is the controller's, 10,000 behind it.
+    port = random.SystemRandom().randrange(10_500, 22_000)
+    older.write_text(f"broker.id=7\nport={port}\nzookeeper.connect=localhost:2181\nlog.dirs={tmp_path}/data\n")
+    refused = _run(START, str(older))
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        f'Exiting Kafka due to fatal exception: {older}: Missing required configuration "process.roles" which has no '
+        "default value.",
+        f"port and zookeeper.connect are of an older Kafka: `ottla config upgrade {older}` prints the file for 4.3.",
+    ]
+    newer.write_text(_run("ottla.cli.main", "config", "upgrade", str(older)).stdout)
+    done = _run(STORAGE, "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", str(newer), "--standalone")
+    assert done.returncode == 0, done.stderr
+    with running(START, str(newer), directory=tmp_path) as node:
+        node.wait_for("Kafka Server started")
+        assert is_ready(("127.0.0.1", port))
+        assert node.end() == 0
+
+
+def test_a_port_of_an_older_kafka_in_a_file_of_today_is_not_ignored(file: NodeFile) -> None:
+    file.path.write_text(file.path.read_text() + "port=19693\n")
+    refused = _run(START, str(file.path))
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        f"Exiting Kafka due to fatal exception: {file.path}, line 8: port is gone from Kafka 4.3",
+        f"port is of an older Kafka: `ottla config upgrade {file.path}` prints the file for 4.3.",
+    ]
+
+
+def test_apache_kafka_takes_the_file_that_was_written_anew(tmp_path: Path) -> None:
+    require_kafka()
+    older, newer = tmp_path / "older.properties", tmp_path / "newer.properties"
+    older.write_text(
+        "broker.id=7\nport=19693\nhost.name=localhost\nadvertised.host.name=localhost\nadvertised.port=19694\n"
+        f"zookeeper.connect=localhost:2181\nlog.dirs={tmp_path}/data\nlog.message.format.version=1.1\n"
+    )
+    newer.write_text(_run("ottla.cli.main", "config", "upgrade", str(older)).stdout)
+    said = java("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", str(newer), "--standalone")
+    assert "Formatting dynamic metadata voter directory" in said

@@ -47,7 +47,10 @@ def run(options: argparse.Namespace) -> int:
 
     configure(options.log_level.upper(), form=LogForm(options.log_format))
     given = LoneNodeOptions(options.config, options.data, options.listen, options.http, options.override)
-    config = lone_node_settings(given).config(strict=options.strict)
+    source = lone_node_settings(given)
+    for note in source.notes:
+        print(f"ottla: {note}. `ottla config upgrade {options.config or 'FILE'}` prints it for 4.3.", file=sys.stderr)
+    config = source.config(strict=options.strict)
     complaint = _busy(config) or _in_use(config)
     if complaint is not None:
         print(f"ottla: {complaint}", file=sys.stderr)

@@ -1,4 +1,8 @@
-"""Print the reference of all settings: name, type, default, allowed values, how it can be changed, and what it does."""
+"""The settings of a node: their reference, and files of older Kafka written anew.
+
+ottla config docs --of topic                          every setting of a topic: type, default, limits, meaning
+ottla config upgrade old/server.properties > new.properties
+"""
 
 import argparse
 import sys
@@ -14,10 +18,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("broker", "topic", "group", "client-metrics"),
         help="only the settings of these (default: all of them)",
     )
+    upgrade = actions.add_parser(
+        "upgrade",
+        help="print a server.properties of older Kafka as 4.3 wants it",
+        description="Print a server.properties of older Kafka as 4.3 wants it, with a comment at each changed line.",
+    )
+    upgrade.add_argument("file", metavar="FILE", help="the server.properties; it is left as it is")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the reference; the exit code."""
+    """Prints; the exit code."""
+    if options.action == "upgrade":
+        from ottla.cli.config_upgrade import upgraded_file
+
+        sys.stdout.write(upgraded_file(options.file))
+        return 0
     from ottla.cli.config_reference import reference, render
 
     sys.stdout.write(render(reference(options.of), options.format))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.removed import class_hint
 from ottla.client.errors import SerializationError
 from ottla.protocol.errors import DecodeError
 
@@ -181,7 +182,7 @@ def make_formatter(name: str, settings: Mapping[str, str]) -> Formatter:
         return known(settings)
     module, colon, kind = name.partition(":")
     if not colon:
-        raise ToolError(name)
+        raise ToolError("\n".join(filter(None, [name, class_hint(name)])))
     import importlib
 
     try:

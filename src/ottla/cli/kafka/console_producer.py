@@ -21,6 +21,7 @@ from ottla.cli.kafka.client_setting import (
     properties_of,
 )
 from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, OptionValueError, ToolError
+from ottla.cli.kafka.removed import class_hint
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.console_line import LineReader
@@ -151,7 +152,8 @@ def _custom_reader(name: str, settings: Mapping[str, str]) -> "LineReader":
 
     module, colon, kind = name.partition(":")
     if not colon:
-        raise ToolError(f"{name}: the line reader is {_LINE_READER}, or a Python class written module:Class")
+        hint = f"the line reader is {_LINE_READER}, or a Python class written module:Class"
+        raise ToolError(f"{name}: {class_hint(name) or hint}")
     try:
         made: LineReader = getattr(importlib.import_module(module), kind)(settings)
     except (ImportError, AttributeError) as error:

@@ -89,9 +89,12 @@ class OptionTable:
         return chosen
 
     def fail(self, message: str) -> NoReturn:
-        """Says what is wrong with the call, shows the options and ends the process."""
-        print(message, file=sys.stderr)
-        print(self.text(), file=sys.stderr)
+        """Says what is wrong with the call, shows the options and ends the process.
+
+        A second line of the message comes last, where it is not scrolled away.
+        """
+        said, _, hint = message.partition("\n")
+        print(said, self.text(), *filter(None, [hint]), sep="\n", file=sys.stderr)
         raise SystemExit(1)
 
     def text(self) -> str:
@@ -118,7 +121,7 @@ class OptionTable:
             name, equals, value = token.lstrip("-").partition("=")
             option = self._options.get(name)
             if option is None:
-                raise ToolError(f"{name} is not a recognized option")
+                raise ToolError(f"{name} is not a recognized option{self._hint(name)}")
             if option.argument is None or equals:
                 yield name, value if equals else None
             elif option.is_optional:
@@ -127,6 +130,13 @@ class OptionTable:
                 yield name, rest.pop(0)
             else:
                 raise ToolError(f"Option {name} requires an argument")
+
+    def _hint(self, name: str) -> str:
+        """A second line for an option of older releases."""
+        from ottla.cli.kafka.removed import option_hint
+
+        hint = option_hint(name, self._options)
+        return "" if hint is None else f"\n{hint}"
 
     def _is_option(self, token: str) -> bool:
         return token.startswith("-") and token.lstrip("-").partition("=")[0] in self._options

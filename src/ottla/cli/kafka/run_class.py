@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ottla.cli.daemon import detach
+from ottla.cli.kafka.removed import main_class_hint
 
 _PACKAGE: Final = "ottla.cli.kafka"
 _USAGE: Final = "[-daemon] [-name servicename] [-loggc] classname [opts]"
@@ -63,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = MODULES.get(simple) if "kafka" in package.split(".") else None
     if module is None:
         print(f"Error: Could not find or load main class {wanted}", file=sys.stderr)
-        print(f"Ottla has no Java in it; the classes that it stands in for are {', '.join(MODULES)}.", file=sys.stderr)
+        hint = f"Ottla has no Java in it; the classes that it stands in for are {', '.join(MODULES)}."
+        print(main_class_hint(wanted) or hint, file=sys.stderr)
         return 1
     path = f"{_PACKAGE}.{module}"
     if is_daemon:

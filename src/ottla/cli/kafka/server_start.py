@@ -61,16 +61,33 @@ def server_start_parser() -> ToolParser:
 
 def _serve(path: str, overrides: Sequence[str]) -> int:
     from ottla.base.log import LogForm, configure
-    from ottla.broker.config_loading import load_server_config
+    from ottla.broker.config_loading import ConfigLoadError, SettingSource
+    from ottla.broker.config_older import DECIDING
     from ottla.cli.serving import serve
 
+    older: list[str] = []
     try:
         configure(os.environ.get(_LOG_LEVEL, "INFO").upper(), form=LogForm(os.environ.get(_LOG_FORMAT, "kafka")))
-        config = load_server_config(path, overrides)
+        source = SettingSource(path)
+        source.add_file(path)
+        source.add_overrides(overrides)
+        older = [key for key in DECIDING if key in source.settings]
+        config = source.config()
+        if older:
+            raise ConfigLoadError(f"{source.settings[older[0]].place}: {older[0]} is gone from Kafka 4.3")
     except (OttlaError, ValueError) as error:
         print(f"Exiting Kafka due to fatal exception: {error}", file=sys.stderr)
+        if older:
+            print(
+                f"{_listed(older)} of an older Kafka: `ottla config upgrade {path}` prints the file for 4.3.",
+                file=sys.stderr,
+            )
         return 1
     return serve(config)
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return f"{keys[0]} is" if len(keys) == 1 else f"{', '.join(keys[:-1])} and {keys[-1]} are"
 
 
 if __name__ == "__main__":

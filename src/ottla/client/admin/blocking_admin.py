@@ -96,6 +96,7 @@ class Admin:
     remove_raft_voter = _blocking(AsyncAdmin.remove_raft_voter)
 
     elect_leaders = _blocking(AsyncAdmin.elect_leaders)
+    replica_end = _blocking(AsyncAdmin.replica_end)
     list_partition_reassignments = _blocking(AsyncAdmin.list_partition_reassignments)
     alter_partition_reassignments = _blocking(AsyncAdmin.alter_partition_reassignments)
 
