@@ -74,7 +74,7 @@ def test_what_is_growth() -> None:
         _SAMPLE,
         process={name: count * 2 for name, count in _SAMPLE.process.items()},
         files={".log": 80, ".deleted": 9},
-        types={"builtins.dict": 5_300, "ottla.Forgotten": 100},
+        types={"builtins.dict": 5_400, "ottla.Forgotten": 400},
     )
     assert grown(_SAMPLE, after) == [
         "node 1: RSS kB grew from 100,000 to 200,000",
@@ -83,8 +83,8 @@ def test_what_is_growth() -> None:
         "node 1: files .deleted grew from 0 to 9",
         "node 1: files .log grew from 40 to 80",
         "node 1: memory maps grew from 400 to 800",
-        "node 1: objects builtins.dict grew from 5,000 to 5,300",
-        "node 1: objects ottla.Forgotten grew from 0 to 100",
+        "node 1: objects builtins.dict grew from 5,000 to 5,400",
+        "node 1: objects ottla.Forgotten grew from 0 to 400",
         "node 1: threads grew from 9 to 18",
     ]
 
