@@ -11,9 +11,11 @@ import pytest
 from ottla.client import Producer
 from ottla.testing import EmbeddedBroker
 from tests.integration.postgres import find_program, postgres_server
+from tests.integration.web.registry_process import RegistryProcess
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITH_DATABASE = "exactly_once_postgres.py"
+WITH_REGISTRY = "employees.py"
 SAID = {
     "consume_transform_produce.py": ["THE QUICK BROWN FOX", "JUMPS OVER", "THE LAZY DOG"],
     "delivery_guarantees.py": [
@@ -53,7 +55,9 @@ def lines_of(program: str, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("program", sorted({path.name for path in EXAMPLES.glob("*.py")} - {WITH_DATABASE}))
+@pytest.mark.parametrize(
+    "program", sorted({path.name for path in EXAMPLES.glob("*.py")} - {WITH_DATABASE, WITH_REGISTRY})
+)
 def test_an_example(broker: EmbeddedBroker, program: str) -> None:
     said = lines_of(program, broker.bootstrap_servers)
     assert [line for line in SAID[program] if line not in said] == []
@@ -67,8 +71,25 @@ def test_exactly_once_into_a_database(broker: EmbeddedBroker, database: str) -> 
     assert lines_of(WITH_DATABASE, broker.bootstrap_servers, database) == ["stored 0 orders now, 0 when asked again"]
 
 
+def test_an_evolving_schema(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    registry = RegistryProcess(tmp_path, broker.bootstrap_servers).start()
+    try:
+        said = lines_of(WITH_REGISTRY, broker.bootstrap_servers, registry.url)
+    finally:
+        registry.stop()
+    assert said == [
+        "a reader of version 1 sees 99 employees, with an age: 0",
+        "a reader of version 2 sees the ages [-1, 42]",
+        "renamed without an alias, is it compatible? False: {errorType:'READER_FIELD_MISSING_DEFAULT_VALUE', de",
+        "and registering it: 409",
+        "a reader of version 3 finds by its alias: Jones 1",
+        "versions: [1, 2, 3]",
+    ]
+
+
 def test_the_table_of_examples_is_complete() -> None:
     table = (EXAMPLES / "README.md").read_text()
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAID, WITH_DATABASE, WITH_REGISTRY}
     assert [path.name for path in EXAMPLES.glob("*.py") if f"]({path.name})" not in table] == []
 
 

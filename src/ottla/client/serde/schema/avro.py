@@ -21,6 +21,8 @@ from ottla.client.serde.schema.plain_value import builder, to_plain
 from ottla.client.serde.schema.reader import SchemaReader
 from ottla.client.serde.schema.setting import deserializer_settings, serializer_settings
 from ottla.client.serde.schema.writer import NamedSchema, SchemaWriter, framed
+from ottla.schema.error import InvalidSchemaError
+from ottla.schema.parse import parse
 from ottla.schema.reference import Reference
 from ottla.schema.schema_type import SchemaType
 
@@ -59,6 +61,13 @@ class AvroSerializer:
         self._name: Final = _record_name(self._schema.text)
         self._to_dict: Final = to_dict
         self._parsed: Final = ParsedSchemas(registry)
+        self._ready: tuple[SchemaText | None, Any] = (None, None)
+        """The schema of the record before, which nearly all records have as well."""
+
+    @property
+    def schema(self) -> SchemaText:
+        """The schema as it is registered."""
+        return self._schema
 
     def is_ready(self, topic: str, value: object = None) -> bool:
         """Whether a record of the topic can be written without asking the registry."""
@@ -69,7 +78,10 @@ class AvroSerializer:
         if value is None:
             return None
         frame = self._writer.frame(topic, self._name, lambda: NamedSchema(self._schema, self._name))
-        schema = self._parsed.get(frame.schema)
+        known, schema = self._ready
+        if known is not frame.schema:
+            schema = self._parsed.get(frame.schema)
+            self._ready = (frame.schema, schema)
         try:
             plain = self._to_dict(value)
             return framed(frame, headers, _encoded(schema, plain))
@@ -146,12 +158,22 @@ class ParsedSchemas:
         return self._cache.get(schema, lambda: self._parse(schema))
 
     def _parse(self, schema: SchemaText) -> Any:
-        named: dict[str, Any] = {}
         try:
-            for text in self._registry.resolved(schema).values():
-                fastavro.parse_schema(json.loads(text), named_schemas=named)
-            return fastavro.parse_schema(json.loads(schema.text), named_schemas=named)
-        except (SchemaParseException, UnknownType, ValueError, TypeError, KeyError, AttributeError) as error:
+            text = schema.text
+            if schema.references:
+                # With each referenced schema where it is first named: fastavro forgets names outside of records.
+                resolved = self._registry.resolved(schema)
+                text = parse(schema.schema_type, text, schema.references, resolved, strict=False).formatted("resolved")
+            return fastavro.parse_schema(json.loads(text))
+        except (
+            InvalidSchemaError,
+            SchemaParseException,
+            UnknownType,
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+        ) as error:
             raise SerializationError(f"no Avro schema: {_reason(error)}") from error
 
 

@@ -54,6 +54,11 @@ class JsonSchemaSerializer:
         self._to_dict: Final = to_dict
         self._validators: Final = Validators(registry) if validate else None
 
+    @property
+    def schema(self) -> SchemaText:
+        """The schema as it is registered."""
+        return self._schema
+
     def is_ready(self, topic: str, value: object = None) -> bool:
         """Whether a record of the topic can be written without asking the registry."""
         return self._writer.is_known(topic, self._name)

@@ -4,12 +4,20 @@ Pydantic's `model_dump` and `model_validate`, and any class's `to_dict` and `fro
 """
 
 import dataclasses
+import datetime
+import decimal
 import types
 import typing
-from collections.abc import Callable, Mapping
-from typing import Any
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
-_PLAIN = (dict, str, int, float, bool, bytes, type(None))
+_LEAVES: Final = frozenset(
+    (
+        *(str, int, float, bool, bytes, bytearray, memoryview, type(None)),
+        *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID),
+    )
+)
 
 
 def to_plain(value: object) -> object:
@@ -21,10 +29,30 @@ def to_plain(value: object) -> object:
     >>> to_plain([Point(1)])
     [{'x': 1}]
     """
-    if type(value) in _PLAIN[1:]:
-        return value
+    return value if _is_plain(value) else _converted(value)
+
+
+def _is_plain(value: object) -> bool:
+    kind = type(value)
+    if kind in _LEAVES:
+        return True
+    items: Iterable[object]
+    if kind is dict:
+        items = typing.cast(dict[object, object], value).values()
+    elif kind is list or kind is tuple:
+        items = typing.cast(list[object], value)
+    else:
+        return False
+    # No generator: it would double the cost of every record.
+    for item in items:  # noqa: SIM110
+        if type(item) not in _LEAVES and not _is_plain(item):
+            return False
+    return True
+
+
+def _converted(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: to_plain(item) for key, item in value.items()} if _has_objects(value) else value
+        return {key: to_plain(item) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     for name in ("model_dump", "to_dict", "_asdict"):
@@ -37,10 +65,6 @@ def to_plain(value: object) -> object:
         # fastavro's way to name the branch of a union: (name, value).
         return tuple(to_plain(item) for item in value)
     return value
-
-
-def _has_objects(value: Mapping[Any, object]) -> bool:
-    return any(type(item) not in _PLAIN[1:] for item in value.values())
 
 
 def builder(target: object) -> Callable[[Any], Any]:
