@@ -19,6 +19,7 @@ SUITES = (
     "pipeline",
     "broker",
     "coordinator",
+    "registry",
     "client_producer",
     "client_consumer",
     "spark_source",

@@ -63,19 +63,28 @@ def node_arguments(words: Sequence[str]) -> list[str] | None:
     >>> node_arguments(["vim", "kafka-server-start.sh"]), node_arguments(["grep", "ottla", "broker"])
     (None, None)
     """
-    if len(words) < 2 or not _PYTHON.fullmatch(Path(words[0]).name):
-        return None
-    rest = list(words[1:])
-    while rest and rest[0].startswith("-") and rest[0] != "-m":
-        del rest[0]
-    if rest[:1] == ["-m"]:
-        del rest[0]
-    name, arguments = Path(rest[0]).name if rest else "", rest[1:]
+    name, arguments = python_command(words)
     if _START.fullmatch(name) or name == MODULE:
         return arguments if arguments[:1] != [DAEMON] else None
     if name in ("ottla", "ottla.cli.main") and arguments[:1] == ["broker"]:
         return arguments[1:]
     return None
+
+
+def python_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The script or module that a command line has Python run, and its arguments; an empty name for any other.
+
+    >>> python_command(["python3", "-W", "-m", "ottla.cli.main", "broker"])
+    ('ottla.cli.main', ['broker'])
+    """
+    if len(words) < 2 or not _PYTHON.fullmatch(Path(words[0]).name):
+        return "", []
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-") and rest[0] != "-m":
+        del rest[0]
+    if rest[:1] == ["-m"]:
+        del rest[0]
+    return Path(rest[0]).name if rest else "", rest[1:]
 
 
 def _settings(arguments: Sequence[str], directory: Path) -> dict[str, str]:

@@ -5,13 +5,13 @@ cannot start costs 1.
 """
 
 import asyncio
-import gc
 import logging
 import os
 import signal
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from ottla.base.collector import settle
 from ottla.base.errors import OttlaError
 from ottla.base.log import configure
 
@@ -66,8 +66,7 @@ async def _serve(name: str, service: Service) -> int:
         await asyncio.wait({start, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if start.done():
             start.result()
-            # What was loaded stays: the collector need not look at it again and again.
-            gc.freeze()
+            settle()
             _log.info("%s serves at %s", name, ", ".join(address.url for address in service.addresses))
             await stopping
         return 0

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
 from ottla.base.metric import MetricRegistry
 from ottla.client.admin.async_admin import AsyncAdmin
@@ -89,11 +90,13 @@ class RegistryService:
         self._reader_metrics()
         limit_s = self._config.settings.integer("kafkastore.init.timeout.ms") / 1000
         try:
-            async with asyncio.timeout(limit_s):
-                await self._prepare()
-                self._reader.start()
-                self._writer.start()
-                await self._load()
+            # A large topic makes a great many objects that stay: the collector would double the time.
+            with collector_off():
+                async with asyncio.timeout(limit_s):
+                    await self._prepare()
+                    self._reader.start()
+                    self._writer.start()
+                    await self._load()
         except TimeoutError:
             because = f": {self._reader.trouble}" if self._reader.trouble else ""
             raise OttlaError(f"the topic {self._topic} was not read within {limit_s:g} s{because}") from None
