@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "doctor": Command("ottla.cli.commands.doctor", "find out why a cluster can't be used, and what helps"),
     "perf": Command("ottla.cli.commands.perf", "measure throughput and latency"),
     "log": Command("ottla.cli.commands.log", "look into the files of a log"),
+    "schemas": Command("ottla.cli.commands.schemas", "list, show, check, register and compare schemas in a registry"),
     "registry": Command("ottla.cli.commands.registry", "run a schema registry for Confluent's clients"),
     "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
     "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),

@@ -1,0 +1,1 @@
+"""What `ottla schemas` does, an action or two each."""

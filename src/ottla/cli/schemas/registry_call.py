@@ -1,0 +1,129 @@
+"""Asks a schema registry, whoever made it, and tells in a sentence what it refuses."""
+
+import argparse
+import base64
+import http.client
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from ottla.cli.output.advice import CommandError
+
+URL_VARIABLE: Final = "OTTLA_SCHEMA_REGISTRY"
+DEFAULT_URL: Final = "http://localhost:8081"
+_TYPE: Final = "application/vnd.schemaregistry.v1+json"
+_TIMEOUT_S: Final = 30
+_ADVICE: Final = {
+    40401: "`ottla schemas list` shows those that exist",
+    40402: "`ottla schemas show SUBJECT --versions` lists those that exist",
+    40404: "add --permanent to forget it for good",
+    40405: "delete it without --permanent first",
+    40407: "delete it without --permanent first",
+    40901: "`ottla schemas check SUBJECT FILE` explains it",
+    42206: "delete the schemas that refer to it first",
+}
+
+
+class RegistryRefusalError(CommandError):
+    """What the registry answered instead of what was asked for."""
+
+    def __init__(self, error_code: int, message: str) -> None:
+        advice = _ADVICE.get(error_code)
+        # The reasons of an incompatibility are long, and `check` tells them better.
+        said = message.partition(", details: ")[0].rstrip(".")
+        super().__init__(f"{said}; {advice}" if advice else said)
+        self.error_code = error_code
+
+
+class RegistryCall:
+    """One registry."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise CommandError(f"--url {url}: it must have the form http://HOST:PORT")
+        self._url: Final = f"{parts.scheme}://{parts.hostname}:{parts.port or 8081}"
+        self._parts: Final = parts
+        self._headers: Final = {"Content-Type": _TYPE, "Accept": _TYPE}
+        if parts.username is not None:
+            secret = f"{parts.username}:{parts.password or ''}".encode()
+            self._headers["Authorization"] = f"Basic {base64.b64encode(secret).decode()}"
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "RegistryCall":
+        """The one that the options name."""
+        return cls(options.url or os.environ.get(URL_VARIABLE) or DEFAULT_URL)
+
+    def get(self, *segments: object, **query: object) -> Any:
+        """The answer to GET."""
+        return self._ask("GET", segments, query, None)
+
+    def post(self, *segments: object, body: object, **query: object) -> Any:
+        """The answer to POST."""
+        return self._ask("POST", segments, query, body)
+
+    def put(self, *segments: object, body: object) -> Any:
+        """The answer to PUT."""
+        return self._ask("PUT", segments, {}, body)
+
+    def delete(self, *segments: object, **query: object) -> Any:
+        """The answer to DELETE."""
+        return self._ask("DELETE", segments, query, None)
+
+    def _ask(self, method: str, segments: tuple[object, ...], query: dict[str, object], body: object) -> Any:
+        path = "/".join(quote(str(segment), safe="") for segment in segments)
+        wanted = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items() if value is not None)
+        target = f"{self._parts.path.rstrip('/')}/{path}" + (f"?{wanted}" if wanted else "")
+        made = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        connection = made(self._parts.hostname or "", self._parts.port or 8081, timeout=_TIMEOUT_S)
+        try:
+            connection.request(method, target, None if body is None else json.dumps(body).encode(), self._headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read() or b"null")
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise CommandError(
+                f"{self._url}: {reason}; start a registry with `ottla registry`, or name yours with --url"
+            ) from None
+        except ValueError:
+            raise CommandError(f"{self._url} is no schema registry: it does not answer in JSON") from None
+        finally:
+            connection.close()
+        if response.status >= 300:
+            told = answer if isinstance(answer, dict) else {}
+            message = str(told.get("message") or f"{self._url} answered with {response.status}")
+            raise RegistryRefusalError(int(told.get("error_code", response.status)), message)
+        return answer
+
+
+def add_registry(parser: argparse.ArgumentParser) -> None:
+    """Declares the options that every action has."""
+    group = parser.add_argument_group("connection and output")
+    group.add_argument("-r", "--url", metavar="URL", help=f"the registry (default: ${URL_VARIABLE} or {DEFAULT_URL})")
+    group.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+_TYPES: Final = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
+
+
+def schema_request(options: argparse.Namespace) -> dict[str, object]:
+    """The body of a request about the file that the options name."""
+    path = Path(options.file)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: {getattr(error, 'strerror', None) or error}; give a file that exists") from None
+    kind = options.type or _TYPES.get(path.suffix.lower())
+    if kind is None:
+        raise CommandError(f"{path}: what kind of schema is it? Say --type AVRO, JSON or PROTOBUF")
+    return {"schema": text, "schemaType": kind, "references": [_reference(each) for each in options.reference]}
+
+
+def _reference(text: str) -> dict[str, object]:
+    name, _, place = text.partition("=")
+    subject, _, version = place.rpartition(":")
+    if not name or not subject or not version.lstrip("-").isdecimal():
+        raise CommandError(f"--reference {text}: it must have the form NAME=SUBJECT:VERSION")
+    return {"name": name, "subject": subject, "version": int(version)}
