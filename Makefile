@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
+PARALLEL := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --rerun-failed --durations 10
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 # `make run SECONDS=60` ends by itself; the other targets have a number of their own.
 RUN_SECONDS := $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $(SECONDS))
@@ -15,7 +16,7 @@ KILLS   ?= 200
 MINUTES ?= 60
 NODES   ?= 1
 
-.PHONY: help run broker test check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
+.PHONY: help run broker test test-all check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,9 +40,15 @@ run: $(VENV)/.built  ## the main job: a broker, trucks and their pipeline on Spa
 broker: $(VENV)/.built  ## a broker on this machine, with defaults: data in ./ottla-data, clients at 127.0.0.1:9092
 	$(BIN)/ottla broker
 
-test: check  ## everything CI runs: checks, then all tests (compiled and plain)
+# Hypothesis repeats itself (`CI`): what is new there is not the fault of what is tested now.
+test: export CI := 1
+test: check  ## what CI runs: checks, then the tests that take a quarter of an hour (compiled and plain)
 	$(BIN)/python -m tests.harness.extensions
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --rerun-failed --durations 10
+	$(PARALLEL) -m "not long"
+
+test-all: check  ## all tests: also the long ones, and those with Apache Kafka beside us; Hypothesis explores
+	$(BIN)/python -m tests.harness.extensions
+	$(PARALLEL)
 
 check: $(VENV)/.built  ## linter, types, layers, tidiness
 	$(BIN)/ruff check .

@@ -119,6 +119,7 @@ def test_of_franz_go(server: Server, outcomes: dict[str, str], name: str) -> Non
     assert outcomes.get(name) == "PASS", outcomes["output"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHAINS)
 def test_chain_of_groups(chain_outcomes: dict[str, str], name: str) -> None:
     """a chain of groups, or of transactions, of kgo's: every record once, and in order"""

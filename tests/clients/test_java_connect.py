@@ -23,7 +23,7 @@ from tests.kafka.peer import VERSION, require_kafka
 from tests.kafka.port import free_port
 from tests.kafka.server import Server
 
-pytestmark = pytest.mark.client(f"Kafka Connect {VERSION}")
+pytestmark = [pytest.mark.client(f"Kafka Connect {VERSION}"), pytest.mark.long]
 _MAIN = "org.apache.kafka.connect.cli.ConnectDistributed"
 _FILES = "org.apache.kafka.connect.file.FileStream"
 

@@ -12,7 +12,7 @@ from tests.clients.topic import create
 from tests.kafka.peer import command
 from tests.kafka.server import Server
 
-pytestmark = pytest.mark.client(java.NAME)
+pytestmark = [pytest.mark.client(java.NAME), pytest.mark.long]
 
 
 def consume(tools: ToolHost, server: Server, topic: str, *arguments: str) -> list[str]:

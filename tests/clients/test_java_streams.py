@@ -21,7 +21,7 @@ from tests.clients.patience import until
 from tests.kafka.peer import VERSION, require_kafka
 from tests.kafka.server import Server
 
-pytestmark = pytest.mark.client(f"Kafka Streams {VERSION}")
+pytestmark = [pytest.mark.client(f"Kafka Streams {VERSION}"), pytest.mark.long]
 PARTITIONS = 4
 WORDS = [f"word{number}" for number in range(20)]
 _SOURCE = Path(__file__).parent / "java" / "Streams.java"

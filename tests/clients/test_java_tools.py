@@ -14,7 +14,7 @@ from tests.clients.server import CLUSTER_ID
 from tests.clients.topic import create
 from tests.kafka.server import Server
 
-pytestmark = pytest.mark.client(java.NAME)
+pytestmark = [pytest.mark.client(java.NAME), pytest.mark.long]
 
 
 class Shell:

@@ -16,6 +16,8 @@ from tests.integration.broker.parity.step import Step, answers_of
 from tests.integration.broker.split_server import ApacheController, SplitServer
 from tests.kafka.peer import KafkaServer, require_kafka
 
+pytestmark = pytest.mark.long
+
 SUBJECTS = {
     "topics": topic_case.STEPS,
     "configs": config_case.STEPS,

@@ -24,6 +24,8 @@ from tests.clients.patience import until
 from tests.clients.server import APACHE, CLUSTER_ID, make_server
 from tests.kafka.port import free_port
 
+pytestmark = pytest.mark.long
+
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
 

@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
+
 from ottla.client import Consumer, Producer
 from tests.clients.topic import create
 from tests.kafka.peer import java, require_kafka
 from tests.kafka.server import Server
+
+pytestmark = pytest.mark.long
 
 _RECORDS = 200
 _JAVA_ONLY = re.compile(

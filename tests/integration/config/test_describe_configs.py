@@ -38,6 +38,8 @@ from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
 from tests.kafka.peer import KafkaServer, require_kafka
 from tests.kafka.wire import Wire
 
+pytestmark = pytest.mark.long
+
 TOPIC = ConfigResource(ResourceType.TOPIC, "described")
 PLAIN_TOPIC = ConfigResource(ResourceType.TOPIC, "plain")
 BROKER = ConfigResource(ResourceType.BROKER, "1")

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.kafka.peer import java, require_kafka
+
+pytestmark = pytest.mark.long
 
 TABLE = Path(__file__).parents[2] / "unit" / "broker" / "config" / "kafka_keys.tsv"
 

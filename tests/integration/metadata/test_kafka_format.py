@@ -13,6 +13,8 @@ from tests.integration.metadata.kafka_node import controller_endpoints
 from tests.kafka.peer import KafkaServer, java, require_kafka
 from tests.unit.metadata.store.node import CLUSTER_ID, NODE_ID, Node, TestClock, format_standalone
 
+pytestmark = pytest.mark.long
+
 USER = 'SCRAM-SHA-256=[name=alice,password=secret,salt="c2FsdHNhbHQ=",iterations=4096]'
 
 

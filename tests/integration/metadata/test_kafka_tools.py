@@ -11,6 +11,8 @@ from ottla.storage.disk.local import LocalDisk
 from tests.kafka.peer import java, require_kafka
 from tests.unit.metadata.store.node import NODE_ID, Node, format_standalone
 
+pytestmark = pytest.mark.long
+
 COMPLAINTS = ("Found", "Mismatch", "mismatch", "ERROR", "Could not", "isvalid: false", "Exception")
 
 

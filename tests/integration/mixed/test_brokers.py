@@ -16,6 +16,8 @@ from tests.integration.mixed.cluster import MixedCluster
 from tests.integration.mixed.conftest import MakeCluster
 from tests.integration.mixed.member import Kind, Member, Voters
 
+pytestmark = pytest.mark.long
+
 APACHE, OTTLA = 1, 2
 LED_BY = {0: APACHE, 1: OTTLA}
 TOPIC = "orders"

@@ -13,6 +13,8 @@ from tests.integration.mixed.member import Kind, Member, Voters
 from tests.integration.mixed.metadata_log import assert_same
 from tests.integration.mixed.topics import Topics
 
+pytestmark = pytest.mark.long
+
 MOSTLY_OTTLA = {3001: Kind.APACHE, 3002: Kind.OTTLA, 3003: Kind.OTTLA}
 MOSTLY_APACHE = {3001: Kind.APACHE, 3002: Kind.OTTLA, 3003: Kind.APACHE}
 MIXTURES = {"two of Apache's, dynamic": (MOSTLY_APACHE, Voters.DYNAMIC)}

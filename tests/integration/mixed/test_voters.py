@@ -17,6 +17,8 @@ from tests.integration.mixed.metadata_log import assert_same
 from tests.integration.mixed.topics import Topics
 from tests.kafka.peer import java
 
+pytestmark = pytest.mark.long
+
 LEADERS = (3001, 3002) if os.environ.get("OTTLA_TEST_MIXED") else (3002,)
 
 

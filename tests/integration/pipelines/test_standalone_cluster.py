@@ -27,6 +27,8 @@ import pyspark
 from tests.integration.pipelines.conftest import use_lean_home
 from tests.integration.pipelines.query_driver import SOURCE, TARGET, QueryDriver, check_copied_once, fill, processes_of
 
+pytestmark = pytest.mark.long
+
 ROWS_PER_BATCH, BATCHES = 200, 8
 _PATIENCE_S = 240.0
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.records.batch import Batch, Batches
 from ottla.protocol.records.reader import decode_batch
@@ -10,6 +12,8 @@ from ottla.storage.cleaner.work_order import WorkOrder
 from ottla.storage.disk.local import LocalDisk
 from tests.kafka.peer import java, require_kafka
 from tests.unit.storage.legacy_builder import message, wrapper, write_segment
+
+pytestmark = pytest.mark.long
 
 T0 = 1_700_000_000_000
 DAY_MS = 86_400_000

@@ -22,6 +22,8 @@ from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.topic_partition import TopicPartition
 from tests.kafka.peer import KafkaServer, java, require_kafka
 
+pytestmark = pytest.mark.long
+
 T0 = 1_700_000_000_000
 OURS = TopicPartition("ours", 0)
 SMALL: dict[str, object] = {

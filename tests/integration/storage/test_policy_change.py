@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
@@ -91,6 +92,7 @@ def test_a_topic_that_was_compacted_survives_kill_9(tmp_path: Path) -> None:
         assert consume(server)[-1] == (6010, b"end")
 
 
+@pytest.mark.long
 def test_what_kafka_compacted_after_us_survives_kill_9(tmp_path: Path) -> None:
     """Killed as ours, cleaned and killed as Apache Kafka's, opened by us: no claim outlives Kafka's cleaning."""
     require_kafka()

@@ -15,6 +15,7 @@ from tests.property.client_assignor import example, record
 EXAMPLES = int(os.environ.get("OTTLA_ASSIGNOR_EXAMPLES", "600"))
 
 
+@pytest.mark.long
 def test_assignments_are_those_of_java(tmp_path: Path) -> None:
     require_kafka()
     given = [example.draw(seed) for seed in range(EXAMPLES)]
