@@ -10,7 +10,7 @@ ottla schemas config orders-value --level full
 import argparse
 from typing import Any, Final
 
-from ottla.cli.schemas.registry_call import RegistryCall, add_registry
+from ottla.cli.schemas.option import add_file, add_registry
 
 _ACTIONS: Final = {
     "list": "list subjects with their latest version",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions["show"].add_argument("--version", default="latest", metavar="N", help="which one (default: latest)")
     actions["show"].add_argument("--versions", action="store_true", help="only the numbers that there are")
     for name in ("register", "check"):
-        _add_file(actions[name])
+        add_file(actions[name])
     actions["register"].add_argument("--normalize", action="store_true", help="order what has no order first")
     actions["diff"].add_argument("old", nargs="?", default="latest", metavar="OLD", help="a version (default: latest)")
     actions["diff"].add_argument("new", metavar="NEW", help="a version, or a file")
@@ -53,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does it; the exit code."""
+    from ottla.cli.schemas.registry_call import RegistryCall
+
     registry = RegistryCall.of(options)
     if options.action in ("list", "show", "diff"):
         from ottla.cli.schemas import view
@@ -67,11 +69,3 @@ def run(options: argparse.Namespace) -> int:
 
     changes = {"register": change.register, "delete": change.delete, "config": change.configure}
     return changes[options.action](registry, options)
-
-
-def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an .avsc, .json or .proto file")
-    parser.add_argument("--type", choices=("AVRO", "JSON", "PROTOBUF"), help="if the file's name does not say it")
-    parser.add_argument(
-        "--reference", action="append", default=[], metavar="NAME=SUBJECT:VERSION", help="a schema that it refers to"
-    )

@@ -4,7 +4,8 @@ import argparse
 
 from ottla.cli.output.confirmation import confirm
 from ottla.cli.output.document import print_document
-from ottla.cli.schemas.registry_call import RegistryCall, schema_request
+from ottla.cli.schemas.file import schema_request
+from ottla.cli.schemas.registry_call import RegistryCall
 
 
 def register(registry: RegistryCall, options: argparse.Namespace) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 
 from ottla.cli.output.document import print_document
 from ottla.cli.output.style import Style, Tone
-from ottla.cli.schemas.registry_call import RegistryCall, RegistryRefusalError, schema_request
+from ottla.cli.schemas.file import schema_request
+from ottla.cli.schemas.registry_call import RegistryCall, RegistryRefusalError
 from ottla.schema.compatibility import Level
 from ottla.schema.compatibility import check as incompatibilities
 from ottla.schema.error import InvalidSchemaError

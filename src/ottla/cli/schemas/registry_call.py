@@ -5,14 +5,12 @@ import base64
 import http.client
 import json
 import os
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from ottla.cli.output.advice import CommandError
+from ottla.cli.schemas.option import DEFAULT_URL, URL_VARIABLE
 
-URL_VARIABLE: Final = "OTTLA_SCHEMA_REGISTRY"
-DEFAULT_URL: Final = "http://localhost:8081"
 _TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _TIMEOUT_S: Final = 30
 _ADVICE: Final = {
@@ -96,34 +94,3 @@ class RegistryCall:
             message = str(told.get("message") or f"{self._url} answered with {response.status}")
             raise RegistryRefusalError(int(told.get("error_code", response.status)), message)
         return answer
-
-
-def add_registry(parser: argparse.ArgumentParser) -> None:
-    """Declares the options that every action has."""
-    group = parser.add_argument_group("connection and output")
-    group.add_argument("-r", "--url", metavar="URL", help=f"the registry (default: ${URL_VARIABLE} or {DEFAULT_URL})")
-    group.add_argument("--json", action="store_true", help="print JSON for programs")
-
-
-_TYPES: Final = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
-
-
-def schema_request(options: argparse.Namespace) -> dict[str, object]:
-    """The body of a request about the file that the options name."""
-    path = Path(options.file)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {getattr(error, 'strerror', None) or error}; give a file that exists") from None
-    kind = options.type or _TYPES.get(path.suffix.lower())
-    if kind is None:
-        raise CommandError(f"{path}: what kind of schema is it? Say --type AVRO, JSON or PROTOBUF")
-    return {"schema": text, "schemaType": kind, "references": [_reference(each) for each in options.reference]}
-
-
-def _reference(text: str) -> dict[str, object]:
-    name, _, place = text.partition("=")
-    subject, _, version = place.rpartition(":")
-    if not name or not subject or not version.lstrip("-").isdecimal():
-        raise CommandError(f"--reference {text}: it must have the form NAME=SUBJECT:VERSION")
-    return {"name": name, "subject": subject, "version": int(version)}
