@@ -150,8 +150,7 @@ class _Comparison:
         if before.name != after.name:
             self._add(Change.FIELD_NAME_CHANGED, *path)
         types = FieldTypes(self._old, self._new)
-        change = types.change(before, after)
-        if change is not None:
+        for change in types.changes(before, after):
             self._add(change, *path)
         for first, second in types.to_look_into:
             self._referenced(first, second, path)

@@ -63,22 +63,24 @@ class FieldTypes:
         self.to_look_into: Final[list[tuple[TypeInfo, TypeInfo]]] = []
         """Messages of the same name that come from different files, or from different versions of one."""
 
-    def change(self, old: Field, new: Field) -> Change | None:
-        """What changed in the field's type or label, if anything did."""
-        change = self._types(self._old.unfolded(old.type), self._new.unfolded(new.type))
-        if change is not None:
-            return change
-        group = self._old.group(old.type) if isinstance(old.type, str) else None
-        if group is None or old.label is None or new.label is None or old.label == new.label:
+    def changes(self, old: Field, new: Field) -> list[Change]:
+        """What changed in the field's type or label; key and value of a map may both have changed."""
+        before, after = self._old.unfolded(old.type), self._new.unfolded(new.type)
+        if isinstance(before, MapType) and isinstance(after, MapType):
+            found = (self._single(before.key, after.key), self._single(before.value, after.value))
+            return [change for change in found if change is not None]
+        if isinstance(before, MapType) or isinstance(after, MapType):
+            return [Change.FIELD_KIND_CHANGED]
+        change = self._single(before, after) or self._label(self._old.group(before), old.label, new.label)
+        return [] if change is None else [change]
+
+    def _label(self, group: str | None, old: str | None, new: str | None) -> Change | None:
+        if group is None or old is None or new is None or old == new:
             return None
         is_text = group == "text"
         return Change.FIELD_STRING_OR_BYTES_LABEL_CHANGED if is_text else Change.FIELD_NUMERIC_LABEL_CHANGED
 
-    def _types(self, old: str | MapType, new: str | MapType) -> Change | None:
-        if isinstance(old, MapType) or isinstance(new, MapType):
-            if not (isinstance(old, MapType) and isinstance(new, MapType)):
-                return Change.FIELD_KIND_CHANGED
-            return self._types(old.key, new.key) or self._types(old.value, new.value)
+    def _single(self, old: str, new: str) -> Change | None:
         old_group, new_group = self._old.group(old), self._new.group(new)
         if (old_group is None) != (new_group is None):
             return Change.FIELD_KIND_CHANGED
