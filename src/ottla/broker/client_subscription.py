@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.frozen import frozen
+from ottla.base.regex.linear_regex import LinearRegex
+from ottla.base.regex.syntax import RegexError
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
-from ottla.coordinator.regex.linear_regex import LinearRegex
-from ottla.coordinator.regex.syntax import RegexError
 
 if TYPE_CHECKING:
     from ottla.broker.request_context import RequestContext

@@ -10,6 +10,8 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKey, ConfigKeys, Synonym, scaled
 from ottla.base.config_type import ConfigType
+from ottla.base.regex.linear_regex import LinearRegex
+from ottla.base.regex.syntax import RegexError
 from ottla.broker.config import ServerConfig
 from ottla.broker.config_dynamic_rule import Level, check_change
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS, INTERVAL_MS_MAX, INTERVAL_MS_MIN, MATCH_NAMES
@@ -18,8 +20,6 @@ from ottla.broker.config_keys.server import SERVER_KEYS
 from ottla.broker.config_limit import group_conflicts
 from ottla.broker.config_source import ConfigSource
 from ottla.broker.config_topic_rule import check_topic_configs
-from ottla.coordinator.regex.linear_regex import LinearRegex
-from ottla.coordinator.regex.syntax import RegexError
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import struct
+from decimal import Decimal
 from typing import Final, Never
 
 from ottla.base.java_order import sort_key
@@ -17,18 +18,21 @@ from ottla.schema.error import InvalidSchemaError
 NESTING_MAX: Final = 200
 """Deeper texts are refused. Real schemas stay below 60; what walks a schema recursively is safe below this."""
 
-Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+Json = dict[str, "Json"] | list["Json"] | str | int | float | Decimal | bool | None
 
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 _COMMENTS: Final = re.compile(r'("(?:[^"\\]|\\.)*"?)|/\*.*?\*/|//[^\n]*', re.DOTALL)
 _LOWER_CASE_ESCAPE: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([01][0-9a-f])")
 
 
-def read_json(text: str, *, comments: bool = False) -> Json:
-    """The value that the text holds, or InvalidSchemaError. `comments` allows those of Java, as Avro's parser does."""
+def read_json(text: str, *, comments: bool = False, exact: bool = False) -> Json:
+    """The value that the text holds, or InvalidSchemaError.
+
+    `comments` allows those of Java, as Avro's parser does. `exact` reads numbers with a point as decimals.
+    """
     refuse_deep_nesting(text)
     try:
-        value, end = _DECODER.raw_decode(text, _skip_blanks(text, 0))
+        value, end = (_EXACT_DECODER if exact else _DECODER).raw_decode(text, _skip_blanks(text, 0))
     except ValueError as error:
         if comments and "/" in text:
             return read_json(_COMMENTS.sub(lambda found: found.group(1) or " ", text))
@@ -69,6 +73,8 @@ def write_json(value: Json) -> str:
         return int.__repr__(value)
     if isinstance(value, float):
         return write_double(value)
+    if isinstance(value, Decimal):
+        return str(value) if value else str(abs(value))
     if isinstance(value, list):
         return f"[{','.join(map(write_json, value))}]"
     return f"{{{','.join([f'{write_string(key)}:{write_json(item)}' for key, item in value.items()])}}}"
@@ -148,4 +154,5 @@ def _refuse_constant(name: str) -> Never:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=Decimal)
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False).encode

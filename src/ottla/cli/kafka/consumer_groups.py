@@ -222,8 +222,8 @@ def _filter(what: str, text: str | None, valid: Sequence[str]) -> list[str]:
 
 
 def _validate(regex: str) -> None:
-    from ottla.coordinator.regex.linear_regex import LinearRegex
-    from ottla.coordinator.regex.syntax import RegexError
+    from ottla.base.regex.linear_regex import LinearRegex
+    from ottla.base.regex.syntax import RegexError
 
     try:
         LinearRegex(regex)

@@ -7,8 +7,8 @@ bound, and a pattern that would exceed it is refused.
 from collections.abc import Callable
 from typing import Final
 
-from ottla.coordinator.regex.linear_regex import LinearRegex
-from ottla.coordinator.regex.syntax import RegexError
+from ottla.base.regex.linear_regex import LinearRegex
+from ottla.base.regex.syntax import RegexError
 from ottla.protocol.errors import InvalidRegularExpressionError
 
 _WORK_MAX: Final = 300_000

@@ -115,6 +115,7 @@ def java_value(value: Json, node: Node | None) -> Json | Missing:
         if node is not None and not isinstance(node, Array):
             raise InvalidSchemaError(f"Not an array: {kind}")
         return _java_list(value, node.items if node is not None else None)
+    assert isinstance(value, dict)
     return _java_map(value, node)
 
 

@@ -15,6 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ottla.base.regex.linear_regex import LinearRegex
+from ottla.base.regex.syntax import RegexError
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
@@ -22,8 +24,6 @@ from ottla.coordinator.group.consumer.member import ConsumerMember
 from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.record import regex_record, regex_tombstone
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.regex.linear_regex import LinearRegex
-from ottla.coordinator.regex.syntax import RegexError
 from ottla.coordinator.runtime.outcome import NOTHING, Outcome
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import InvalidRegularExpressionError

@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.errors import OttlaError
-from ottla.coordinator.regex.character_class import (
+from ottla.base.regex.character_class import (
     EVERYTHING,
     PERL,
     POSIX,

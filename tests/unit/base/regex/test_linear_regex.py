@@ -2,8 +2,8 @@
 
 import pytest
 
-from ottla.coordinator.regex.linear_regex import LinearRegex
-from ottla.coordinator.regex.syntax import RegexError
+from ottla.base.regex.linear_regex import LinearRegex
+from ottla.base.regex.syntax import RegexError
 
 NAMES = [
     "a",

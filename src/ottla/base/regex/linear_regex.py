@@ -7,8 +7,8 @@ met. The expression and what is kept of it are bounded, and so is, if the caller
 
 from typing import Final, TypeAlias
 
-from ottla.coordinator.regex.character_class import WORD
-from ottla.coordinator.regex.syntax import (
+from ottla.base.regex.character_class import WORD
+from ottla.base.regex.syntax import (
     Chars,
     Choice,
     Edge,

@@ -1,0 +1,28 @@
+"""What the comparison of one kind of node asks of the comparison of whole schemas."""
+
+from typing import Protocol
+
+from ottla.schema.json_schema.change import Change
+from ottla.schema.json_schema.node import Node
+from ottla.schema.json_schema.pattern import Patterns
+from ottla.schema.trampoline import Step
+
+Found = list[tuple[Change, tuple[str, ...]]]
+"""Changes that break, each with its path from the nodes that are compared."""
+
+
+class Comparing(Protocol):
+    """Compares the schemas inside of two that are compared, and knows what the policy lets pass."""
+
+    patterns: Patterns
+
+    def compare(self, old: Node | None, new: Node | None) -> Step[Found]:
+        """What breaks between two schemas; None stands for none."""
+
+    def found(self, change: Change, *path: str) -> Found:
+        """The change, unless the policy lets it pass."""
+
+
+def below(found: Found, *path: str) -> Found:
+    """The same with a longer path."""
+    return [(change, (*path, *rest)) for change, rest in found]
