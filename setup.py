@@ -61,4 +61,6 @@ class BuildAllOrNone(build_ext):
             self.extensions = []
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildAllOrNone})
+if __name__ == "__main__":
+    # A process that translates a module may import this file anew.
+    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildAllOrNone})

@@ -4,6 +4,7 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.kafka.option import ToolError
+from ottla.protocol.errors import MessageTooLargeError
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
 _EXECUTION: Final = "java.util.concurrent.ExecutionException: "
@@ -61,7 +62,16 @@ def java_text(error: OttlaError) -> str:
     >>> java_text(SecurityDisabledError("No Authorizer is configured."))
     'org.apache.kafka.common.errors.SecurityDisabledException: No Authorizer is configured.'
     """
-    return f"{java_name(error)}: {error}"
+    return f"{java_name(error)}: {java_message(error)}"
+
+
+def java_message(error: BaseException | None) -> str:
+    """The message as Java has it, where our clients say more than Kafka's.
+
+    >>> java_message(MessageTooLargeError("a batch of 69 bytes for orders-0 is larger than the broker takes"))
+    'The request included a message larger than the max message size the server will accept.'
+    """
+    return str(MessageTooLargeError()) if isinstance(error, MessageTooLargeError) else str(error)
 
 
 def java_execution_text(error: OttlaError) -> str:

@@ -173,10 +173,10 @@ class Sending:
                 place = {"topic": metadata.topic, "partition": metadata.partition, "offset": metadata.offset}
                 print_event("producer_send_success", key=key, value=value, **place)
                 return
-            from ottla.cli.kafka.java_error import java_name
+            from ottla.cli.kafka.java_error import java_message, java_name
 
             kind = java_name(error) if isinstance(error, OttlaError) else type(error).__name__
-            reason = {"exception": f"class {kind}", "message": str(error)}
+            reason = {"exception": f"class {kind}", "message": java_message(error)}
             print_event("producer_send_error", key=key, value=value, topic=self._args.topic, **reason)
 
 
