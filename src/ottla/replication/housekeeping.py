@@ -1,11 +1,13 @@
-"""The broker's periodic work on its logs: checkpoints, flushes, retention, removal of files, compaction.
+"""The broker's work in the background on its logs: checkpoints, flushes, retention, removal of files, compaction.
 
 What touches the disk runs on worker threads; changes to logs come back to the loop through the log manager's
 `run_on_writer`. Checkpoints are written on the thread that also deletes logs, so that no two write one file at a time.
 """
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Final
 
 from ottla.base.clock import Clock
@@ -15,6 +17,7 @@ from ottla.replication.ports import EventLoop, Worker
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.log_config_keys import LONG_MAX
+from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_manager import LogManager
 from ottla.storage.topic_partition import TopicPartition
 
@@ -52,6 +55,22 @@ class Housekeeping:
         if settings().log_flush_scheduler_interval_ms != LONG_MAX:
             self._every(lambda: settings().log_flush_scheduler_interval_ms, self.flush, maintenance).start(delay_ms)
 
+    def start_flushing(self, make_worker: Callable[[str], Worker]) -> None:
+        """Begins to flush segments as they are closed, on a thread for each directory."""
+        for home in self._logs.directories.online():
+            worker = make_worker(f"log-flush-{os.path.basename(home.path)}")
+            home.roll_flush.start(partial(self._submit_flush, home, worker))
+
+    def _submit_flush(self, home: LogDirectory, worker: Worker, job: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                job()
+            finally:
+                if not home.is_online:
+                    self._mailbox.post(self._checked)
+
+        worker.submit(run)
+
     def start_cleaner(self, cleaner: LogCleaner, worker: Worker) -> None:
         """Begins to compact on a thread: round after round while there is something to do, then a pause."""
         cleaned = False
@@ -67,6 +86,8 @@ class Housekeeping:
         self._is_cleaning_paused = True
         for task in self._tasks:
             task.stop()
+        for home in self._logs.directories.all():
+            home.roll_flush.stop()
         with ExitStack() as stack:
             for name, log in self._logs.all_logs():
                 if log.config.compact and self._logs.cleaning.is_busy(name):

@@ -259,6 +259,7 @@ class LogMover:
             copied_bytes = 0
             try:
                 copied_bytes = move.copy(target, _STRETCH_BYTES, end_offset, now_ms)
+                target.flush(now_ms, target.active_segment.base_offset)
                 if target.log_end_offset >= end_offset:
                     move.complete(target)
                     target.flush(now_ms)
@@ -337,7 +338,7 @@ class LogMover:
             return
         name = directory_name(move.name, DirectoryKind.DELETE, fresh_id())
         try:
-            target.relocate(f"{home.path}/{name}")
+            target.discard(f"{home.path}/{name}")
         except StorageError as error:
             self._parts.directory_watch.failed(error)
         else:

@@ -128,6 +128,7 @@ class ReplicaManager:
     def start(self) -> None:
         """Begins the periodic work."""
         self._housekeeping.start(lambda: self._settings, self._changer, self._worker("log-maintenance"))
+        self._housekeeping.start_flushing(self._worker)
         cleaner = self._options.cleaner
         if cleaner is not None:
             for number in range(cleaner.config.threads):

@@ -28,6 +28,7 @@ from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError, LogOfflineError, StorageError
 from ottla.storage.group_commit import GroupCommit
 from ottla.storage.log.log import Log
+from ottla.storage.roll_flush import RollFlush
 from ottla.storage.topic_partition import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class LogDirectory:
         self.cleaner_offsets: Final = OffsetCheckpoint(disk, path, CLEANER_CHECKPOINT)
         self.damaged_points: Final = OffsetCheckpoint(disk, path, DAMAGED_CHECKPOINT)
         self.group_commit: Final = GroupCommit(os.path.basename(path), clock, self.go_offline)
+        self.roll_flush: Final = RollFlush(clock, self.note)
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -135,7 +137,7 @@ class LogDirectory:
             starts |= {
                 partition: log.log_start_offset
                 for partition, log in self.all_logs()
-                if log.log_start_offset > log.segments.first.base_offset
+                if log.has_unflushed_deletion or log.log_start_offset > log.segments.first.base_offset
             }
             self.log_starts.write(starts)
 

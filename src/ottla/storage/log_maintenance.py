@@ -104,10 +104,15 @@ class LogMaintenance:
         def change() -> None:
             nonlocal deleted, is_busy
             # The writer serves clients: it is this thread that waits for a slow disk.
-            is_busy = log.is_flushing
-            if not ticket.is_void and not is_busy:
-                deleted = delete_old_segments(log, now_ms, self._old_timestamps)
-                log.remove_expired_producers(now_ms)
+            is_busy = not log.claim()
+            if is_busy:
+                return
+            try:
+                if not ticket.is_void:
+                    deleted = delete_old_segments(log, now_ms, self._old_timestamps)
+                    log.remove_expired_producers(now_ms)
+            finally:
+                log.release_claim()
 
         try:
             for _ in range(_TRIES):

@@ -143,6 +143,7 @@ class LogManager:
         """
         for home in self.directories.online():
             home.group_commit.close()
+            home.roll_flush.stop()
             try:
                 self._close_directory(home, broker_epoch)
             except StorageError as error:
@@ -339,7 +340,7 @@ class LogManager:
     def _rename_away(self, home: LogDirectory, partition: TopicPartition, log: Log) -> None:
         name = directory_name(partition, DirectoryKind.DELETE, self._options.unique_id())
         with home.offline_on_error():
-            log.relocate(f"{home.path}/{name}")
+            log.discard(f"{home.path}/{name}")
             home.disk.flush_directory(home.path)
         self.maintenance.removal.add_log(log, self._clock.now_ms() + log.config.file_delete_delay_ms)
 
@@ -379,12 +380,11 @@ class LogManager:
     def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Cuts logs back to offsets, and says so in the checkpoints before it returns."""
         for partition, offset in offsets.items():
-            log = self.get(partition)
-            if log is not None:
-                log.wait_for_flush()
-            finish = self.begin_truncation(partition, offset)
-            if finish is not None:
-                finish()
+            while (finish := self.begin_truncation(partition, offset)) is None:
+                log = self.get(partition)
+                if log is not None:
+                    log.wait_for_flush()
+            finish()
 
     def begin_truncation(self, partition: TopicPartition, offset: int) -> Callable[[], None] | None:
         """Cuts a log back for whoever reads it; what is returned has to be called before the next append.
@@ -404,6 +404,7 @@ class LogManager:
         log.check_online()
         if not log.claim():
             return None
+        start_before = log.log_start_offset
         with ExitStack() as stack:
             stack.enter_context(self.cleaning.paused(partition))
             with home.offline_on_error():
@@ -416,6 +417,9 @@ class LogManager:
                 if begun.is_cut:
                     _lower_clean_offset(home, partition, log.active_segment.base_offset)
                     home.checkpoint_recovery_points()
+                if log.log_start_offset != start_before:
+                    # A start beyond the new end would have the next one begin with nothing.
+                    home.checkpoint_log_starts()
 
         return finish
 

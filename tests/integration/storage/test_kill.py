@@ -87,7 +87,7 @@ def test_no_key_is_lost_when_broker_and_cleaner_are_killed(tmp_path: Path) -> No
         assert log.log_end_offset >= end
         end = log.log_end_offset
         check_last_values(log)
-        assert not [name for name in os.listdir(log.directory) if name.endswith((".cleaned", ".swap", ".deleted"))]
+        assert not [name for name in os.listdir(log.directory) if name.endswith((".cleaned", ".swap", ".log.deleted"))]
         manager.directories.release()
     assert end > 2000
 

@@ -1,6 +1,6 @@
 """A seeded run of operations on one log, and what has to be true of the log afterwards, whenever the power went."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from ottla.protocol.records.batch import Batch
@@ -49,6 +49,8 @@ class Workload:
     log_start_offset: int = 0
     """As last checkpointed."""
     config: LogConfig = SMALL
+    rolled_offset: int = 0
+    """Below it everything is in segments that were closed, and is to be flushed."""
     history: list[bytes] = field(default_factory=list)
     """Every batch that is, or is just being, appended."""
     producers: dict[int, Producer] = field(default_factory=dict)
@@ -56,11 +58,12 @@ class Workload:
     def run(self, steps: int) -> None:
         """Does `steps` operations chosen by the seed."""
         self.log = open_log(self.disk, self.config)
+        self.log.rolled = self._rolled
         actions = (
             [self.append_plain] * 4 + [self.append_transactional] * 5 + [self.end_transaction] * 3 + [self.flush] * 2
         )
         actions += [self.replicate, self.truncate, self.roll, self.lead, self.restart]
-        actions += [self.delete_oldest, self.delete_records]
+        actions += [self.delete_oldest, self.delete_records, self.flush_rolled, self.flush_rolled]
         for _ in range(steps):
             self.random.choice(actions)()
 
@@ -117,6 +120,14 @@ class Workload:
         self.log.flush(NOW_MS)
         self.recovery_point = self.log.recovery_point
 
+    def _rolled(self, log: Log, offset: int) -> None:
+        self.rolled_offset = offset
+
+    def flush_rolled(self) -> None:
+        """What a worker does some time after a roll: much may have happened to the log meanwhile."""
+        self.log.flush(NOW_MS, self.rolled_offset)
+        self.recovery_point = self.log.recovery_point
+
     def roll(self) -> None:
         self.log.roll(NOW_MS)
 
@@ -150,12 +161,13 @@ class Workload:
         self.flush()
         self.log.close(NOW_MS)
         self.log = self.opened()
+        self.log.rolled = self._rolled
 
     def opened(self) -> Log:
-        """The log as a start after a crash finds it."""
-        return open_log(
-            self.disk, self.config, recovery_point=self.recovery_point, log_start_offset=self.log_start_offset
-        )
+        """The log as a start after a crash finds it; what the policy is by now does not matter."""
+        policy = frozenset({"compact" if self.recovery_point % 2 else "delete"})
+        config = replace(self.config, cleanup_policy=policy)
+        return open_log(self.disk, config, recovery_point=self.recovery_point, log_start_offset=self.log_start_offset)
 
 
 def replayed(history: list[bytes]) -> ProducerState:

@@ -161,7 +161,8 @@ class MetadataLog:
         self._log.increment_log_start_offset(start.offset)
         segments = self._log.segments.all()
         covered = [old for old, new in pairwise(segments) if new.base_offset <= start.offset]
-        self._log.delete_segments(covered, self._clock.now_ms())
+        with self._log.claimed():
+            self._log.delete_segments(covered, self._clock.now_ms())
         self._log.flush_names()
         self.start_epoch = start.epoch
         self._remove_deleted()

@@ -205,12 +205,21 @@ class _Round:
     def _change(self, ticket: Ticket, change: Callable[[], None]) -> None:
         """Changes the log on its writer's thread, unless somebody there had other plans with it meanwhile."""
 
-        def unless_void() -> None:
-            if not ticket.is_void:
-                change()
+        is_busy = True
 
-        self._log.wait_for_flush()  # Here, and not where clients are served.
-        self._manager.run_on_writer(unless_void)
+        def unless_void() -> None:
+            nonlocal is_busy
+            is_busy = not ticket.is_void and not self._log.claim()
+            if is_busy or ticket.is_void:
+                return
+            try:
+                change()
+            finally:
+                self._log.release_claim()
+
+        while is_busy:
+            self._log.wait_for_flush()  # Here, and not where clients are served.
+            self._manager.run_on_writer(unless_void)
 
     def _swap(self, group: CleanedGroup, ticket: Ticket, now_ms: int) -> None:
         """Renames on the writer's thread, and waits for the disk on this one: first until it is decided, then until

@@ -30,6 +30,15 @@ def read_whole(disk: Disk, path: str) -> bytes | None:
     return file.read(0, file.size())
 
 
+def flush_if_there(disk: Disk, path: str) -> None:
+    """Returns once a file is on the disk, or another thread has removed it."""
+    try:
+        disk.open(path, Access.WRITE).flush()
+    except StorageError as error:
+        if error.errno != errno.ENOENT:
+            raise
+
+
 def directory_of(path: str) -> str:
     """The directory that holds the path.
 

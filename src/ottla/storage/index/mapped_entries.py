@@ -11,6 +11,7 @@ written to, so that a full disk is a `StorageError` here too.
 import errno
 import struct
 
+from ottla.storage.disk.atomic import flush_if_there
 from ottla.storage.disk.port import Access, Disk, File
 from ottla.storage.errors import RebuildableFileError, StorageError
 
@@ -43,11 +44,6 @@ class MappedEntries:
     def is_writable(self) -> bool:
         """Whether entries are being added."""
         return self._written is not None
-
-    @property
-    def exists(self) -> bool:
-        """Whether the file is there."""
-        return self._disk.status(self.path) is not None
 
     def load(self) -> tuple[int, int] | None:
         """Finds out how many entries there are, and answers the last; `RebuildableFileError` if it can be no index."""
@@ -124,8 +120,7 @@ class MappedEntries:
 
     def flush(self) -> None:
         """Returns once the entries are on the disk."""
-        if self.exists:
-            self._disk.open(self.path, Access.WRITE).flush()
+        flush_if_there(self._disk, self.path)
 
     def release(self) -> None:
         """Lets go of the map; it comes back when needed."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ottla.protocol.checksum import crc32c
-from ottla.storage.disk.atomic import read_whole
+from ottla.storage.disk.atomic import flush_if_there, read_whole
 from ottla.storage.disk.port import Access, Disk
 from ottla.storage.errors import RebuildableFileError
 
@@ -98,8 +98,7 @@ class TransactionIndex:
 
     def flush(self) -> None:
         """Returns once the entries are on the disk."""
-        if self.exists:
-            self._disk.open(self.path, Access.WRITE).flush()
+        flush_if_there(self._disk, self.path)
 
     def release(self) -> None:
         """Lets go of the entries; they come back when needed."""

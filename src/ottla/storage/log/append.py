@@ -241,6 +241,7 @@ def roll(log: "Log", now_ms: int, base_offset: int | None) -> Segment:
     log.roll_after_ms = None
     log.warm(active)
     log.advance(max(new_offset, log.log_end_offset), segment)
+    log.rolled(log, new_offset)
     return segment
 
 

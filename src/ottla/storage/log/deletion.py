@@ -36,6 +36,7 @@ def delete_oldest(log: "Log", segments: Sequence[Segment], now_ms: int) -> None:
     abandon_swap(log)
     # Without a flush of the directory, which the caller sees to: after a crash old segments may be there again, and
     # retention takes them again.
+    log.has_unflushed_deletion = True
     rename_away(segments)
     log.segments.remove(segments)
     log.doom(segments)

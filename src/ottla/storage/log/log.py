@@ -11,7 +11,7 @@ it is opened again, because what is on the disk is no longer known.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,16 +21,16 @@ from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendRules
-from ottla.storage.disk.atomic import directory_of
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
 from ottla.storage.index.transaction_index import AbortedTransaction, IndexDigest
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
-from ottla.storage.log import append, deletion, lookup, read, transaction_index_checkpoint, truncation
+from ottla.storage.log import append, deletion, lookup, read, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
 from ottla.storage.log.contiguity import Contiguity
 from ottla.storage.log.end import LogEnd
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
+from ottla.storage.log.flush import flush, flush_names
 from ottla.storage.log.loader import LoadOptions, load
 from ottla.storage.log.recompression import Recompression
 from ottla.storage.log.segments import Segments
@@ -50,15 +50,18 @@ class Log(LogEnd):
     __slots__ = (
         "_deleted",
         "_flushing",
-        "_has_new_directory",
+        "_is_discarded",
         "_warm",
         "contiguity",
         "directory",
         "disk",
+        "has_new_directory",
+        "has_unflushed_deletion",
         "index_digests",
         "last_flush_ms",
         "partition",
         "recovery_point",
+        "rolled",
         "segments",
         "snapshots",
         "swapping",
@@ -83,8 +86,13 @@ class Log(LogEnd):
         self.swapping: tuple[Segment, ...] = ()
         """Cleaned segments that are about to take others' place."""
         self._flushing = threading.Lock()
-        # Without a flush so far the directory's own name may not be on the disk either.
-        self._has_new_directory = loaded.recovery_point == 0
+        self.has_new_directory = loaded.recovery_point == 0
+        """Whether the directory's own name may not be on the disk either, as nothing was flushed so far."""
+        self.has_unflushed_deletion = False
+        """Whether a power cut may bring back segments that were deleted."""
+        self._is_discarded = False
+        self.rolled: Callable[[Log, int], None] = _nobody
+        """Told, by the thread that appends, that everything below an offset is in segments that were closed."""
         self._warm: Segment | None = None
         self.index_digests: dict[int, IndexDigest] | None = None
         """What `transaction_index_checkpoint` knows; None until somebody asks."""
@@ -226,6 +234,10 @@ class Log(LogEnd):
             if previous is not None and previous is not self.segments.active:
                 previous.release()
 
+    def is_warm(self, segment: Segment) -> bool:
+        """Whether it is the older segment that is being read."""
+        return segment is self._warm
+
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """The aborted transactions that a reader of these offsets has to know of, oldest marker first."""
         return lookup.aborted_transactions(self, start_offset, end_offset)
@@ -324,8 +336,17 @@ class Log(LogEnd):
     # Housekeeping
 
     def claim(self) -> bool:
-        """Has flushes and other changes of files wait for `release_claim`, on any thread; False if one is under way."""
+        """Has flushes and other changes of files wait for `release_claim`, on any thread; False if one is under way.
+
+        The thread that appends must wait for none of them.
+        """
         return self._flushing.acquire(blocking=False)
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """A claim for as long as the block lasts, for threads that may wait for it."""
+        with self._flushing:
+            yield
 
     def release_claim(self) -> None:
         """Ends what `claim` began."""
@@ -334,9 +355,7 @@ class Log(LogEnd):
     def flush_claimed(self) -> None:
         """Flushes everything, for the one who claimed the log."""
         with self._io():
-            end = self.log_end_offset
-            if end > self.recovery_point:
-                self._flush(end)
+            flush(self, self.log_end_offset)
 
     @property
     def is_flushing(self) -> bool:
@@ -350,78 +369,52 @@ class Log(LogEnd):
 
     def flush(self, now_ms: int, offset: int | None = None) -> None:
         """Returns once everything below the offset (the log end if not given) is on the disk; it becomes the
-        recovery point."""
+        recovery point. A log that was discarded is left alone."""
         self.check_online()
         with self._flushing, self._io():
-            end = self.log_end_offset if offset is None else min(offset, self.log_end_offset)
-            self.last_flush_ms = now_ms
-            if end > self.recovery_point:
-                self._flush(end)
-
-    def _flush(self, end: int) -> None:
-        begin = self.recovery_point
-        active = self.segments.active
-        written = [segment for segment in self.segments.from_offset(begin) if segment.base_offset < end]
-        # The one that ends right there was on the disk before it was trimmed.
-        last_flushed = self.segments.from_offset(begin - 1)[0]
-        if last_flushed.has_unflushed_trim and last_flushed not in written:
-            written.append(last_flushed)
-        for segment in written:
-            segment.flush()
-        # One that was flushed to its end before it was rolled is not among the written.
-        sealed = [segment for segment in {*written, last_flushed} if segment is not active]
-        if sealed:
-            transaction_index_checkpoint.note(self, sealed)
-        for segment in written:
-            if segment is not active and segment is not self._warm:
-                segment.release()
-        self.snapshots.flush(begin, end)
-        # Recovery finds the epochs of batches from here on only.
-        self.epochs.flush_noted()
-        if self._has_new_directory:
-            self.disk.flush_directory(directory_of(self.directory))
-        if self._has_new_directory or any(segment.base_offset >= begin for segment in written):
-            self.disk.flush_directory(self.directory)
-        self._has_new_directory = False
-        self.recovery_point = end
+            if not self._is_discarded:
+                self.last_flush_ms = now_ms
+                flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
 
     def remove_expired_producers(self, now_ms: int) -> None:
         """Forgets producers that were silent for `producer.id.expiration.ms`."""
         self.producers.remove_expired(now_ms)
 
     def delete_segments(self, segments: Sequence[Segment], now_ms: int) -> None:
-        """Drops the oldest segments, which `segments` must be; the log start offset moves with them.
+        """Drops the oldest segments, which `segments` must be, after `claim`; the log start offset moves with them.
 
         Their files are renamed to `.deleted`, and `take_deleted` hands them over. If all go, a new one is begun first.
         `flush_names` before the files are removed: a thread that serves others need not wait for that.
         """
-        with self._flushing, self._io():
+        with self._io():
             deletion.delete_oldest(self, segments, now_ms)
 
     def flush_names(self) -> None:
         """Returns once it is on the disk which files there are; on any thread, also when the log was just deleted."""
         with self._flushing, self._io():
             if self.disk.status(self.directory) is not None:
-                self.disk.flush_directory(self.directory)
+                flush_names(self)
 
     def begin_swap(self, new: Sequence[Segment]) -> None:
-        """Decides that cleaned segments take the place of those they were made of, once `flush_names` has returned.
+        """Decides, after `claim`, that cleaned segments take the place of those they were made of.
 
-        `new` have the suffix `.cleaned` and are sealed and flushed. What changes the old ones before `finish_swap`
-        takes the decision back.
+        That holds once `flush_names` has returned. `new` have the suffix `.cleaned` and are sealed and flushed. What
+        changes the old ones before `finish_swap` takes the decision back.
         """
-        with self._flushing, self._io():
+        with self._io():
             deletion.begin_swap(self, new)
 
     def finish_swap(self, old: Sequence[Segment]) -> None:
-        """Puts the segments of `begin_swap` in the place of `old`, which are consecutive; `flush_names` before their
-        files are removed."""
-        with self._flushing, self._io():
+        """Puts the segments of `begin_swap` in the place of `old`, which are consecutive, after `claim`.
+
+        `flush_names` before their files are removed.
+        """
+        with self._io():
             deletion.finish_swap(self, old)
 
     def abandon_swap(self) -> None:
-        """Takes a swap back that was begun and not finished, if there is one."""
-        with self._flushing, self._io():
+        """Takes a swap back that was begun and not finished, if there is one; after `claim`."""
+        with self._io():
             deletion.abandon_swap(self)
 
     def expect_gaps_below(self, offset: int) -> None:
@@ -434,9 +427,11 @@ class Log(LogEnd):
         """All of it, for threads that may wait: atomic, also in a crash."""
         following = self.segments.after(old[-1])
         self.expect_gaps_below(self.log_end_offset if following is None else following.base_offset)
-        self.begin_swap(new)
+        with self.claimed():
+            self.begin_swap(new)
         self.flush_names()
-        self.finish_swap(old)
+        with self.claimed():
+            self.finish_swap(old)
         self.flush_names()
 
     def take_deleted(self) -> list[Segment]:
@@ -454,10 +449,15 @@ class Log(LogEnd):
         self._deleted.extend(segments)
 
     def relocate(self, directory: str) -> None:
-        """Renames the log's directory, as a topic's deletion begins; open reads go on."""
+        """Renames the log's directory; open reads go on."""
         with self._flushing, self._io():
             self.disk.rename(self.directory, directory)
             deletion.take_directory(self, directory)
+
+    def discard(self, directory: str) -> None:
+        """The same where the log is to be deleted: what is asked for from now on is not flushed any more."""
+        self._is_discarded = True
+        self.relocate(directory)
 
     def close(self, now_ms: int) -> None:
         """Brings everything to the disk, with a snapshot of the producers and trimmed indexes, and lets go of files."""
@@ -491,3 +491,7 @@ class Log(LogEnd):
             if is_claimed:
                 self.release_claim()
             raise
+
+
+def _nobody(log: Log, offset: int) -> None:
+    """Flushes when its owner says so."""

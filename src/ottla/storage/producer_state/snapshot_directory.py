@@ -4,11 +4,10 @@ One is taken whenever a segment is rolled, named after the new segment's base of
 after the log end; so state is rebuilt by reading at most the segments after the newest good one.
 """
 
-import errno
 from collections.abc import Collection, Iterable
 
-from ottla.storage.disk.port import Access, Disk
-from ottla.storage.errors import StorageError
+from ottla.storage.disk.atomic import flush_if_there
+from ottla.storage.disk.port import Disk
 from ottla.storage.producer_state.entry import ProducerEntry
 from ottla.storage.producer_state.snapshot import write_snapshot
 from ottla.storage.segment import file_name
@@ -34,18 +33,15 @@ class SnapshotDirectory:
         if offset not in self.offsets:
             self.offsets = sorted([*self.offsets, offset])
 
-    def flush(self, offset_min: int, offset_max: int) -> None:
-        """Returns once the snapshots of these offsets, both inclusive, are on the disk.
+    def flush(self, offset_min: int, offset_max: int) -> bool:
+        """Returns once the snapshots of these offsets, both inclusive, are on the disk; whether there are any.
 
-        For any thread: one that is deleted meanwhile needs no flush.
+        One that is removed meanwhile on another thread is no loss.
         """
-        for offset in self.offsets:
-            if offset_min <= offset <= offset_max:
-                try:
-                    self._disk.open(self.path(offset), Access.WRITE).flush()
-                except StorageError as error:
-                    if error.errno != errno.ENOENT:
-                        raise
+        found = [offset for offset in self.offsets if offset_min <= offset <= offset_max]
+        for offset in found:
+            flush_if_there(self._disk, self.path(offset))
+        return bool(found)
 
     def remove(self, offset: int) -> None:
         """Deletes the snapshot of an offset; fine if there is none."""
