@@ -1,41 +1,54 @@
 """What changed from one version of a schema to the next.
 
 Messages and enums are matched by name, fields by number over the whole message, whatever oneof they are in. A message
-that another file defines is looked into where a field holds it, because that file changes on its own.
+that another file defines is looked into where a field holds it, because that file changes on its own. Such messages may
+hold each other as deep as their author likes: each pair is compared once, and without Python's stack.
 """
 
 from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.schema.protobuf.difference import Change, Difference
 from ottla.schema.protobuf.element import EnumType, Field, Group, Message
 from ottla.schema.protobuf.field_comparison import FieldTypes, Side
 from ottla.schema.protobuf.scope import Scope, TypeInfo, package_scope
+from ottla.schema.trampoline import Step, run
+
+_REPEATED_MAX: Final = 1000
+"""Up to so many differences, those of a message are listed again for each field that holds it, as Confluent does."""
 
 
 def compare(old: Scope, new: Scope) -> list[Difference]:
     """Every difference, compatible or not."""
-    comparison = _Comparison(Side(old, old.root()), Side(new, new.root()), (), set())
-    comparison.files()
+    comparison = _Comparison(Side(old, old.root()), Side(new, new.root()), (), _Progress(set(), {}))
+    run(comparison.files())
     return comparison.found
+
+
+@frozen
+class _Progress:
+    """The messages of the old version that are being compared, further out, where recursion ends; and pairs done."""
+
+    entered: set[int]
+    done: dict[tuple[int, int], tuple[list[Difference], bool]]
 
 
 class _Comparison:
     """Two scopes side by side at one path; the same path on both sides, or they would not be compared."""
 
-    def __init__(self, old: Side, new: Side, path: tuple[str, ...], entered: set[int]) -> None:
+    def __init__(self, old: Side, new: Side, path: tuple[str, ...], progress: _Progress) -> None:
         self._old: Final = old
         self._new: Final = new
         self._path: Final = path
-        self._entered: Final = entered
-        """The messages of the old version that are being compared, further out: recursion ends there."""
+        self._progress: Final = progress
         self.found: Final[list[Difference]] = []
 
-    def files(self) -> None:
+    def files(self) -> Step[None]:
         """The two files."""
         old, new = self._old.scope.file, self._new.scope.file
         if (old.package or "") != (new.package or ""):
             self._add(Change.PACKAGE_CHANGED)
-        self._types(old.messages, old.enums, new.messages, new.enums)
+        yield self._types(old.messages, old.enums, new.messages, new.enums)
 
     def _add(self, change: Change, *path: str) -> None:
         self.found.append(Difference(change, "#/" + "/".join((*self._path, *path))))
@@ -46,7 +59,7 @@ class _Comparison:
         old_enums: tuple[EnumType, ...],
         new_messages: tuple[Message, ...],
         new_enums: tuple[EnumType, ...],
-    ) -> None:
+    ) -> Step[None]:
         olds = {one.name: (index, one) for index, one in enumerate(old_messages)}
         news = {one.name: (index, one) for index, one in enumerate(new_messages)}
         for name in sorted(olds.keys() | news.keys()):
@@ -57,7 +70,7 @@ class _Comparison:
                 if not news[name][1].is_map_entry:
                     self._add(Change.MESSAGE_ADDED, name)
             else:
-                self._nested(name, olds[name][1], news[name][1])
+                yield self._nested(name, olds[name][1], news[name][1])
                 if olds[name][0] != news[name][0]:
                     self._add(Change.MESSAGE_MOVED, name)
         old_by_name = {one.name: one for one in old_enums}
@@ -70,9 +83,9 @@ class _Comparison:
             else:
                 self._constants(old_by_name[name], new_by_name[name])
 
-    def _nested(self, name: str, old: Message, new: Message) -> None:
-        inner = _Comparison(self._old.within(name), self._new.within(name), (*self._path, name), self._entered)
-        inner.messages(old, new)
+    def _nested(self, name: str, old: Message, new: Message) -> Step[None]:
+        inner = _Comparison(self._old.within(name), self._new.within(name), (*self._path, name), self._progress)
+        yield inner.messages(old, new)
         self.found.extend(inner.found)
 
     def _constants(self, old: EnumType, new: EnumType) -> None:
@@ -86,15 +99,16 @@ class _Comparison:
             elif olds[number] != news[number]:
                 self._add(Change.ENUM_CONST_CHANGED, old.name, str(number))
 
-    def messages(self, old: Message, new: Message) -> None:
+    def messages(self, old: Message, new: Message) -> Step[None]:
         """Two messages at this path."""
-        if id(old) not in self._entered:
-            self._entered.add(id(old))
-            self._members(_Members(old), _Members(new))
-            self._entered.discard(id(old))
-        self._types(old.messages, old.enums, new.messages, new.enums)
+        entered = self._progress.entered
+        if id(old) not in entered:
+            entered.add(id(old))
+            yield self._members(_Members(old), _Members(new))
+            entered.discard(id(old))
+        yield self._types(old.messages, old.enums, new.messages, new.enums)
 
-    def _members(self, old: "_Members", new: "_Members") -> None:
+    def _members(self, old: "_Members", new: "_Members") -> Step[None]:
         self._exclusions(old, new)
         for name in sorted(old.oneofs.keys() | new.oneofs.keys()):
             if name not in new.oneofs:
@@ -112,7 +126,7 @@ class _Comparison:
             elif number not in old.fields:
                 self._added(new, number)
             else:
-                self._kept(old, new, number)
+                yield self._kept(old, new, number)
 
     def _exclusions(self, old: "_Members", new: "_Members") -> None:
         """Fields that could be set together and no longer can: members of one oneof that had different homes."""
@@ -141,7 +155,7 @@ class _Comparison:
         else:
             self._add(Change.ONEOF_FIELD_ADDED, oneof, str(number))
 
-    def _kept(self, old: "_Members", new: "_Members", number: int) -> None:
+    def _kept(self, old: "_Members", new: "_Members", number: int) -> Step[None]:
         oneof = new.oneof_of.get(number)
         if oneof is None and number in old.oneof_of:
             self._add(Change.ONEOF_FIELD_MOVED_TO_TOP_LEVEL, str(number))
@@ -153,22 +167,29 @@ class _Comparison:
         for change in types.changes(before, after):
             self._add(change, *path)
         for first, second in types.to_look_into:
-            self._referenced(first, second, path)
+            yield self._referenced(first, second, path)
 
-    def _referenced(self, old: TypeInfo, new: TypeInfo, path: tuple[str, ...]) -> None:
+    def _referenced(self, old: TypeInfo, new: TypeInfo, path: tuple[str, ...]) -> Step[None]:
         """A message of another file. Its differences have its own path, and one at the field sums them up."""
         if not isinstance(old.element, Message) or not isinstance(new.element, Message):
             return
-        names = tuple(old.local_name.split("."))
-        inner = _Comparison(
-            Side(self._old.scope, (*package_scope(old.package), *names)),
-            Side(self._new.scope, (*package_scope(new.package), *names)),
-            names,
-            self._entered,
-        )
-        inner.messages(old.element, new.element)
-        self.found.extend(inner.found)
-        if any(one.incompatibility() is not None for one in inner.found):
+        pair = (id(old.element), id(new.element))
+        known = self._progress.done.get(pair)
+        if known is None:
+            names = tuple(old.local_name.split("."))
+            inner = _Comparison(
+                Side(self._old.scope, (*package_scope(old.package), *names)),
+                Side(self._new.scope, (*package_scope(new.package), *names)),
+                names,
+                self._progress,
+            )
+            yield inner.messages(old.element, new.element)
+            self.found.extend(inner.found)
+            known = (inner.found, any(one.incompatibility() is not None for one in inner.found))
+            self._progress.done[pair] = known
+        elif len(self.found) + len(known[0]) <= _REPEATED_MAX:
+            self.found.extend(known[0])
+        if known[1]:
             self._add(Change.FIELD_NAMED_TYPE_CHANGED, *path)
 
 

@@ -7,7 +7,10 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from ottla.schema.error import InvalidSchemaError
+from ottla.schema.protobuf.difference import Change
 from ottla.schema.protobuf.parse import parse
+from ottla.schema.protobuf.schema import ProtobufSchema
+from ottla.schema.reference import Reference
 
 PROTO3 = 'syntax = "proto3"; '
 
@@ -61,6 +64,24 @@ def test_messages_that_hold_each_other_are_compared() -> None:
     text = PROTO3 + "message A { B b = 1; } message B { A a = 1; C c = 2; } message C { repeated C c = 1; B b = 2; }"
     schema = parse(text, (), {}, strict=True)
     assert schema.differences(parse(text, (), {}, strict=True)) == []
+
+
+@pytest.mark.parametrize(("depth", "width"), [(3_000, 1), (300, 3)])
+def test_messages_that_hold_others_in_a_long_chain_are_compared(depth: int, width: int) -> None:
+    """Each pair once: the number of ways through such a file has more digits than the file has messages."""
+
+    def version(number: int, last: str) -> ProtobufSchema:
+        links = " ".join(
+            f"message M{n} {{ {' '.join(f'M{n + 1} f{k} = {k};' for k in range(1, width + 1))} }}" for n in range(depth)
+        )
+        chain = PROTO3 + f"package r; {links} message M{depth} {{ {last} x = 1; }}"
+        text = PROTO3 + 'import "r.proto"; message A { r.M0 m = 1; }'
+        return parse(text, [Reference("r.proto", "s", number)], {"r.proto": chain}, strict=True)
+
+    found = version(2, "string").differences(version(1, "int32"))
+    assert found[0].change is Change.FIELD_SCALAR_KIND_CHANGED
+    assert (found[-1].change, found[-1].path) == (Change.FIELD_NAMED_TYPE_CHANGED, "#/A/1")
+    assert version(2, "int32").differences(version(1, "int32")) == []
 
 
 def test_a_wide_schema_takes_no_time() -> None:
