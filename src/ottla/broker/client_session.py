@@ -1,20 +1,29 @@
 """What the broker keeps about one connection, in the slot that the connection has for it."""
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ottla.replication.fetch import FetchParams
 
 
+class ClientSoftware(NamedTuple):
+    """What a client calls itself in ApiVersions."""
+
+    name: str
+    version: str
+
+
 class ClientSession:
     """Made when a client connects, gone when it leaves."""
 
-    __slots__ = ("abandon_fetch", "at_close", "fetch_params")
+    __slots__ = ("abandon_fetch", "at_close", "fetch_params", "software")
 
     def __init__(self) -> None:
         self.fetch_params: FetchParams | None = None
         """Of the last fetch over this connection; few clients ever change them."""
+        self.software: ClientSoftware | None = None
+        """None for clients too old to say, or before they have."""
         self.abandon_fetch: Callable[[], None] | None = None
         """Gives up the wait of the last fetch, if it waited: a connection has one at a time."""
         self.at_close: dict[Hashable, Callable[[], object]] | None = None

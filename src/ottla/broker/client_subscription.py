@@ -7,11 +7,12 @@ can). One that is not RE2's, as an older release or Apache Kafka may have stored
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ottla.base.frozen import frozen
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
+from ottla.broker.client_session import ClientSession
 from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ _WORK_MAX: Final = 30_000
 
 ClientAttributes = Mapping[str, str]
 """What is known of a client, by the names that `match` uses; what is not known is missing."""
-
-
-class ClientSoftware(NamedTuple):
-    """What a client calls itself in ApiVersions, kept in its connection's `session`."""
-
-    name: str
-    version: str
 
 
 @frozen
@@ -95,7 +89,7 @@ def attributes_of(context: "RequestContext") -> dict[str, str]:
         "client_source_address": host,
         "client_source_port": str(port),
     }
-    software = context.connection.session
-    if isinstance(software, ClientSoftware):
-        attributes.update(zip(_SOFTWARE, software, strict=True))
+    session = context.connection.session
+    if isinstance(session, ClientSession) and session.software is not None:
+        attributes.update(zip(_SOFTWARE, session.software, strict=True))
     return attributes

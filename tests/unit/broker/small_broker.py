@@ -10,6 +10,7 @@ from typing import Any
 
 from ottla.base.metric import MetricRegistry
 from ottla.broker.api_table import BROKER_SERVED
+from ottla.broker.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.auto_topic import AutoTopicCreator
 from ottla.broker.client_metrics import ClientMetrics
 from ottla.broker.config import ServerConfig
@@ -162,6 +163,8 @@ class SmallBroker:
             client_metrics=self.client_metrics,
             replicas=self.setup,
             loop=SimpleNamespace(call_later=self.setup.call_later),
+            api_versions=ApiVersionsAnswer(BROKER_SERVED),
+            kraft_version=lambda: 1,
         )
         self.pipeline = Pipeline(self.parts, BROKER_SERVED, MetricRegistry(), lambda: 0.0)
         for listener in (self.metadata, dynamic, self.client_metrics):

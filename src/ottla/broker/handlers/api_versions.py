@@ -11,11 +11,13 @@ Deviations: none in form; what is listed is what is served here. KIP-35, KIP-511
 import re
 from typing import Final
 
+from ottla.broker.client_session import ClientSession, ClientSoftware
 from ottla.broker.parts import BrokerParts
 from ottla.broker.request_context import RequestContext
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
+_NAMED_SINCE: Final = 3
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -23,13 +25,16 @@ def handle(parts: BrokerParts, context: RequestContext, request: ApiVersionsRequ
     """Answers from what is prepared."""
     if is_refused(request, context.version):
         return ApiVersionsResponse(error_code=int(ErrorCode.INVALID_REQUEST))
+    session = context.connection.session
+    if context.version >= _NAMED_SINCE and isinstance(session, ClientSession):
+        session.software = ClientSoftware(request.client_software_name, request.client_software_version)
     context.answer_encoded(parts.api_versions.encoded(context.version, parts.metadata.image, parts.kraft_version()))
     return None
 
 
 def is_refused(request: ApiVersionsRequest, version: int) -> bool:
     """Whether the client calls itself something that could not stand in a metric's name."""
-    if version < 3:
+    if version < _NAMED_SINCE:
         return False
     named = (request.client_software_name, request.client_software_version)
     return not all(_SOFTWARE.fullmatch(text) for text in named)

@@ -6,9 +6,10 @@ import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker import client_metrics
-from ottla.broker.client_session import ClientSession
-from ottla.broker.client_subscription import ClientSoftware, Subscription
+from ottla.broker.client_session import ClientSession, ClientSoftware
+from ottla.broker.client_subscription import Subscription
 from ottla.metadata.image.config import ResourceType
+from ottla.protocol.messages.api_versions import ApiVersionsRequest
 from ottla.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from ottla.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -20,6 +21,13 @@ from tests.unit.broker.small_broker import SmallBroker, StillConnection
 from tests.unit.metadata.cluster import uuid_of
 
 CLIENT = uuid_of(1)
+
+
+def named(software: str) -> ClientSession:
+    """The session of a client that has said what it is."""
+    session = ClientSession()
+    session.software = ClientSoftware(software, "4.3")
+    return session
 
 
 def subscribe(broker: SmallBroker, name: str, **configs: str | None) -> None:
@@ -63,10 +71,19 @@ def test_what_is_wanted_of_a_client() -> None:
     subscribe(broker, "java", metrics="e.", match="client_software_name=java")
     answer = get(broker)
     assert (answer.requested_metrics, answer.push_interval_ms) == (["a.", "b.", "c."], 60_000)
-    java = StillConnection(session=ClientSoftware("java", "4.3"))
+    java = StillConnection(session=named("java"))
     assert get(broker, uuid_of(2), java).requested_metrics == ["a.", "b.", "c.", "e."]
     subscribe(broker, "all", metrics="*")
     assert get(broker, uuid_of(3)).requested_metrics == ["*"]
+
+
+def test_a_client_is_known_by_what_it_called_itself() -> None:
+    broker = SmallBroker()
+    subscribe(broker, "java", metrics="e.", match="client_software_name=apache-kafka-java")
+    client = StillConnection(session=ClientSession())
+    hello = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
+    assert broker.ask(hello, 3, client).error_code == 0
+    assert get(broker, connection=client).requested_metrics == ["e."]
 
 
 def test_no_pattern_keeps_the_broker_busy() -> None:
@@ -74,7 +91,7 @@ def test_no_pattern_keeps_the_broker_busy() -> None:
     subscribe(broker, "hostile", metrics="a.", match="client_software_name=(a+)+b")
     subscribe(broker, "large", metrics="b.", match="client_software_name=((a?){90}){90}x")
     subscribe(broker, "harmless", metrics="c.", match="client_software_name=a+")
-    client = StillConnection(session=ClientSoftware("a" * 30_000, "1"))
+    client = StillConnection(session=named("a" * 30_000))
     assert get(broker, connection=client).requested_metrics == ["c."]
 
 

@@ -150,7 +150,7 @@ def test_read_goes_on_across_a_gap(disk: SimulatedDisk, log: Log) -> None:
     log.replace_segments(log.segments.all()[:1], [cleaned])
     assert Batch(read(log, 5, 1, 16)).base_offset == 8
     assert offsets(log) == [0, 1, *range(8, 16)]
-    assert {name for name in disk.list(log.directory) if name.endswith(".deleted")} != set()
+    assert {name for name in disk.list(log.directory) if name.endswith(".log.deleted")} != set()
     assert offsets(open_log(disk, shutdown=Shutdown.CLEAN)) == offsets(log)
 
 
