@@ -28,6 +28,11 @@ class RegistryProcess:
             self._arguments += ["-X", f"{name.replace('_', '.')}={value}"]
         self._process: subprocess.Popen[bytes] | None = None
 
+    def listen_at(self, port: int, listeners: str) -> None:
+        """Several listeners, of which the one at `port` speaks plain HTTP."""
+        self.port, self.url = port, f"http://127.0.0.1:{port}"
+        self._arguments[3] = listeners
+
     @property
     def pid(self) -> int:
         assert self._process is not None

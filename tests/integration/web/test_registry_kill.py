@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from ottla.client import Admin, NewTopic
 from tests.clients.server import kinds, start_server
+from tests.integration.client.certificate import Authority, require_openssl
 from tests.integration.web.registering import Registering
 from tests.integration.web.registry_process import RegistryProcess, eventually
+from tests.kafka.port import free_port
 from tests.kafka.server import Server
 
 KILLS = int(os.environ.get("OTTLA_TEST_KILLS", "1"))
@@ -121,6 +124,51 @@ def test_the_broker_goes_away_and_comes_back(lone_kafka: Server, tmp_path: Path)
         assert registry.stop() == 0
     finally:
         registry.kill()
+
+
+def test_a_topic_that_is_made_anew_is_read_again(lone_kafka: Server, tmp_path: Path) -> None:
+    registry = RegistryProcess(tmp_path / "one", lone_kafka.bootstrap, kafkastore_timeout_ms="2000", **IMPATIENT)
+
+    def register(subject: str, schema: str) -> bool:
+        return bool(registry.ask("POST", f"/subjects/{subject}/versions", {"schema": schema})[0] == 200)
+
+    try:
+        registry.start()
+        assert all(register(name, '"string"') for name in ("a", "b", "c"))
+        with Admin(bootstrap_servers=lone_kafka.bootstrap) as admin:
+            admin.delete_topics(["_schemas"])
+            eventually(lambda: "_schemas" not in admin.list_topics(), registry)
+            admin.create_topics([NewTopic("_schemas", 1, 1, configs={"cleanup.policy": "compact"})])
+        eventually(lambda: register("d", '"int"'), registry)
+        assert registry.ask("GET", "/subjects") == (200, ["d"])
+    finally:
+        registry.kill()
+
+
+def test_instances_speak_tls_with_each_other(lone_kafka: Server, tmp_path: Path) -> None:
+    require_openssl()
+    authority = Authority(tmp_path, "authority")
+    mine = authority.sign("registry", "DNS:localhost,IP:127.0.0.1")
+    settings = {
+        "ssl_keystore_location": str(mine.both),
+        "ssl_truststore_location": str(authority.certificate),
+        "inter_instance_protocol": "https",
+        **IMPATIENT,
+    }
+    made: list[RegistryProcess] = []
+    try:
+        for index in range(2):
+            plain, secure = free_port(), free_port()
+            listeners = f"http://127.0.0.1:{plain},https://127.0.0.1:{secure}"
+            made.append(RegistryProcess(tmp_path / str(index), lone_kafka.bootstrap, **settings))
+            made[-1].listen_at(plain, listeners)
+            made[-1].start()
+        follower = next(each for each in made if not _is_primary(each))
+        assert follower.ask("POST", "/subjects/a/versions", {"schema": '"string"'})[0] == 200
+        assert follower.ask("GET", "/subjects/a/versions/1")[0] == 200
+    finally:
+        for each in made:
+            each.kill()
 
 
 def _has_all(instance: RegistryProcess, load: Registering) -> bool:

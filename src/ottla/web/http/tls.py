@@ -15,6 +15,25 @@ def server_context(settings: ClientSettings) -> ssl.SSLContext:
     """A context with our certificate, which asks clients for theirs if the settings say so. Raises `ConfigError`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _identify(context, settings)
+    context.verify_mode = _MODES[settings.string("ssl.client.authentication").upper()]
+    if context.verify_mode is not ssl.CERT_NONE:
+        _trust(context, settings)
+    return context
+
+
+def peer_context(settings: ClientSettings) -> ssl.SSLContext | None:
+    """A context for talking to other instances: their authority is that of clients; None is the system's own ones."""
+    if settings.optional_string("ssl.truststore.location") is None:
+        return None
+    context = ssl.create_default_context()
+    _trust(context, settings)
+    if settings.optional_string("ssl.keystore.location") is not None:
+        _identify(context, settings)
+    return context
+
+
+def _identify(context: ssl.SSLContext, settings: ClientSettings) -> None:
     location = settings.string("ssl.keystore.location")
     store = read_store(settings, "keystore", Path(location))
     secret = settings.secret("ssl.key.password") or settings.secret("ssl.keystore.password") or ""
@@ -24,10 +43,6 @@ def server_context(settings: ClientSettings) -> ssl.SSLContext:
     except ssl.SSLError as error:
         reason = f"no key with its certificate can be read from it: {error.reason or error}"
         raise ConfigError("ssl.keystore.location", location, f"{reason}; is ssl.key.password right?") from None
-    context.verify_mode = _MODES[settings.string("ssl.client.authentication").upper()]
-    if context.verify_mode is not ssl.CERT_NONE:
-        _trust(context, settings)
-    return context
 
 
 def _trust(context: ssl.SSLContext, settings: ClientSettings) -> None:

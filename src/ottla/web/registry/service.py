@@ -24,6 +24,7 @@ from ottla.web.http.peer import FORWARDED, PeerClient, PeerOptions, PeerUnreacha
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.http.server import HttpServer
+from ottla.web.http.tls import peer_context
 from ottla.web.registry.api.content import CONTENT
 from ottla.web.registry.api.route import registry_routes
 from ottla.web.registry.config import DEFAULT_LISTENER, RegistryConfig
@@ -68,7 +69,9 @@ class RegistryService:
         )
         self._peers: Final = PeerClient(
             PeerOptions(
-                settings.integer("leader.connect.timeout.ms") / 1000, settings.integer("leader.read.timeout.ms") / 1000
+                settings.integer("leader.connect.timeout.ms") / 1000,
+                settings.integer("leader.read.timeout.ms") / 1000,
+                peer_context(settings),
             )
         )
         self._membership: Membership | None = None

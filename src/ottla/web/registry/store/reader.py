@@ -1,7 +1,8 @@
 """Reads the topic from its beginning and keeps the state that its records make.
 
 Invariants: `state` is what all records before `position` say, in their order; a waiter for an offset hears once the
-record at that offset is part of the state. A topic that was cut or made anew is read again from its beginning.
+record at that offset is part of the state. A topic that was cut or made anew is read again from its beginning; until
+that is done, the state of before is what there is.
 """
 
 import asyncio
@@ -36,6 +37,9 @@ class LogReader:
         """The offset of the next record."""
         self.trouble: OttlaError | None = None
         """Why nothing can be read right now."""
+        self._next = self.state
+        """The state of what was read, ahead of `state` while the topic is read again."""
+        self._reads_again = False
         self._partition: Final = TopicPartition(topic, 0)
         self._client: Final = client
         self._waiting: Final[list[tuple[int, int, asyncio.Future[None]]]] = []
@@ -54,7 +58,7 @@ class LogReader:
 
     async def reach(self, offset: int) -> None:
         """Waits until the record at `offset` is part of the state."""
-        if self.position > offset:
+        if self.position > offset and not self._reads_again:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (offset, next(self._numbers), future))
@@ -89,13 +93,13 @@ class LogReader:
                     await self._poll(consumer)
                 except OffsetResetNeededError as error:
                     _log.error("The schemas' topic was cut or made anew, so all of it is read again: %s", error)
-                    self.state, self.position = RegistryState(), 0
+                    self._next, self.position, self._reads_again = RegistryState(), 0, True
                     raise
 
     async def _poll(self, consumer: AsyncConsumer) -> None:
         records = await consumer.poll(_POLL_S)
         self.trouble = None
-        state = self.state
+        state = self._next
         began = time.monotonic()
         for index, record in enumerate(records):
             if record.key is not None:
@@ -104,7 +108,11 @@ class LogReader:
                 await asyncio.sleep(0)
         ahead = records.next_offsets().get(self._partition)
         if ahead is not None:
-            self.state, self.position = state, max(self.position, ahead.offset)
+            self._next, self.position = state, max(self.position, ahead.offset)
+        elif self._reads_again:
+            self._reads_again = False
+        if not self._reads_again:
+            self.state = self._next
             self._wake()
         if len(records) > _SLICE:
             _log.info("Read %d records in %.0f ms", len(records), (time.monotonic() - began) * 1000)
