@@ -16,7 +16,10 @@ from confluent_kafka.schema_registry import (
 )
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
+from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from tests.integration.web.registry_process import RegistryProcess
 
@@ -126,6 +129,52 @@ def test_avro_serializers_read_what_they_wrote(client: SchemaRegistryClient, reg
         # An old record, read with a schema that has one more field: the default stands in.
         read = AvroDeserializer(other, json.dumps(grown))(data, context)
     assert read == {"firstName": "Bob", "age": 35, "status": "new"}
+
+
+def test_json_serializers_read_what_they_wrote(client: SchemaRegistryClient, registry: RegistryProcess) -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Employee",
+        "type": "object",
+        "properties": {"firstName": {"type": "string"}, "age": {"type": "integer", "minimum": 0}},
+        "required": ["firstName"],
+    }
+    context = SerializationContext("json-employees", MessageField.VALUE)
+    data = JSONSerializer(json.dumps(schema), client)({"firstName": "Bob", "age": 35}, context)
+    assert data is not None
+    with SchemaRegistryClient({"url": registry.url}) as other:
+        read = JSONDeserializer(None, schema_registry_client=other)(data, context)
+    assert read == {"firstName": "Bob", "age": 35}
+    narrower = {**schema, "properties": {"firstName": {"type": "string"}, "age": {"type": "integer", "minimum": 18}}}
+    with pytest.raises(SchemaRegistryError) as refused:
+        client.register_schema("json-employees-value", Schema(json.dumps(narrower), "JSON"))
+    assert refused.value.error_code == 40901
+
+
+def test_protobuf_serializers_read_what_they_wrote(client: SchemaRegistryClient, registry: RegistryProcess) -> None:
+    message = simple_message()
+    context = SerializationContext("protobuf-topic", MessageField.VALUE)
+    sent = message(content="Hello world", date_time="2020-12-21")
+    data = ProtobufSerializer(message, client, {"use.deprecated.format": False})(sent, context)
+    assert data is not None
+    with SchemaRegistryClient({"url": registry.url}) as other:
+        found = ProtobufDeserializer(message, {"use.deprecated.format": False}, other)(data, context)
+    assert found == sent
+    shown = registry.ask("GET", "/subjects/protobuf-topic-value/versions/latest")[1]
+    assert "string date_time = 2;" in shown["schema"]
+
+
+def simple_message() -> Any:
+    """The class that protoc would generate for the training's SimpleMessage."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="simple.proto", package="com.codingharbour.protobuf", syntax="proto3"
+    )
+    made = file.message_type.add(name="SimpleMessage")
+    for number, name in enumerate(("content", "date_time"), start=1):
+        made.field.add(name=name, number=number, type="TYPE_STRING", label="LABEL_OPTIONAL")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("com.codingharbour.protobuf.SimpleMessage"))
 
 
 def test_a_new_instance_knows_everything(client: SchemaRegistryClient, registry: RegistryProcess) -> None:
