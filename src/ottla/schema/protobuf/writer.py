@@ -76,7 +76,7 @@ def quoted(text: str) -> str:
     """Text in double quotes; what would not survive is escaped.
 
     >>> quoted('a "b"')
-    '"a \\\\\\\\"b\\\\\\\\""'
+    '"a \\\\"b\\\\""'
     """
     return f'"{text.translate(_ESCAPING)}"'
 
