@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PYX    := $(shell find src -name '*.pyx' -o -name '*.pxd')
-PARALLEL := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --rerun-failed --durations 10
+# Tests with real processes wait more than they compute: two cores serve three workers.
+WORKERS ?= 3
+PARALLEL = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --rerun-failed --durations 10
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 # `make run SECONDS=60` ends by itself; the other targets have a number of their own.
 RUN_SECONDS := $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $(SECONDS))

@@ -185,18 +185,17 @@ def test_a_power_cut_at_any_point_of_a_move_takes_nothing_that_was_flushed() -> 
     operations = disk.operations - before
     assert operations > 20
     for cut in range(operations):
-        for seed in range(3):
-            loop, disk = ManualLoop(), SimulatedDisk()
-            broker = begin_move(loop, disk)
-            disk.cut_after(cut)
-            broker.replicas.alter_log_dir(ORDERS, "/b", lambda code: None)
-            with pytest.raises(PowerCut):
-                loop.run()
-            disk.crash(Random(seed))
-            again = BrokerUnderTest(ManualLoop(), directories=("/a", "/b"), disk=disk)
-            log = again.logs.get(ORDERS)
-            assert log is not None, (cut, seed)
-            assert log.log_end_offset == 200, (cut, seed)
+        loop, disk = ManualLoop(), SimulatedDisk()
+        broker = begin_move(loop, disk)
+        disk.cut_after(cut)
+        broker.replicas.alter_log_dir(ORDERS, "/b", lambda code: None)
+        with pytest.raises(PowerCut):
+            loop.run()
+        disk.crash(Random(cut))
+        again = BrokerUnderTest(ManualLoop(), directories=("/a", "/b"), disk=disk)
+        log = again.logs.get(ORDERS)
+        assert log is not None, cut
+        assert log.log_end_offset == 200, cut
 
 
 def test_a_kill_at_any_point_of_a_move_takes_nothing_that_was_acknowledged() -> None:
