@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer as TheirAvroDeserializer
 from confluent_kafka.schema_registry.avro import AvroSerializer as TheirAvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer as TheirProtobufDeserializer
 from confluent_kafka.schema_registry.protobuf import ProtobufSerializer as TheirProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
@@ -15,6 +16,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from ottla.client import (
     AvroDeserializer,
     AvroSerializer,
+    JsonSchemaDeserializer,
+    JsonSchemaSerializer,
     ProtobufDeserializer,
     ProtobufSerializer,
     RegistryError,
@@ -28,6 +31,7 @@ from tests.integration.client.serde.test_protobuf import MESSAGES
 from tests.integration.web.registry_process import RegistryProcess
 
 USER = {"type": "record", "name": "shop.User", "fields": [{"name": "name", "type": "string"}]}
+DOCUMENT = {"title": "User", "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 ADA = {"name": "Ada"}
 
 
@@ -71,6 +75,13 @@ def test_avro(registry: SchemaRegistry, theirs: SchemaRegistryClient, topic: str
     assert ours == TheirAvroSerializer(theirs, json.dumps(USER))(ADA, context(topic))
     assert TheirAvroDeserializer(theirs)(ours, context(topic)) == ADA
     assert AvroDeserializer(registry).deserialize(topic, (), ours) == ADA
+
+
+def test_json(registry: SchemaRegistry, theirs: SchemaRegistryClient, topic: str) -> None:
+    ours = JsonSchemaSerializer(registry, DOCUMENT).serialize(topic, (), ADA)
+    assert ours == JSONSerializer(json.dumps(DOCUMENT), theirs)(ADA, context(topic))
+    assert JSONDeserializer(None, schema_registry_client=theirs)(ours, context(topic)) == ADA
+    assert JsonSchemaDeserializer(registry).deserialize(topic, (), ours) == ADA
 
 
 @pytest.mark.parametrize("number", range(len(MESSAGES)))
@@ -133,6 +144,15 @@ def test_latest_and_the_check_of_it(registry: SchemaRegistry, topic: str) -> Non
     other = {"type": "record", "name": "shop.User", "fields": [{"name": "nick", "type": "string"}]}
     with pytest.raises(SerializationError, match=f"version 1 of {subject} can't read what this schema writes"):
         AvroSerializer(registry, other, **settings).serialize(topic, (), {"nick": "A"})
+
+
+def test_a_breaking_change_of_documents_is_refused(registry: SchemaRegistry, topic: str) -> None:
+    JsonSchemaSerializer(registry, DOCUMENT).serialize(topic, (), ADA)
+    with pytest.raises(RegistryError, match="TYPE_CHANGED") as caught:
+        JsonSchemaSerializer(registry, {**DOCUMENT, "properties": {"name": {"type": "integer"}}}).serialize(
+            topic, (), {"name": 1}
+        )
+    assert caught.value.status == 409
 
 
 def test_the_client_reads_and_changes_what_the_registry_keeps(registry: SchemaRegistry, topic: str) -> None:
