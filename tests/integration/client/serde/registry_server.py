@@ -4,6 +4,7 @@ It keeps texts as they come and gives Protobuf as `serialized` where that is ask
 """
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,15 +140,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def registry_server() -> Iterator[tuple[str, State]]:
-    """A running registry's address, and what it holds."""
+def registry_server(context: ssl.SSLContext | None = None) -> Iterator[tuple[str, State]]:
+    """A running registry's address, and what it holds; it speaks TLS with a context."""
     handler = type("Handler", (_Handler,), {"state": State()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = False  # closing waits for the connections, which the clients closed before
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", handler.state
+        yield f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_port}", handler.state
     finally:
         server.shutdown()
         thread.join()

@@ -3,7 +3,9 @@
 import asyncio
 import itertools
 import socket
+import ssl
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,8 @@ from ottla.client.registry.error import RegistryError, RegistryUnavailableError
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.async_serde import AsyncDeserializer, AsyncSerializer
 from ottla.testing import EmbeddedBroker
-from tests.integration.client.serde.registry_server import State
+from tests.integration.client.certificate import Authority, require_openssl
+from tests.integration.client.serde.registry_server import State, registry_server
 
 
 def closed_port() -> int:
@@ -82,6 +85,29 @@ def test_log_in(running: tuple[str, State], url: str, settings: dict[str, object
     headers = running[1].requests[-1][2]
     assert headers.get("Authorization") == expected
     assert headers["Accept"].startswith("application/vnd.schemaregistry.v1+json")
+
+
+def test_tls_with_a_certificate_on_either_side(tmp_path: Path) -> None:
+    require_openssl()
+    authority, stranger = Authority(tmp_path, "authority"), Authority(tmp_path, "stranger")
+    own, client = authority.sign("registry", "IP:127.0.0.1"), authority.sign("client")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own.both)
+    context.load_verify_locations(authority.certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    kafkas = {"ssl.truststore.location": str(authority.certificate), "ssl.keystore.location": str(client.both)}
+    short = {"ssl.ca.location": str(authority.certificate), "ssl.certificate.location": str(client.both)}
+    with registry_server(context) as (url, _):
+        for settings in (kafkas, short):
+            with SchemaRegistry(settings, url=url) as registry:
+                assert registry.register("s", SchemaText('"string"')).id == 1
+        for settings in (
+            {**short, "ssl.ca.location": str(stranger.certificate)},
+            {"ssl.ca.location": short["ssl.ca.location"]},
+        ):
+            registry = SchemaRegistry(settings, url=url, max_retries=0)
+            with pytest.raises(RegistryUnavailableError, match=r"(?i)certificate"):
+                registry.subjects()
 
 
 def test_names_are_encoded(registry: SchemaRegistry, state: State) -> None:
