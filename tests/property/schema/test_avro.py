@@ -32,7 +32,7 @@ def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
     return (schema, other) if draw(st.booleans()) else (other, schema)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(pairs(), st.data())
 def test_compatible_means_that_data_written_with_one_decodes_with_the_other(
     pair: tuple[Any, Any], source: st.DataObject
@@ -47,7 +47,7 @@ def test_compatible_means_that_data_written_with_one_decodes_with_the_other(
     assert encoded.read() == b""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(schemas())
 def test_a_schema_reads_itself_and_its_normal_form(schema: Any) -> None:
     parsed = read(schema)
@@ -58,7 +58,7 @@ def test_a_schema_reads_itself_and_its_normal_form(schema: Any) -> None:
     assert normal.fingerprint() == parsed.fingerprint()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(schemas())
 def test_texts_are_stable_and_the_parsing_form_is_fastavros(schema: Any) -> None:
     parsed = read(schema)
@@ -66,7 +66,7 @@ def test_texts_are_stable_and_the_parsing_form_is_fastavros(schema: Any) -> None
     assert parsed.parsing_form == to_parsing_canonical_form(fastavro.parse_schema(schema))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(pairs())
 def test_full_is_backward_and_forward(pair: tuple[Any, Any]) -> None:
     new, old = map(read, pair)

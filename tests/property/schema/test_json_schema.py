@@ -97,7 +97,7 @@ def requires_the_undeclared(old: Any, new: Any) -> bool:
     return not (declared(old) and declared(new))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pairs(), st.lists(DOCUMENTS, max_size=8))
 def test_compatible_means_that_old_documents_fit(pair: tuple[Any, Any], documents: list[Any]) -> None:
     old, new = pair
@@ -109,7 +109,7 @@ def test_compatible_means_that_old_documents_fit(pair: tuple[Any, Any], document
             assert fits(new, document)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(pairs())
 def test_levels_and_policies_agree(pair: tuple[Any, Any]) -> None:
     old, new = map(read, pair)

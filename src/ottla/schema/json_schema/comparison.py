@@ -36,7 +36,7 @@ from ottla.schema.trampoline import Step, run
 _FOUND_MAX: Final = 1000
 """Reports are cut here."""
 
-_PAIRS_MAX: Final = 500_000
+_PAIRS_MAX: Final = 250_000
 """Combined schemas cost the product of their parts; beyond this the schemas are refused."""
 
 Pair = tuple[int, int]

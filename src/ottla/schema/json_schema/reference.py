@@ -34,7 +34,9 @@ class References:
             for uri in {name, _join(base, name)}:
                 registry = registry.with_resource(uri, resource)
         self._specification = specification_with(self.draft.value)
-        self._registry = registry.with_resource(base, _resource(self.document, self.draft))
+        self._registry: Registry[Json] = registry.with_resource(base, _resource(self.document, self.draft))
+        self._base = base
+        self._crawled = False
         self.root: Scope = self._registry.resolver(base)
 
     def inside(self, value: dict[str, Json], scope: Scope) -> Scope:
@@ -51,11 +53,20 @@ class References:
 
         A reference inside of a referenced document may use the name under which another document was given.
         """
-        absolute = _join(scope._base_uri, reference)
-        if _names_metaschema(absolute):
-            self._add_metaschema(absolute)
-        anywhere = self._registry.resolver("")
-        for start, target in ((scope, reference), (anywhere, absolute), (anywhere, reference)):
+        base = scope._base_uri
+        if base == self._base and reference.startswith("#/"):
+            starts = [(scope, reference)]
+        else:
+            absolute = _join(base, reference)
+            if _names_metaschema(absolute):
+                self._add_metaschema(absolute)
+            known = self._everything()
+            starts = [
+                (known.resolver(base), reference),
+                (known.resolver(""), absolute),
+                (known.resolver(""), reference),
+            ]
+        for start, target in starts:
             try:
                 found = start.lookup(target)
             except (Unresolvable, ValueError):
@@ -63,14 +74,20 @@ class References:
             return found.contents, found.resolver
         raise InvalidSchemaError(f"{path}: {reference} leads nowhere, and nothing is fetched", path)
 
+    def _everything(self) -> Registry[Json]:
+        """The documents with all ids and anchors in them, which are looked for once."""
+        if not self._crawled:
+            self._registry, self._crawled = self._registry.crawl(), True
+        return self._registry
+
     def _add_metaschema(self, reference: str) -> None:
         from jsonschema_specifications import REGISTRY
 
         uri = urldefrag(reference)[0]
         for spelling in (uri, uri.replace("https:", "http:", 1), uri.replace("http:", "https:", 1)):
             known = REGISTRY.get(spelling)
-            if known is not None:
-                self._registry = self._registry.with_resource(uri, known)
+            if known is not None and uri not in self._registry:
+                self._registry, self._crawled = self._registry.with_resource(uri, known), False
 
 
 def _names_metaschema(reference: str) -> bool:
