@@ -101,13 +101,13 @@ def test_tls_with_a_certificate_on_either_side(tmp_path: Path) -> None:
         for settings in (kafkas, short):
             with SchemaRegistry(settings, url=url) as registry:
                 assert registry.register("s", SchemaText('"string"')).id == 1
-        for settings in (
-            {**short, "ssl.ca.location": str(stranger.certificate)},
-            {"ssl.ca.location": short["ssl.ca.location"]},
-        ):
-            registry = SchemaRegistry(settings, url=url, max_retries=0)
-            with pytest.raises(RegistryUnavailableError, match=r"(?i)certificate"):
-                registry.subjects()
+        suspicious = SchemaRegistry({**short, "ssl.ca.location": str(stranger.certificate)}, url=url, max_retries=0)
+        with pytest.raises(RegistryUnavailableError, match="certificate verify failed"):
+            suspicious.subjects()
+        nobody = SchemaRegistry({"ssl.ca.location": short["ssl.ca.location"]}, url=url, max_retries=0)
+        # The alert about the missing certificate and the closed connection race each other to the client.
+        with pytest.raises(RegistryUnavailableError):
+            nobody.subjects()
 
 
 def test_names_are_encoded(registry: SchemaRegistry, state: State) -> None:
