@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.schema.error import UnknownLevelError
+from ottla.schema.error import InvalidSchemaError, UnknownLevelError
 from ottla.schema.incompatibility import DIFFERENT_SCHEMA_TYPE, Incompatibility
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.policy import Policy
@@ -125,11 +125,27 @@ def _between(
     if direction.old_reads_new:
         found += (
             replace(one, reader="old", writer="new", reader_version=version, writer_version=None)
-            for one in old.incompatibilities(new, policy)
+            for one in _incompatibilities(old, new, policy)
         )
     if direction.new_reads_old:
         found += (
             replace(one, reader="new", writer="old", reader_version=None, writer_version=version)
-            for one in new.incompatibilities(old, policy)
+            for one in _incompatibilities(new, old, policy)
         )
     return tuple(found)
+
+
+def _incompatibilities(reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> tuple[Incompatibility, ...]:
+    """Schemas that are too large to be compared are incompatible: nobody knows that they are not."""
+    try:
+        return reader.incompatibilities(writer, policy)
+    except InvalidSchemaError as error:
+        return (
+            Incompatibility(
+                rule="NOT_COMPARABLE",
+                reader_path=error.path,
+                writer_path=error.path,
+                message=f"Unexpected exception during compatibility check: {error.message}",
+                advice="Divide the schema into smaller ones, or unions with fewer branches.",
+            ),
+        )

@@ -22,6 +22,7 @@ Json = dict[str, "Json"] | list["Json"] | str | int | float | Decimal | bool | N
 
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 _COMMENTS: Final = re.compile(r'("(?:[^"\\]|\\.)*"?)|/\*.*?\*/|//[^\n]*', re.DOTALL)
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _LOWER_CASE_ESCAPE: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([01][0-9a-f])")
 
 
@@ -31,6 +32,7 @@ def read_json(text: str, *, comments: bool = False, exact: bool = False) -> Json
     `comments` allows those of Java, as Avro's parser does. `exact` reads numbers with a point as decimals.
     """
     refuse_deep_nesting(text)
+    _refuse_broken_unicode(text)
     try:
         value, end = (_EXACT_DECODER if exact else _DECODER).raw_decode(text, _skip_blanks(text, 0))
     except ValueError as error:
@@ -39,6 +41,8 @@ def read_json(text: str, *, comments: bool = False, exact: bool = False) -> Json
         raise InvalidSchemaError(f"not valid JSON: {error}") from None
     if _skip_blanks(text, end) != len(text):
         raise InvalidSchemaError(f"dangling content after end of schema: {text[end:].strip()[:80]}")
+    if _SURROGATE_ESCAPE.search(text):
+        _refuse_broken_unicode(write_json(value))
     return value  # type: ignore[no-any-return]
 
 
@@ -55,6 +59,14 @@ def refuse_deep_nesting(text: str) -> None:
                 raise InvalidSchemaError(f"nested deeper than {NESTING_MAX} levels")
         elif token in "]}":
             depth -= 1
+
+
+def _refuse_broken_unicode(text: str) -> None:
+    """Half of a surrogate pair can't be stored as UTF-8, so no schema may hold one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidSchemaError(f"half of a surrogate pair at character {error.start}") from None
 
 
 def write_json(value: Json) -> str:

@@ -35,4 +35,7 @@ class ParsedSchema(Protocol):
         """The text in another form: `resolved` (Avro), `serialized` (Protobuf); empty is the canonical text."""
 
     def incompatibilities(self, writer: "ParsedSchema", policy: "Policy") -> "tuple[Incompatibility, ...]":
-        """Why this schema, as the reader, can't read what `writer`, of the same type, wrote; empty when it can."""
+        """Why this schema, as the reader, can't read what `writer`, of the same type, wrote; empty when it can.
+
+        Raises InvalidSchemaError when both are too large to be compared.
+        """

@@ -87,6 +87,16 @@ def test_another_type_of_schema_is_incompatible() -> None:
     assert messages(Level.FULL_TRANSITIVE, found, [(1, old)]) == ["Incompatible because of different schema type"]
 
 
+def test_schemas_too_large_to_compare_are_incompatible() -> None:
+    old, new = (
+        parse(SchemaType.JSON, json.dumps({"oneOf": [{"const": sign * at} for at in range(1, 520)]}), strict=True)
+        for sign in (1, -1)
+    )
+    (found,) = check(Level.BACKWARD, new, [(1, old)])
+    assert found.rule == "NOT_COMPARABLE"
+    assert messages(Level.BACKWARD, [found], [(1, old)])[1] == "{oldSchemaVersion: 1}"
+
+
 def test_levels_by_name() -> None:
     assert Level.parse("Backward_Transitive") is Level.BACKWARD_TRANSITIVE
     with pytest.raises(UnknownLevelError) as raised:
