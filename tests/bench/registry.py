@@ -35,6 +35,7 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         with _registry(Path(directory) / "second", broker.bootstrap_servers) as registry:
             took = time.perf_counter() - began
             yield Figure(f"start with {loaded:,} schemas, of the process", "s", took, target="< 5", per="")
+            yield Figure("its CPU time until then", "s", _cpu_s(registry.pid), per="")
             yield Figure("its memory", "MB", _resident_mb(registry.pid), target="< 300", per="")
             reads = [_get(f"/schemas/ids/{1 + index % loaded}") for index in range(round(3000 * seconds))]
             yield from _shown("read by id", asyncio.run(_run(registry.port, [reads] * _CONNECTIONS)), "≥ 3,000")
@@ -114,3 +115,8 @@ async def _connection(port: int, requests: list[bytes], times: list[float]) -> N
 def _resident_mb(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

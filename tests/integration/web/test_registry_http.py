@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from ottla.client import Admin, NewTopic
 from tests.integration.web.registry_process import RegistryProcess
 from tests.integration.web.served import Connection, ask_all, request_bytes
+from tests.kafka.server import Server
 
 NAME = "com.cloudurable.phonebook"
 EMPLOYEE = {
@@ -219,3 +221,26 @@ def test_a_file_with_zookeeper_is_answered_with_the_brokers_setting(tmp_path: Pa
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "kafkastore.bootstrap.servers" in done.stderr + done.stdout
+
+
+def test_a_cluster_that_is_not_there_is_named() -> None:
+    settings = ["-X", "kafkastore.init.timeout.ms=1500", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "ottla.cli.main", "registry", *settings]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "FATAL Exiting: the topic _schemas was not read within 1.5 s: " in done.stdout
+    assert "127.0.0.1:1" in done.stdout.splitlines()[-2]
+
+
+def test_a_topic_that_would_lose_schemas_is_refused(kafka: Server) -> None:
+    with Admin(bootstrap_servers=kafka.bootstrap) as admin:
+        admin.create_topics([NewTopic("_lossy", 1, 1), NewTopic("_split", 2, 1, configs={"cleanup.policy": "compact"})])
+    for topic, reason in (
+        ("_lossy", "cleanup.policy=delete, so schemas would be lost"),
+        ("_split", "has 2 partitions"),
+    ):
+        settings = ["-X", f"kafkastore.topic={topic}", "-b", kafka.bootstrap, "-l", "127.0.0.1:0"]
+        command = [sys.executable, "-m", "ottla.cli.main", "registry", *settings]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1
+        assert reason in done.stdout

@@ -36,12 +36,14 @@ from ottla.web.registry.election.identity import Identity
 from ottla.web.registry.election.membership import GroupOptions, Membership
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.store.reader import LogReader
-from ottla.web.registry.store.topic import TopicUnusableError, ensure_topic
+from ottla.web.registry.store.topic import ensure_topic
 from ottla.web.registry.store.writer import LogWriter
 
 _log: Final = logging.getLogger(__name__)
 _OFFSET: Final = "x-ottla-offset"
 _PAUSE_S: Final = 0.5
+_START_MS: Final = 1_000
+_ASK_MS: Final = 10_000
 T = TypeVar("T")
 
 
@@ -77,6 +79,7 @@ class RegistryService:
         self._membership: Membership | None = None
         self._server: HttpServer | None = None
         self._is_loaded = False
+        self._trouble: OttlaError | None = None
 
     @property
     def state(self) -> RegistryState:
@@ -101,7 +104,8 @@ class RegistryService:
                     self._writer.start()
                     await self._load()
         except TimeoutError:
-            because = f": {self._reader.trouble}" if self._reader.trouble else ""
+            trouble = self._reader.trouble or self._trouble
+            because = f": {trouble}" if trouble else ""
             raise OttlaError(f"the topic {self._topic} was not read within {limit_s:g} s{because}") from None
         self._is_loaded = True
         settings = self._config.settings
@@ -163,27 +167,33 @@ class RegistryService:
 
     async def _prepare(self) -> None:
         """The topic is there and fit; brokers that are not up yet are waited for."""
-        settings = self._config.settings
         while True:
+            admin = AsyncAdmin({"default.api.timeout.ms": _ASK_MS, **self._config.client})
             try:
-                async with AsyncAdmin(self._config.client) as admin:
-                    self.cluster_id = (await admin.describe_cluster()).cluster_id
-                    if not settings.boolean("kafkastore.topic.skip.validation"):
-                        await ensure_topic(admin, self._topic, settings.integer("kafkastore.topic.replication.factor"))
-                    return
-            except TopicUnusableError:
-                raise
+                await admin.start(timeout_ms=_START_MS)
+                await self._find_topic(admin)
+                return
             except OttlaError as error:
                 if not getattr(error, "retriable", False):
                     raise
+                self._trouble = error
                 _log.warning("The cluster does not answer yet: %s", error)
-                await asyncio.sleep(_PAUSE_S)
+            finally:
+                await admin.close()
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _find_topic(self, admin: AsyncAdmin) -> None:
+        settings = self._config.settings
+        self.cluster_id = (await admin.describe_cluster()).cluster_id
+        if not settings.boolean("kafkastore.topic.skip.validation"):
+            await ensure_topic(admin, self._topic, settings.integer("kafkastore.topic.replication.factor"))
 
     async def _load(self) -> None:
         while True:
             try:
                 await self._writer.find_end()
             except OttlaError as error:
+                self._trouble = error
                 _log.warning("The end of the schemas' topic is not known yet: %s", error)
                 await asyncio.sleep(_PAUSE_S)
             else:
