@@ -34,9 +34,10 @@ PROTO3 = 'syntax = "proto3"; '
         "\ud800",
         "0" * 100_000,
         "AAAA",
+        " " * 1_000_000 + "!",
         base64.b64encode(b"\x12\xff\xff\xff\xff\x0f").decode(),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_it_is_refused(text: str) -> None:
     with pytest.raises(InvalidSchemaError):
