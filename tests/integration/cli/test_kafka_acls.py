@@ -33,6 +33,7 @@ def _wait_for(both: SideBySide, words: str) -> None:
         until(True, lambda ask=ask: words in ask(*TO, "--list").out)  # type: ignore[misc]
 
 
+@pytest.mark.long
 def test_entries_come_and_go(both: SideBySide) -> None:
     topic = ("--topic", "topic-{me}")
     both.same_lines(*TO, "--add", *BOB, "--operation", "Read", "--operation", "write", *topic)
@@ -53,6 +54,7 @@ def test_entries_come_and_go(both: SideBySide) -> None:
     until(False, lambda: "User:eve" in both.ours(*TO, "--list", "--principal", "User:eve").out.partition("\n")[2])
 
 
+@pytest.mark.long
 def test_roles(both: SideBySide) -> None:
     both.same_lines(*TO, "--add", *BOB, "--producer", "--topic", "role-{me}")
     both.same_lines(*TO, "--add", *BOB, "--consumer", "--topic", "role-{me}", "--group", "group-{me}")
@@ -61,6 +63,7 @@ def test_roles(both: SideBySide) -> None:
     both.same_lines(*TO, "--add", *BOB, "--producer", "--transactional-id", "tx-{me}", "--topic", "role-{me}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -84,6 +87,7 @@ def test_refusals(both: SideBySide, wrong: str) -> None:
     both.same(*TO, *wrong.split())
 
 
+@pytest.mark.long
 def test_first_lines_of_refusals(both: SideBySide) -> None:
     for wrong in (
         "--add --allow-principal bob --topic t",
