@@ -34,9 +34,6 @@ _WALK_BYTES = 4608
 """What a search reads at once: index entries are 4096 bytes apart and a bit, and batches are mostly small or large."""
 _HEADER_BYTES = 27
 """As much of a batch as says where it ends and which offset is its last."""
-_LOADING = threading.RLock()
-"""Readers on several threads may be the first to need a segment's indexes; one of them reads or rebuilds them."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +50,7 @@ class Segment(SegmentEnd):
         "_hole",
         "_is_loaded",
         "_is_preallocated",
+        "_loading",
         "base_offset",
         "created_ms",
         "damage",
@@ -69,6 +67,8 @@ class Segment(SegmentEnd):
         self._disk = disk
         self._first_timestamp: int | None = None
         self._is_loaded = False
+        self._loading = threading.RLock()
+        """Readers on several threads may be the first to need the indexes; one of them reads or rebuilds them."""
         self._is_preallocated = False
         self._has_hidden = False
         self._hole: CorruptFileError | None = None
@@ -128,7 +128,7 @@ class Segment(SegmentEnd):
         """
         if self._is_loaded:
             return
-        with _LOADING:
+        with self._loading:
             if self.damage is not None:
                 raise self.damage
             if not self._is_loaded:
@@ -176,7 +176,7 @@ class Segment(SegmentEnd):
 
         What is no batch, or no batch of this place, is where the readable part ends: `CorruptFileError`.
         """
-        with _LOADING:
+        with self._loading:
             _log.warning("%s: building the indexes anew: %s", self.path(), reason)
             self.forget_indexes()
             scan = self.scan()

@@ -1,12 +1,13 @@
 """One segment: what goes in comes out, and its indexes never lie for long."""
 
 import struct
+import threading
 
 import pytest
 
 from ottla.protocol.records.batch import Batch, batches
 from ottla.storage.disk.atomic import read_whole
-from ottla.storage.disk.port import Access
+from ottla.storage.disk.port import Access, File
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.log_config import LogConfig
@@ -193,3 +194,38 @@ def test_released_segment_comes_back(disk: SimulatedDisk) -> None:
     data = placed(data_batch(1, timestamp=NOW_MS + 50), 112)
     segment.append(data, 112, NOW_MS + 50)
     assert segment.locate(112) == (6 * len(stored[0]), len(data))
+
+
+class StallingDisk(SimulatedDisk):
+    """Opens files with an ending only when told to go on."""
+
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self._ending = ending
+        self.is_stalled = threading.Event()
+        self.go_on = threading.Event()
+
+    def open(self, path: str, access: Access) -> File:
+        if path.endswith(self._ending) and access is Access.READ:
+            self.is_stalled.set()
+            assert self.go_on.wait(30)
+        return super().open(path, access)
+
+
+def test_a_segment_whose_indexes_take_long_to_read_does_not_hold_up_another() -> None:
+    disk = StallingDisk("00000000000000000100.index")
+    disk.make_directory("/s")
+    for base_offset in (100, 200):
+        written, _ = fill(disk, base_offset=base_offset)
+        written.seal()
+        written.flush()
+    slow, quick = (Segment.open(disk, "/s", base_offset, CONFIG) for base_offset in (100, 200))
+    reader = threading.Thread(target=slow.load)
+    reader.start()
+    try:
+        assert disk.is_stalled.wait(30)
+        assert quick.next_offset == 212
+    finally:
+        disk.go_on.set()
+        reader.join()
+    assert slow.next_offset == 112
