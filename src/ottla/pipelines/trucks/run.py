@@ -104,13 +104,15 @@ def _run_pipeline(
     pipeline = TruckPipeline(
         bootstrap=broker.bootstrap, checkpoints=options.data / "checkpoints", trigger=trigger, exactly_once=True
     )
-    arrived, ended = threading.Event(), threading.Event()
+    arrived, ended, interrupted = threading.Event(), threading.Event(), _noted_interrupts()
     watch = Watch(pipeline, progress, partitions=_PARTITIONS, earlier=earlier)
     driving = Companion(lambda: _drive(options, progress, earlier, arrived))
     watching = Companion(lambda: watch.run(ended))
     queries: list[SupervisedQuery] = []
 
     def check() -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         broker.check()
         driving.check()
         watching.check()
@@ -156,6 +158,23 @@ def _told_to_stop() -> Iterator[None]:
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _noted_interrupts() -> threading.Event:
+    """From here on Ctrl-C and `kill` set the event, and whoever looks at it ends; a second one ends at once.
+
+    An exception in the middle of a call to the JVM, where Spark's own handler raises one, comes out as py4j's.
+    """
+    noted = threading.Event()
+
+    def note(number: int, frame: object) -> None:
+        if noted.is_set():
+            raise KeyboardInterrupt
+        noted.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, note)
+    return noted
 
 
 def _prepare_topics(bootstrap: str) -> int:

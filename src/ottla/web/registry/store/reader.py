@@ -2,7 +2,8 @@
 
 Invariants: `state` is what all records before `position` say, in their order; a waiter for an offset hears once the
 record at that offset is part of the state. A topic that was cut or made anew is read again from its beginning; until
-that is done, the state of before is what there is.
+that is done, the state of before is what there is. The reader notices when its position is beyond the end, and the
+writer when it is given an offset that was read already.
 """
 
 import asyncio
@@ -19,6 +20,11 @@ from ottla.client.errors import OffsetResetNeededError
 from ottla.client.record import TopicPartition
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.replay import apply
+
+
+class LogCutError(OttlaError):
+    """The topic holds other records than those that were read."""
+
 
 _log: Final = logging.getLogger(__name__)
 _POLL_S: Final = 1.0
@@ -40,6 +46,8 @@ class LogReader:
         self._next = self.state
         """The state of what was read, ahead of `state` while the topic is read again."""
         self._reads_again = False
+        self._doubt: LogCutError | None = None
+        """Why all of it has to be read again; the loop that reads acts on it."""
         self._partition: Final = TopicPartition(topic, 0)
         self._client: Final = client
         self._waiting: Final[list[tuple[int, int, asyncio.Future[None]]]] = []
@@ -58,11 +66,16 @@ class LogReader:
 
     async def reach(self, offset: int) -> None:
         """Waits until the record at `offset` is part of the state."""
-        if self.position > offset and not self._reads_again:
+        if self.position > offset and not self._reads_again and self._doubt is None:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (offset, next(self._numbers), future))
         await future
+
+    def written(self, offset: int, position: int) -> None:
+        """A record was written at `offset` when all before `position` had been read: it can't be one of those."""
+        if offset < position and not self._reads_again:
+            self._doubt = LogCutError(f"a record was written at offset {offset}, and all before {position} were read")
 
     async def _run(self) -> None:
         while True:
@@ -91,13 +104,16 @@ class LogReader:
             while True:
                 try:
                     await self._poll(consumer)
-                except OffsetResetNeededError as error:
+                except (OffsetResetNeededError, LogCutError) as error:
                     _log.error("The schemas' topic was cut or made anew, so all of it is read again: %s", error)
-                    self._next, self.position, self._reads_again = RegistryState(), 0, True
+                    self._next, self.position = RegistryState(), 0
+                    self._reads_again, self._doubt = True, None
                     raise
 
     async def _poll(self, consumer: AsyncConsumer) -> None:
         records = await consumer.poll(_POLL_S)
+        if self._doubt is not None:
+            raise self._doubt
         self.trouble = None
         state = self._next
         began = time.monotonic()

@@ -205,8 +205,10 @@ class LogWriter:
     async def _write(self, records: Sequence[Record]) -> int:
         """The offset of the last one."""
         producer = await self._started()
+        position = self._reader.position
         futures = [await producer.enqueue(self._topic, value, key, partition=0) for key, value in records]
         written = await asyncio.gather(*futures)
+        self._reader.written(min(each.offset for each in written), position)
         return max(each.offset for each in written)
 
     async def _started(self) -> AsyncProducer:
