@@ -63,7 +63,9 @@ class Transactions(Worker):
         if not self.attempt("transactional ids", lambda: client.init_transactions(_ASK_SECONDS)):
             return
         for _ in range(self.dice.randrange(1, 4)):
-            client.begin_transaction()
+            # On a busy machine records of the one before may have timed out, and it is to be aborted first.
+            if not self.attempt("transactions begun", client.begin_transaction):
+                return
             for _ in range(self.dice.randrange(1, 30)):
                 client.produce(self.dice.choice(SOURCES), b"soak")
             client.flush(_ASK_SECONDS)
