@@ -7,7 +7,7 @@ from itertools import count, pairwise
 
 import pytest
 
-from ottla.broker.adapters.coordinator_load import RETRY_MS_MAX, RETRY_MS_MIN
+from ottla.broker.adapters.coordinator_load import RETRY_MS_MAX, RETRY_MS_MIN, ReadInThread
 from ottla.coordinator.runtime.shard import ShardStatus
 from tests.unit.broker.coordinator.conftest import CoordinatorBroker
 from tests.unit.broker.coordinator.test_group_call import commit, fetch
@@ -50,18 +50,29 @@ def test_others_have_their_turn_within_a_batch(
     assert fetch(again) == {("orders", 0): 7, ("orders", 1): 7}
 
 
-def test_a_load_that_failed_is_repeated_until_it_succeeds(
-    make_coordinator: Callable[..., CoordinatorBroker],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+@pytest.fixture
+def partition(make_coordinator: Callable[..., CoordinatorBroker]) -> int:
+    """Holds an offset of a group, 7 in `orders`, that a broker which is closed now has committed."""
     first = make_coordinator()
     first.create_internal()
     first.broker.create("orders", 1)
     commit(first, "orders", 0, offset=7)
-    partition = first.broker.coordinators.groups.partition_for("g")
     first.broker.close()
+    return first.broker.coordinators.groups.partition_for("g")
 
+
+def reads_by(coordinator: CoordinatorBroker, read: ReadInThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the log of the groups read so."""
+    loader = coordinator.broker.coordinators._loaders[0]
+    monkeypatch.setattr(loader, "_settings", loader._settings._replace(read=read))
+
+
+def test_a_load_that_failed_is_repeated_until_it_succeeds(
+    make_coordinator: Callable[..., CoordinatorBroker],
+    partition: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     again = make_coordinator()
     shards = again.broker.coordinators.groups.shards
     again.broker.create("orders", 1)
@@ -71,8 +82,7 @@ def test_a_load_that_failed_is_repeated_until_it_succeeds(
         result = OSError(errno.EIO, "Input/output error") if broken else source()
         again.broker.loop.call_soon(lambda: done(result))
 
-    loader = again.broker.coordinators._loaders[0]
-    monkeypatch.setattr(loader, "_settings", loader._settings._replace(read=read))
+    reads_by(again, read, monkeypatch)
     with caplog.at_level(logging.ERROR):
         again.create_internal()
         again.broker.loop.run()
@@ -94,25 +104,17 @@ def test_a_load_that_failed_is_repeated_until_it_succeeds(
 
 def test_a_partition_that_another_broker_took_over_is_not_tried_again(
     make_coordinator: Callable[..., CoordinatorBroker],
+    partition: int,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    first = make_coordinator()
-    first.create_internal()
-    first.broker.create("orders", 1)
-    commit(first, "orders", 0, offset=7)
-    partition = first.broker.coordinators.groups.partition_for("g")
-    first.broker.close()
-
     again = make_coordinator()
 
     def read_damaged(source: Callable[[], bytes], done: Callable[[bytes | Exception], None]) -> None:
         damaged = source()[:-1] + b"?"
         again.broker.loop.call_soon(lambda: done(damaged))
 
-    loader = again.broker.coordinators._loaders[0]
-    settings = loader._settings._replace(read=read_damaged)
-    monkeypatch.setattr(loader, "_settings", settings)
+    reads_by(again, read_damaged, monkeypatch)
     again.create_internal()
     again.broker.loop.run()
     assert "does not match its checksum" in caplog.text
