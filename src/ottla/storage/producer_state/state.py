@@ -19,13 +19,16 @@ from ottla.storage.producer_state.verification import VerificationEntry
 class ProducerState:
     """The producers of one partition."""
 
-    __slots__ = ("_verifications", "end_offset", "entries", "expiration_ms", "transactions")
+    __slots__ = ("_receipts_used", "_verifications", "end_offset", "entries", "expiration_ms", "transactions")
 
     def __init__(self, expiration_ms: int) -> None:
         self.expiration_ms = expiration_ms
         self.entries: dict[int, ProducerEntry] = {}
         self.transactions = OpenTransactions()
         self._verifications: dict[int, VerificationEntry] = {}
+        """Questions that no batch was appended for yet."""
+        self._receipts_used: dict[int, VerificationEntry] = {}
+        """Questions whose answer opened the transaction that is open now; other writes may still wait for it."""
         self.end_offset = 0
 
     def find_duplicate(self, batch: Batch) -> BatchMetadata | None:
@@ -71,7 +74,7 @@ class ProducerState:
             self.entries[entry.producer_id] = entry
             if check.started_offsets:
                 started += [(offset, entry.producer_id) for offset in check.started_offsets]
-                self._verifications.pop(entry.producer_id, None)
+                self._use_receipt(entry.producer_id)
             if check.voided_below_epoch != NO_PRODUCER_EPOCH:
                 self._void(entry.producer_id, check.voided_below_epoch)
         if started:
@@ -95,10 +98,17 @@ class ProducerState:
             completed.producer_id, completed.first_offset, completed.last_offset, last_stable_offset
         )
 
+    def _use_receipt(self, producer_id: int) -> None:
+        verification = self._verifications.pop(producer_id, None)
+        if verification is not None:
+            self._receipts_used[producer_id] = verification
+
     def _void(self, producer_id: int, below_epoch: int) -> None:
-        verification = self._verifications.get(producer_id)
-        if verification is not None and verification.producer_epoch < below_epoch:
-            del self._verifications[producer_id]
+        for verifications in (self._verifications, self._receipts_used):
+            verification = verifications.get(producer_id)
+            if verification is not None and verification.producer_epoch < below_epoch:
+                verification.is_void = True
+                del verifications[producer_id]
 
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """Whether the producer has a transaction open here in this epoch."""
@@ -123,8 +133,11 @@ class ProducerState:
         return verification
 
     def check_verified(self, batch: Batch, verification: VerificationEntry | None) -> None:
-        """Refuses a batch that would open a transaction which the coordinator was not asked about."""
-        if batch.is_control or self.has_open_transaction(batch.producer_id, batch.producer_epoch):
+        """Refuses a batch of a transaction which the coordinator was not asked about, or that is over."""
+        if batch.is_control:
+            return
+        is_void = verification is not None and verification.is_void
+        if not is_void and self.has_open_transaction(batch.producer_id, batch.producer_epoch):
             return
         self._check_epoch(batch.producer_id, batch.producer_epoch)
         if verification is None or self._verifications.get(batch.producer_id) is not verification:
@@ -152,6 +165,7 @@ class ProducerState:
         self.entries = {}
         self.transactions.clear()
         self._verifications = {}
+        self._receipts_used = {}
         self.end_offset = end_offset
 
     def remove_expired(self, now_ms: int) -> None:
@@ -159,9 +173,10 @@ class ProducerState:
         for producer_id, entry in list(self.entries.items()):
             if self._is_expired(entry, now_ms):
                 del self.entries[producer_id]
-        for producer_id, verification in list(self._verifications.items()):
-            if now_ms - verification.created_ms >= self.expiration_ms:
-                del self._verifications[producer_id]
+        for verifications in (self._verifications, self._receipts_used):
+            for producer_id, verification in list(verifications.items()):
+                if now_ms - verification.created_ms >= self.expiration_ms:
+                    del verifications[producer_id]
 
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
         return entry.transaction_first_offset is None and now_ms - entry.last_timestamp >= self.expiration_ms

@@ -14,13 +14,15 @@ come right behind the marker of epoch 5: that one leaves a question of epoch 5 a
 class VerificationEntry:
     """An open question about one producer, identical only to itself."""
 
-    __slots__ = ("created_ms", "lowest_sequence", "producer_epoch", "supports_epoch_bump")
+    __slots__ = ("created_ms", "is_void", "lowest_sequence", "producer_epoch", "supports_epoch_bump")
 
     def __init__(self, created_ms: int, sequence: int, producer_epoch: int, *, supports_epoch_bump: bool) -> None:
         self.created_ms = created_ms
         self.lowest_sequence = sequence
         self.producer_epoch = producer_epoch
         self.supports_epoch_bump = supports_epoch_bump
+        self.is_void = False
+        """Whether a marker has come since, so that the question was about a transaction that is over."""
 
     def note(self, sequence: int, producer_epoch: int) -> None:
         """Another request asks too: the lowest sequence number of the newest epoch has to be appended first."""

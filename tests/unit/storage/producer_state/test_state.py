@@ -90,6 +90,19 @@ def test_a_marker_voids_the_receipt_even_if_it_ends_nothing(state: ProducerState
         state.check_verified(batch, receipt)
 
 
+def test_a_write_that_outlives_its_transaction_is_not_taken_into_the_next_one(state: ProducerState) -> None:
+    batch = Batch(produced(1, 0, 0, transactional=True))
+    receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    take_in(state, produced(1, 0, 0, transactional=True), 0)
+    state.check_verified(batch, receipt)
+    take_in(state, marker(1, 0, COMMIT), 1)
+    next_receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
+    take_in(state, produced(1, 0, 1, transactional=True), 2)
+    state.check_verified(batch, next_receipt)
+    with pytest.raises(InvalidTxnStateError):
+        state.check_verified(batch, receipt)
+
+
 def test_with_epoch_bumps_the_end_of_the_last_transaction_leaves_the_next_ones_receipt(state: ProducerState) -> None:
     take_in(state, produced(1, 4, 0, transactional=True), 0)
     batch = Batch(produced(1, 5, 0, transactional=True))
