@@ -1,6 +1,7 @@
 """The sink inside of Spark: what a user's writes leave in topics."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,6 +144,29 @@ def test_values_of_5_mb_and_none_and_headers_pass_through(
     assert sorted(len(value or b"") for _, value, _ in found) == [0, 0, 5_000_000]
     assert sum(key is None for key, _, _ in found) == sum(value is None for _, value, _ in found) == 1
     assert [headers for _, _, headers in found if headers] == [[("a", b"1"), ("a", None)]]
+
+
+def test_the_time_of_a_record_is_the_column_timestamp(
+    numbers: "DataFrame", spark: "SparkSession", copy: Copy, broker: Server, topic: CreateTopic, checkpoint: str
+) -> None:
+    first_ms = 1_600_000_000_000
+    source, once, often = topic(partitions=2), topic(partitions=2), topic(partitions=2)
+    # Milliseconds in a batch, Spark's timestamps in a stream, and null for now.
+    before = time.time()
+    timestamp = f"if(key = '7', null, {first_ms} + cast(key as bigint)) as timestamp"
+    append(numbers.selectExpr("*", timestamp), broker, topic=source)
+    copy(source, once, "key, value, timestamp", exactlyOnce="true")
+    copy(source, often, "key, value, timestamp", checkpoint=f"{checkpoint}-often", most="1000")
+    with Admin(bootstrap_servers=broker.bootstrap) as admin:
+        wait_for_markers(admin, once)
+    options = {"kafka.bootstrap.servers": broker.bootstrap, "isolation.level": "read_committed"}
+    for name in (source, once, often):
+        found = spark.read.format("ottla").options(**options, subscribe=name).load()
+        rows = found.selectExpr("cast(key as string) as key", "unix_millis(timestamp) as ms").collect()
+        times = {int(row.key): row.ms for row in rows}
+        assert len(rows) == len(times) == 1000
+        assert before * 1000 - 1 <= times.pop(7) <= time.time() * 1000
+        assert times == {number: first_ms + number for number in times}
 
 
 @pytest.mark.parametrize(

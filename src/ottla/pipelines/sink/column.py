@@ -1,19 +1,29 @@
 """The columns that a data frame needs to be written: Spark's Kafka connector's names and types, checked on the driver.
 
-`value` has to be there, `key`, `headers`, `partition` and `topic` may be. `offset`, `timestamp` and `timestampType`,
-which reading gives, are left out without a word, so that what was read can be written as it is. Any other column is
-refused: a mistyped `key` would otherwise be lost without anybody noticing.
+`value` has to be there, `key`, `headers`, `partition` and `topic` may be, and so may `timestamp`, which is Ottla's own:
+the time of the record. `offset` and `timestampType`, which reading gives, are left out without a word, so that what was
+read can be written as it is. Any other column is refused: a mistyped `key` would otherwise be lost unnoticed.
 """
 
 import difflib
 from typing import Final
 
-from pyspark.sql.types import ArrayType, BinaryType, DataType, IntegerType, StringType, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from ottla.pipelines.sink.error import SinkSchemaError
 
-WRITTEN: Final = ("key", "value", "headers", "partition", "topic")
-_READ_ONLY: Final = frozenset({"offset", "timestamp", "timestampType"})
+WRITTEN: Final = ("key", "value", "headers", "partition", "topic", "timestamp")
+_READ_ONLY: Final = frozenset({"offset", "timestampType"})
 _TEXT_OR_BYTES: Final = "string or binary"
 _EXPECTED: Final = {
     "key": _TEXT_OR_BYTES,
@@ -21,6 +31,7 @@ _EXPECTED: Final = {
     "headers": "array<struct<key: string, value: binary>>",
     "partition": "int",
     "topic": "string",
+    "timestamp": "timestamp or bigint (milliseconds)",
 }
 
 
@@ -56,6 +67,8 @@ def _is_right(name: str, found: DataType) -> bool:
         return isinstance(found, StringType)
     if name == "partition":
         return isinstance(found, IntegerType)
+    if name == "timestamp":
+        return isinstance(found, (TimestampType, TimestampNTZType, LongType))
     if name == "headers":
         return _is_headers(found)
     return isinstance(found, (StringType, BinaryType))

@@ -14,6 +14,7 @@ from ottla.client.record import TopicPartition
 from ottla.pipelines.sink.backlog import Backlog
 from ottla.pipelines.sink.delivery import Delivery, DeliveryTerms, EncodedBatch
 from ottla.pipelines.sink.producer_number import ProducerNumbers
+from ottla.pipelines.sink.record_time import with_record_times
 from ottla.pipelines.sink.row_routing import RoutedRows, RowRouting
 from ottla.pipelines.sink.worker_cluster import WorkerCluster
 from ottla.protocol.records.arrow import encode_batches
@@ -51,7 +52,7 @@ class RecordSender:
         """Writes the rows of all `pyarrow.RecordBatch`es and waits until they are acknowledged; how many they were."""
         try:
             for batch in self._gathered(batches):
-                self._send(routing.route(batch))
+                self._send(routing.route(with_record_times(batch)))
             self._backlog.wait()
         except BaseException:
             self._thread.call_soon(self._delivery.cancel)

@@ -15,7 +15,7 @@ from ottla.client.producer.partitioner.murmur2 import key_partitions
 from ottla.pipelines.sink.error import SinkError
 from ottla.protocol.records.arrow_source import source_of
 
-_FIELDS: Final = ("value", "key", "headers")
+_FIELDS: Final = ("value", "key", "headers", "timestamp")
 _PARTITION: Final = pa.int32()
 
 PartitionCount = Callable[[str, int], int]
@@ -24,7 +24,7 @@ of that name."""
 
 
 class RoutedRows(NamedTuple):
-    """Rows of one partition: the columns `value`, `key` and `headers`, as far as there are any."""
+    """Rows of one partition: the columns `value`, `key`, `headers` and `timestamp`, as far as there are any."""
 
     topic: str
     partition: int

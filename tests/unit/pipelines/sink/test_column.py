@@ -16,6 +16,8 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
+    TimestampType,
 )
 
 from ottla.pipelines.sink.column import check_schema
@@ -34,6 +36,8 @@ TYPES = {
     "bigint": LongType(),
     "headers": headers_of(BinaryType()),
     "text_headers": headers_of(StringType()),
+    "timestamp": TimestampType(),
+    "local_timestamp": TimestampNTZType(),
     "map": MapType(StringType(), BinaryType()),
 }
 
@@ -48,6 +52,9 @@ def schema_of(text: str) -> StructType:
         "value string, topic string",
         "key string, value binary, topic string, partition int",
         "value binary, topic string, headers headers",
+        "value binary, topic string, timestamp timestamp",
+        "value binary, topic string, timestamp local_timestamp",
+        "value binary, topic string, timestamp bigint",
     ],
 )
 def test_right_columns_pass(schema: str) -> None:
@@ -69,6 +76,11 @@ def test_what_was_read_can_be_written_as_it_is() -> None:
         ("value string, topic string, partition bigint", "partition", "has to be int, not bigint"),
         ("value string, topic string, headers map", "headers", "has to be array"),
         ("value string, topic string, headers text_headers", "headers", "has to be array"),
+        (
+            "value string, topic string, timestamp string",
+            "timestamp",
+            "has to be timestamp or bigint (milliseconds), not",
+        ),
         ("valeu string, topic string", "valeu", "did you mean 'value'"),
         ("value string, topic string, truck int", "truck", "is none of key, value, headers, partition, topic"),
         ("value string, value string, topic string", "value", "two columns"),

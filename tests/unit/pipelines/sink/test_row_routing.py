@@ -49,6 +49,12 @@ def test_rows_without_key_and_partition_take_the_partitions_in_turn_a_slice_each
     assert sorted(partitions) == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
+def test_times_travel_with_their_rows() -> None:
+    batch = pa.record_batch({"value": ["a", "b"], "partition": pa.array([1, 0], pa.int32()), "timestamp": [5, None]})
+    found = {each.partition: each.rows.column("timestamp").to_pylist() for each in RowRouting("t", four).route(batch)}
+    assert found == {1: [5], 0: [None]}
+
+
 def test_null_keys_among_others_go_together() -> None:
     found = routed(RowRouting("t", lambda *_: 1000), key=[None, b"k", None], value=[b"1", b"2", b"3"])
     assert [b"1", b"3"] in [values for _, _, values in found]
