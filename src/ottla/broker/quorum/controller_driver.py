@@ -76,8 +76,17 @@ class ControllerDriver:
             self._renounce(f"the quorum's role is {role.kind.value} in epoch {role.epoch}")
 
     def committed(self, offset: int) -> None:
-        """Records up to `offset` are committed: answers that waited for them leave."""
-        self.controller.committed(offset)
+        """Records up to `offset` are committed: answers that waited for them leave.
+
+        What breaks in a caller's callback is that caller's loss. The metadata is true, and the other answers leave.
+        """
+        is_told = False
+        while not is_told:
+            try:
+                self.controller.committed(offset)
+                is_told = True
+            except Exception as error:  # noqa: BLE001 - an edge: callbacks of all kinds of callers
+                _log.error("[Controller id=%d] an answer was lost on its way: %s", self.node_id, error, exc_info=error)
         self._arm()
 
     def submit(self, request: Request, caller: Caller) -> Answer:

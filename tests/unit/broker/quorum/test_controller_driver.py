@@ -88,6 +88,20 @@ def test_an_operation_that_breaks_before_it_wrote_is_refused_and_no_more(monkeyp
     run(scenario)
 
 
+def test_a_caller_that_breaks_on_its_answer_costs_nobody_else_theirs() -> None:
+    async def scenario(replica: Replica) -> None:
+        def broken(answer: Answer) -> NoReturn:
+            raise ValueError("cannot be encoded")
+
+        caller = Caller(api_version=1)
+        replica.driver.submit(quota("ann"), caller).when_done(broken)
+        await given(replica.driver.submit(quota("bob"), caller))
+        assert replica.failures == []
+        assert replica.driver.is_active
+
+    run(scenario)
+
+
 def test_a_heartbeat_of_an_unknown_broker_is_refused() -> None:
     async def scenario(replica: Replica) -> None:
         request = BrokerHeartbeatRequest(broker_id=5, broker_epoch=1)
