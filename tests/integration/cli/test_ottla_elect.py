@@ -65,9 +65,13 @@ def test_a_forced_election_takes_the_replica_that_knows_most(tmp_path: Path) -> 
         with Admin(bootstrap_servers=cluster.bootstrap) as admin:
             admin.create_topics([NewTopic("duck", assignment={0: numbers})])
         produce(cluster, 0, 100)
+        harmless = ottla("cluster", "can-stop", str(numbers[1]), "-b", cluster.bootstrap)
+        assert (harmless.returncode, harmless.stdout.splitlines()[0]) == (0, f"✓ broker {numbers[1]} can be stopped")
         naps(cluster, second, numbers[0], numbers[2])
         produce(cluster, 100, 150)
         naps(cluster, third, numbers[0])
+        asked = ottla("cluster", "can-stop", str(numbers[0]), "-b", servers_of(cluster), "--json")
+        assert (asked.returncode, "duck-0" in json.loads(asked.stdout)["offline"]) == (1, True)
         produce(cluster, 150, 160)
         naps(cluster, first)
         second.start()

@@ -1,7 +1,7 @@
 """What a cluster is like now: its brokers, its quorum, and the partitions that are in trouble."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ottla.base.errors import OttlaError
@@ -56,7 +56,7 @@ async def cluster_state(admin: AsyncAdmin) -> ClusterState:
     )
     topics = await admin.describe_topics(names)
     brokers, minimums, quorum, features = await asyncio.gather(
-        _brokers(admin, description, topics), _min_isrs(admin, topics), _quorum(admin), _features(admin)
+        _brokers(admin, description, topics), min_isrs(admin, _lagging(topics)), quorum_info(admin), _features(admin)
     )
     return ClusterState(
         description,
@@ -112,13 +112,17 @@ async def _brokers(
     return states
 
 
-async def _min_isrs(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) -> dict[str, int]:
-    """`min.insync.replicas` of the topics for which it can matter."""
-    refused: dict[ConfigResource, OttlaError] = {}
-    lagging = [
+def _lagging(topics: Mapping[str, TopicDescription]) -> list[str]:
+    """Topics for which `min.insync.replicas` can matter."""
+    return [
         name for name, topic in topics.items() if any(len(info.isr) < len(info.replicas) for info in topic.partitions)
     ]
-    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in lagging]
+
+
+async def min_isrs(admin: AsyncAdmin, names: Collection[str]) -> dict[str, int]:
+    """`min.insync.replicas` of topics; those that may not be seen are left out."""
+    refused: dict[ConfigResource, OttlaError] = {}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     found = await admin.describe_configs(resources, errors=refused) if resources else {}
     return {
         resource.name: int(entries["min.insync.replicas"].value or 1)
@@ -127,7 +131,8 @@ async def _min_isrs(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) -
     }
 
 
-async def _quorum(admin: AsyncAdmin) -> QuorumInfo | None:
+async def quorum_info(admin: AsyncAdmin) -> QuorumInfo | None:
+    """The quorum, None for who may not see it."""
     try:
         return await admin.describe_metadata_quorum()
     except OttlaError:

@@ -105,7 +105,7 @@ def _health(state: ClusterState) -> list[Text]:
         (trouble.under_replicated, "under-replicated: a broker is down or slow for", Tone.WARN),
     ):
         if partitions:
-            found = f"✗ {counted(len(partitions), 'partition')} {words} {_named(partitions)}"
+            found = f"✗ {counted(len(partitions), 'partition')} {words} {named(partitions)}"
             lines.append(Toned(found, tone))
     lines += [
         Toned(f"✗ broker {broker.node.id} is fenced: it does not send heartbeats; is its process running?", Tone.BAD)
@@ -120,7 +120,8 @@ def _health(state: ClusterState) -> list[Text]:
     return lines or [Toned("✓ all partitions are online and in sync", Tone.GOOD)]
 
 
-def _named(partitions: Sequence[TopicPartition]) -> str:
+def named(partitions: Sequence[TopicPartition]) -> str:
+    """The first few by name, and how many more there are."""
     shown = ", ".join(map(str, partitions[:_NAMED_MAX]))
     return shown + (f" and {len(partitions) - _NAMED_MAX} more" if len(partitions) > _NAMED_MAX else "")
 

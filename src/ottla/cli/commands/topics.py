@@ -4,6 +4,8 @@ ottla topics list                       all topics
 ottla topics describe orders            partitions, replicas, offsets, sizes, settings
 ottla topics create orders -p 6 -c retention.ms=86400000
 ottla topics alter orders -p 12         more partitions
+ottla topics repartition orders wide -p 12   copies into more partitions, in order per key
+ottla topics describe orders --sizes    bytes and rate of each partition, the hottest first
 ottla topics delete orders
 """
 
@@ -18,6 +20,7 @@ _ACTIONS = {
     "create": "create topics",
     "delete": "delete topics with all their records",
     "alter": "add partitions, change settings",
+    "repartition": "copy a topic into one with another number of partitions, in order per key",
 }
 
 
@@ -42,6 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     alter.add_argument("-c", "--config", action="append", default=[], metavar="KEY=VALUE", help="set a setting")
     alter.add_argument("-u", "--unset", action="append", default=[], metavar="KEY", help="back to the default")
     alter.add_argument("--dry-run", action="store_true", help="only check whether it could be done")
+    add_yes(alter)
+    copy = actions["repartition"]
+    copy.add_argument("old", metavar="TOPIC", help="the topic to read")
+    copy.add_argument("new", metavar="NEW", help="the topic to write; it is made if it is not there")
+    copy.add_argument("-p", "--partitions", type=int, metavar="N", help="how many partitions NEW gets")
+    copy.add_argument(
+        "--partitioner", choices=("murmur2", "crc32"), default="murmur2",
+        help="how the producers of NEW choose: murmur2 as Java's and Ottla's, crc32 as librdkafka's default",
+    )  # fmt: skip
 
 
 def _add_view(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -53,6 +65,10 @@ def _add_view(actions: dict[str, argparse.ArgumentParser]) -> None:
     describe = actions["describe"]
     describe.add_argument("topics", nargs="+", metavar="TOPIC", help="the names")
     describe.add_argument("--all-configs", action="store_true", help="also settings that nobody changed")
+    describe.add_argument("--sizes", action="store_true", help="bytes and rate of each partition, the hottest first")
+    describe.add_argument(
+        "--seconds", type=float, default=3.0, metavar="S", help="how long --sizes looks at rates (default: 3)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,11 +77,15 @@ def run(options: argparse.Namespace) -> int:
         from ottla.cli.output.confirmation import confirm
 
         confirm(f"Delete {', '.join(options.topics)} with all records?", is_answered=options.yes)
-    from ottla.cli.commands import topics_change, topics_view
+    if options.action == "repartition":
+        from ottla.cli.commands.topics_repartition import repartition
+
+        return repartition(options)
+    from ottla.cli.commands import topics_change, topics_sizes, topics_view
 
     work = {
         "list": topics_view.list_topics,
-        "describe": topics_view.describe,
+        "describe": topics_sizes.sizes if options.action == "describe" and options.sizes else topics_view.describe,
         "create": topics_change.create,
         "delete": topics_change.delete,
         "alter": topics_change.alter,

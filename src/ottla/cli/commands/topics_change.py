@@ -1,16 +1,21 @@
 """`ottla topics create`, `delete` and `alter`."""
 
 import argparse
+import sys
 
 from ottla.base.errors import OttlaError
+from ottla.cli.commands.topics_key import has_keys, key_warning
 from ottla.cli.commands.topics_name import described
-from ottla.cli.connection import key_value
+from ottla.cli.connection import client_settings, key_value
 from ottla.cli.output.advice import CommandError, advised
+from ottla.cli.output.confirmation import confirm
 from ottla.cli.output.document import print_document
 from ottla.cli.output.quantity import counted
+from ottla.cli.output.style import Style, Tone
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import AlterConfigOp, AlterConfigOpType, ConfigResource, ConfigResourceType
-from ottla.client.admin.value.topic import CreatedTopic, NewTopic
+from ottla.client.admin.value.topic import CreatedTopic, NewTopic, TopicDescription
+from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 
@@ -82,7 +87,10 @@ async def alter(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     operations += [AlterConfigOp(name, None, AlterConfigOpType.DELETE) for name in options.unset]
     if options.partitions is None and not operations:
         raise CommandError("nothing to change: give --partitions, --config or --unset")
-    before = len((await described(admin, [options.topic]))[options.topic].partitions)
+    topic = (await described(admin, [options.topic]))[options.topic]
+    before = len(topic.partitions)
+    if options.partitions is not None and options.partitions > before:
+        await _warn_of_keys(admin, options, topic)
     if operations:
         resource = ConfigResource(ConfigResourceType.TOPIC, options.topic)
         await admin.incremental_alter_configs({resource: operations}, validate_only=options.dry_run)
@@ -101,6 +109,17 @@ async def alter(admin: AsyncAdmin, options: argparse.Namespace) -> int:
         verb = "could have" if options.dry_run else "has"
         print(f"{options.topic} {verb} {counted(options.partitions, 'partition')}, {before} before.")
     return 0
+
+
+async def _warn_of_keys(admin: AsyncAdmin, options: argparse.Namespace, topic: TopicDescription) -> None:
+    """More partitions can't be taken back: on a terminal the user decides, a script is told."""
+    keyed = await has_keys(admin, topic, client_settings(options, CONSUMER_KEYS))
+    if keyed is False:
+        return
+    warning = key_warning(topic.name, len(topic.partitions), options.partitions, is_certain=keyed is True)
+    print(Style.of(sys.stderr).paint(f"warning: {warning}", Tone.WARN), file=sys.stderr)
+    if sys.stdin.isatty() and not options.dry_run:
+        confirm(f"Give {topic.name} {options.partitions} partitions?", is_answered=options.yes)
 
 
 def _raise_first(failed: dict[str, OttlaError]) -> None:

@@ -92,7 +92,7 @@ def _summary(topic: TopicDescription) -> dict[str, object]:
     }
 
 
-class _Extent(NamedTuple):
+class Extent(NamedTuple):
     """What a partition holds; None where nobody could tell."""
 
     start: int | None
@@ -107,18 +107,18 @@ class _Extent(NamedTuple):
 
 class _Detail(NamedTuple):
     topic: TopicDescription
-    extents: Mapping[int, _Extent]
+    extents: Mapping[int, Extent]
     configs: Mapping[str, ConfigEntry]
 
 
 async def describe(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     """Prints all there is to know about topics."""
     topics = await described(admin, options.topics)
-    extents, configs = await asyncio.gather(_extents(admin, topics), _configs(admin, topics))
+    found, configs = await asyncio.gather(extents(admin, topics), _configs(admin, topics))
     details = [
         _Detail(
             topic,
-            {number: extent for (name, number), extent in extents.items() if name == topic.name},
+            {number: extent for (name, number), extent in found.items() if name == topic.name},
             {
                 name: entry
                 for name, entry in sorted(configs.get(topic.name, {}).items())
@@ -134,7 +134,8 @@ async def describe(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     return 0
 
 
-async def _extents(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) -> dict[TopicPartition, _Extent]:
+async def extents(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) -> dict[TopicPartition, Extent]:
+    """What the leaders of all partitions say."""
     leaders = {
         TopicPartition(topic.name, info.partition): info.leader
         for topic in topics.values()
@@ -156,7 +157,7 @@ async def _extents(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) ->
         if not replica.is_future
     }
     return {
-        partition: _Extent(
+        partition: Extent(
             starts[partition].offset if partition in starts else None,
             ends[partition].offset if partition in ends else None,
             None if leader is None else sizes.get((leader, partition)),
@@ -212,7 +213,7 @@ def _text(detail: _Detail, style: Style) -> str:
     return "\n".join([*lines, "", table(headers, rows, style)])
 
 
-def _partition_row(info: PartitionDescription, extent: _Extent) -> list[object]:
+def _partition_row(info: PartitionDescription, extent: Extent) -> list[object]:
     is_complete = len(info.isr) == len(info.replicas)
     isr = ", ".join(map(str, info.isr)) or "none"
     return [
