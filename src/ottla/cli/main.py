@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "log": Command("ottla.cli.commands.log", "look into the files of a log"),
     "schemas": Command("ottla.cli.commands.schemas", "list, show, check, register and compare schemas in a registry"),
     "registry": Command("ottla.cli.commands.registry", "run a schema registry for Confluent's clients"),
+    "rest": Command("ottla.cli.commands.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
     "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
     "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }

@@ -33,3 +33,7 @@ class InvalidRuleError(OttlaError):
 
 class UnknownLevelError(OttlaError):
     """A text names no compatibility level: the registry's error 42203."""
+
+
+class InvalidValueError(OttlaError):
+    """A value, or its bytes, don't fit the schema that they should follow."""

@@ -1,101 +1,21 @@
-"""`ottla registry` as a process of its own, and plain JSON requests to it."""
+"""`ottla registry` as a process of its own."""
 
-import http.client
-import json
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tests.kafka.port import free_port
+from tests.integration.web.service_process import ServiceProcess, eventually
 
-START_SECONDS: Final = 60
 TYPE: Final = "application/vnd.schemaregistry.v1+json"
 
 
-class RegistryProcess:
-    """One instance; `settings` are the registry's, with underscores for dots."""
+class RegistryProcess(ServiceProcess):
+    """One instance; it is up once it answers and knows a primary."""
 
-    def __init__(self, directory: Path, bootstrap: str, **settings: str) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.log = directory / "registry.log"
-        self._arguments = ["-b", bootstrap, "-l", f"127.0.0.1:{self.port}"]
-        for name, value in settings.items():
-            self._arguments += ["-X", f"{name.replace('_', '.')}={value}"]
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def listen_at(self, port: int, listeners: str) -> None:
-        """Several listeners, of which the one at `port` speaks plain HTTP."""
-        self.port, self.url = port, f"http://127.0.0.1:{port}"
-        self._arguments[3] = listeners
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    def start(self, *, wait: bool = True) -> "RegistryProcess":
-        with self.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ottla.cli.main", "registry", *self._arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        if wait:
-            self.wait_until_elected()
-        return self
+    command = "registry"
+    content_type = TYPE
 
     def wait_until_elected(self) -> None:
         """Returns once it answers and knows a primary."""
-        eventually(lambda: "The primary is" in self.log.read_text() and self.is_ready(), self)
+        eventually(self.is_up, self)
 
-    def is_ready(self) -> bool:
-        try:
-            return self.ask("GET", "/readyz")[0] == 200
-        except OSError:
-            return False
-
-    def ask(
-        self, method: str, path: str, body: object = None, raw: bytes | None = None, **headers: str
-    ) -> tuple[int, Any]:
-        """Status and decoded answer of one request; path and body are sent as they are."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
-        try:
-            connection.request(method, path, data, {"Content-Type": TYPE, **headers})
-            response = connection.getresponse()
-            answer = response.read()
-        finally:
-            connection.close()
-        is_json = "json" in (response.getheader("content-type") or "")
-        return response.status, json.loads(answer) if is_json and answer else answer.decode()
-
-    def stop(self) -> int:
-        if self._process is None:
-            return 0
-        self._process.terminate()
-        code = self._process.wait(START_SECONDS)
-        self._process = None
-        return code
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def output(self) -> str:
-        return self.log.read_text()[-4000:]
-
-
-def eventually(holds: Callable[[], bool], registry: RegistryProcess, seconds: float = START_SECONDS) -> None:
-    """Waits until something holds; fails with what the registry said last."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, registry.output()
-        time.sleep(0.05)
+    def is_up(self) -> bool:
+        return "The primary is" in self.log.read_text() and self.is_ready()

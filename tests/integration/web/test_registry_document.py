@@ -1,34 +1,23 @@
 """docs/REGISTRY.md: its commands run, and its settings exist; the commands of `ottla schemas` say what they say."""
 
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-from ottla.cli.kafka.schema_registry_stop import registry_processes
+from ottla.cli.kafka.schema_registry_start import SCRIPT
+from ottla.cli.kafka.service_script import processes
 from ottla.web.registry.config import REGISTRY_KEYS
+from tests.integration.web import page
 from tests.integration.web.registry_process import RegistryProcess
-
-PAGE = Path(__file__).parents[3] / "docs" / "REGISTRY.md"
 
 
 def run(script: str, registry: RegistryProcess, directory: Path) -> str:
-    """What a script prints, which has to end well; `localhost:8081` is the registry of the test."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "OTTLA_SCHEMA_REGISTRY": registry.url}
-    text = script.replace("localhost:8081", f"127.0.0.1:{registry.port}")
-    command = ["sh", "-e", "-c", text]
-    done = subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, ""), (text, done.stdout, done.stderr)
-    return done.stdout
+    """What a script prints; `localhost:8081` is the registry of the test."""
+    return page.run(script, {"localhost:8081": registry.port}, directory, OTTLA_SCHEMA_REGISTRY=registry.url)
 
 
 def test_the_commands_of_the_page(registry: RegistryProcess, tmp_path: Path) -> None:
-    scripts = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    said = [run(script, registry, tmp_path) for script in scripts]
+    said = [run(script, registry, tmp_path) for script in page.scripts_of("REGISTRY.md")]
     assert "orders-value version 1, id " in said[0]
     assert "grown.avsc may be the next version of orders-value (BACKWARD)" in said[0]
     assert '+      "name": "total",' in said[0]
@@ -39,14 +28,7 @@ def test_the_commands_of_the_page(registry: RegistryProcess, tmp_path: Path) -> 
 
 
 def test_the_settings_of_the_page() -> None:
-    rows = re.findall(r"^\| (`.*?) \| (.*?) \|", PAGE.read_text(), re.MULTILINE)
-    named = [(name, default) for names, default in rows for name in re.findall(r"`(.*?)`", names)]
-    assert len(named) > 10
-    assert [name for name, _ in named if name not in REGISTRY_KEYS] == []
-    for name, default in named:
-        key = REGISTRY_KEYS[name]
-        if default.isdecimal():
-            assert str(key.default) == default, name
+    page.check_settings("REGISTRY.md", REGISTRY_KEYS)
 
 
 def test_a_schema_is_deleted_and_a_level_is_set(registry: RegistryProcess, tmp_path: Path) -> None:
@@ -83,4 +65,4 @@ def test_refusals_say_what_to_do(registry: RegistryProcess, tmp_path: Path) -> N
 
 
 def test_the_stop_script_finds_what_runs(registry: RegistryProcess) -> None:
-    assert registry.pid in set(registry_processes())
+    assert registry.pid in set(processes(SCRIPT))

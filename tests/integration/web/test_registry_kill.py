@@ -15,7 +15,8 @@ from ottla.client import Admin, NewTopic
 from tests.clients.server import kinds, start_server
 from tests.integration.client.certificate import Authority, require_openssl
 from tests.integration.web.registering import Registering
-from tests.integration.web.registry_process import RegistryProcess, eventually
+from tests.integration.web.registry_process import RegistryProcess
+from tests.integration.web.service_process import eventually
 from tests.kafka.port import free_port
 from tests.kafka.server import Server
 

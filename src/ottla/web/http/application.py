@@ -14,7 +14,7 @@ from ottla.base.frozen import frozen
 from ottla.base.metric import MetricRegistry
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.asgi import Receive, Scope, Send
-from ottla.web.http.content import ContentTypes, accepted, media_type
+from ottla.web.http.content import ContentTypes, accepted
 from ottla.web.http.error import INTERNAL, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ClientGoneError, HttpError
 from ottla.web.http.login import Login, NoLogin
 from ottla.web.http.metric import UNROUTED, RequestMetrics
@@ -77,10 +77,9 @@ class ShellApplication:
             self._note(request, route, status, (time.perf_counter() - began) * 1000)
 
     async def _answer(self, route: Route, request: Request) -> Answer:
-        accept = request.headers.get("accept", "")
-        chosen = accepted(accept, self._content.answers)
-        if chosen is not None:
-            request.content_type = chosen
+        content = route.content or self._content
+        chosen = accepted(request.headers.get("accept", ""), content.answers)
+        request.content_type = content.answers[0] if chosen is None else chosen
         if not route.is_public:
             principal = self._options.login.principal(request)
             if principal is None:
@@ -89,8 +88,8 @@ class ShellApplication:
             if chosen is None:
                 raise HttpError(406, NOT_ACCEPTABLE)
         if request.method in _WITH_BODY:
-            given = media_type(request.headers.get("content-type", ""))
-            if given and given not in self._content.requests:
+            given = request.media_type
+            if given and given not in content.requests:
                 raise HttpError(415, UNSUPPORTED_MEDIA_TYPE)
         try:
             async with asyncio.timeout(self._options.request_timeout_s):

@@ -7,11 +7,13 @@ import asyncio
 import contextlib
 import json
 import re
+from collections.abc import AsyncIterator
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from ottla.base.frozen import frozen
 from ottla.web.http.asgi import Receive, Scope
+from ottla.web.http.content import media_type
 from ottla.web.http.error import ClientGoneError, HttpError
 
 ANONYMOUS: Final = "anonymous"
@@ -93,6 +95,31 @@ class Request:
             raise HttpError(404, f"The query parameter {name} must be an integer")
         return value
 
+    @property
+    def media_type(self) -> str:
+        """The type of the body, without its parameters; empty if the sender names none."""
+        return media_type(self.headers.get("content-type", ""))
+
+    @property
+    def base_url(self) -> str:
+        """The address by which the sender reached us: `http://host:port`."""
+        return f"{self.scope['scheme']}://{self.headers.get('host') or self._server}"
+
+    async def chunks(self, idle_timeout_s: float) -> AsyncIterator[bytes]:
+        """The body piece by piece, for handlers that answer while it arrives; `HttpError` 408 if nothing comes."""
+        more = True
+        while more:
+            try:
+                async with asyncio.timeout(idle_timeout_s):
+                    message = await self._receive()
+            except TimeoutError:
+                raise HttpError(408, f"Nothing came for {idle_timeout_s:g} s") from None
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError("the client closed the connection")
+            more = message.get("more_body", False)
+            if message.get("body"):
+                yield message["body"]
+
     async def body(self) -> bytes:
         """The whole body. Raises `HttpError` 413 or 408, or `ClientGoneError`."""
         if self._body is None:
@@ -118,6 +145,11 @@ class Request:
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise HttpError(400, f"The body is not JSON: {reason}") from None
+
+    @property
+    def _server(self) -> str:
+        host, port = self.scope.get("server") or ("localhost", 80)
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     async def _read(self) -> bytes | None:
         """The body, None if it is too large."""

@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from ottla.base.frozen import frozen
 from ottla.web.http.answer import Answer
+from ottla.web.http.content import ContentTypes
 from ottla.web.http.error import METHOD_NOT_ALLOWED, NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 
@@ -25,6 +26,8 @@ class Route:
     handler: Handler
     is_public: bool = False
     """Answered without log-in: health, for load balancers."""
+    content: ContentTypes | None = None
+    """What this route speaks, where that differs from the rest of the service."""
 
 
 class _Node:

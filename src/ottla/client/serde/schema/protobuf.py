@@ -81,7 +81,7 @@ class ProtobufSerializer:
             raise SerializationError(f"the value does not fit {message.DESCRIPTOR.full_name}: {error}") from error
 
     def _named(self, descriptor: Any) -> NamedSchema:
-        indexes = _indexes(descriptor)
+        indexes = message_indexes(descriptor)
         if self._schema is not None:
             return NamedSchema(self._schema, descriptor.full_name, indexes)
         return NamedSchema(self._registered_file(descriptor.file), descriptor.full_name, indexes)
@@ -155,7 +155,7 @@ class ProtobufDeserializer:
         return self._classes.named(self._reader.latest(topic, name), name)
 
 
-def _indexes(descriptor: Any) -> tuple[int, ...]:
+def message_indexes(descriptor: Any) -> tuple[int, ...]:
     """Where a message stands in its file, entries of maps counted."""
     indexes: list[int] = []
     while descriptor.containing_type is not None:

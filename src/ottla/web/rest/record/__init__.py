@@ -1,0 +1,1 @@
+"""Keys and values between JSON and the bytes of records."""

@@ -1,0 +1,117 @@
+"""One proxy: its Kafka clients, its consumers and its HTTP server, started in order and stopped in order.
+
+Instances don't know each other: a consumer lives in the one that made it.
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from ottla.base.errors import OttlaError
+from ottla.base.metric import MetricRegistry
+from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.client.producer.async_producer import AsyncProducer
+from ottla.client.registry.registry import SchemaRegistry
+from ottla.web.http.address import ListenAddress
+from ottla.web.http.application import ApplicationOptions, ShellApplication
+from ottla.web.http.config import ShellConfig
+from ottla.web.http.health import health_routes
+from ottla.web.http.login import login_of
+from ottla.web.http.route import Route
+from ottla.web.http.server import HttpServer
+from ottla.web.rest.config import DEFAULT_LISTENER, RestConfig
+from ottla.web.rest.content import METADATA, V3
+from ottla.web.rest.parts import RestParts
+from ottla.web.rest.record.schema import SchemaBook
+from ottla.web.rest.sending import RecordSender
+from ottla.web.rest.v2.consumer import ConsumerApi
+from ottla.web.rest.v2.instances import ConsumerInstances
+from ottla.web.rest.v2.produce import ProduceApi
+from ottla.web.rest.v2.topic import TopicApi
+from ottla.web.rest.v3.route import v3_routes
+
+_log: Final = logging.getLogger(__name__)
+_PAUSE_S: Final = 0.5
+_START_LIMIT_S: Final = 60.0
+_FLUSH_S: Final = 10.0
+_API_TIMEOUT_MS: Final = 15_000
+"""How long the cluster is asked on behalf of a request, unless `admin.default.api.timeout.ms` says otherwise."""
+
+
+class RestService:
+    """One instance."""
+
+    def __init__(self, config: RestConfig) -> None:
+        settings = config.settings
+        self.metrics: Final = MetricRegistry()
+        self._config: Final = config
+        self._shell: Final = ShellConfig.of(settings, DEFAULT_LISTENER)
+        self._producer: Final = AsyncProducer(config.producer)
+        self._admin: Final = AsyncAdmin({"default.api.timeout.ms": _API_TIMEOUT_MS, **config.admin})
+        self._registry: Final = SchemaRegistry(config.registry)
+        self._instances: Final = ConsumerInstances(
+            settings.string("id"),
+            settings.integer("consumer.instance.timeout.ms") / 1000,
+            settings.integer("consumer.instances.max"),
+        )
+        self._parts: Final = RestParts(config, self._admin, RecordSender(self._producer), SchemaBook(self._registry))
+        self._server: HttpServer | None = None
+
+    @property
+    def addresses(self) -> list[ListenAddress]:
+        """Where clients reach it."""
+        return [] if self._server is None else self._server.addresses
+
+    async def start(self) -> None:
+        """Waits for the cluster, and listens. Raises `OttlaError`."""
+        await self._find_cluster()
+        await self._producer.start()
+        self._instances.start()
+        self.metrics.gauge("rest_consumer_instances", "Consumers of version 2.", lambda: len(self._instances))
+        settings = self._config.settings
+        options = ApplicationOptions(
+            self._shell.body_limits,
+            settings.integer("request.timeout.ms") / 1000,
+            login_of(settings),
+            settings.boolean("access.log.enable"),
+        )
+        is_v2 = settings.boolean("api.v2.enable")
+        application = ShellApplication(self._routes(), METADATA if is_v2 else V3, self.metrics, options)
+        self._server = HttpServer(application, self._shell)
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Answers what is under way, sends what was taken, closes all consumers, and ends."""
+        if self._server is not None:
+            await self._server.stop()
+        await self._instances.stop()
+        await self._producer.close(_FLUSH_S)
+        await self._admin.close()
+        self._registry.close()
+
+    def _routes(self) -> list[Route]:
+        routes: list[Route] = [*health_routes(self.metrics, lambda: True)]
+        settings = self._config.settings
+        if settings.boolean("api.v2.enable"):
+            routes += TopicApi(self._parts).routes()
+            routes += ProduceApi(self._parts).routes()
+            routes += ConsumerApi(self._parts, self._instances).routes()
+        if settings.boolean("api.v3.enable"):
+            routes += v3_routes(self._parts)
+        return routes
+
+    async def _find_cluster(self) -> None:
+        """Brokers that are not up yet are waited for."""
+        deadline = asyncio.get_running_loop().time() + _START_LIMIT_S
+        while True:
+            try:
+                await self._admin.start(timeout_ms=1_000)
+                self._parts.cluster_id = (await self._admin.describe_cluster()).cluster_id
+                return
+            except OttlaError as error:
+                if not getattr(error, "retriable", False):
+                    raise
+                if asyncio.get_running_loop().time() > deadline:
+                    raise OttlaError(f"the cluster did not answer within {_START_LIMIT_S:g} s: {error}") from None
+                _log.warning("The cluster does not answer yet: %s", error)
+            await asyncio.sleep(_PAUSE_S)
