@@ -1,0 +1,80 @@
+"""What is known of a pipeline: the record under its name in the topic of statuses. Pure."""
+
+import enum
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
+
+
+class State(enum.StrEnum):
+    """What a pipeline is doing."""
+
+    UNASSIGNED = "unassigned"
+    """No control process looks after it, or it waits for a runner."""
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    RESTARTING = "restarting"
+    """It failed and is tried again; `trace` says why."""
+    FAILED = "failed"
+    """It was given up, until it is restarted or changed."""
+
+
+@frozen(kw_only=True)
+class PipelineStatus:
+    """One pipeline as its control process last saw it."""
+
+    state: State
+    version: int = 0
+    restart: int = 0
+    runner: str | None = None
+    control: str = ""
+    """Who looks after it; empty if the one who did has let it go in order."""
+    failures: int = 0
+    """Failures in a row."""
+    trace: str | None = None
+    since_ms: int = 0
+    """Since when it is in this state."""
+    busy_until_ms: int = 0
+    """Until when a runner that nobody hears of may hold the checkpoint, on a file system without locks."""
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    parts: Sequence[Mapping[str, Any]] = ()
+    """What the kind tells of the pipeline's parts, such as a connector's tasks."""
+
+    def to_json(self) -> bytes:
+        """The record's value."""
+        fields = {
+            "state": self.state.value,
+            "version": self.version,
+            "restart": self.restart,
+            "runner": self.runner,
+            "control": self.control,
+            "failures": self.failures,
+            "trace": self.trace,
+            "since_ms": self.since_ms,
+            "busy_until_ms": self.busy_until_ms,
+            "progress": dict(self.progress),
+            "parts": [dict(part) for part in self.parts],
+        }
+        return json.dumps(fields, ensure_ascii=False).encode()
+
+    @classmethod
+    def from_json(cls, value: bytes) -> "PipelineStatus":
+        """What a record says.
+
+        >>> status = PipelineStatus(state=State.RUNNING, version=2, runner="r")
+        >>> PipelineStatus.from_json(status.to_json()).runner
+        'r'
+        """
+        try:
+            fields = json.loads(value)
+            fields["state"] = State(fields["state"])
+            known = {key: found for key, found in fields.items() if key in cls.__annotations__}
+            return cls(**known)
+        except (ValueError, KeyError, TypeError) as error:
+            raise OttlaError(f"a status that can't be understood: {error}") from None

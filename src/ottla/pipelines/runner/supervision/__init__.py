@@ -1,0 +1,1 @@
+"""Who runs what, when and where: a state machine without I/O, clock or dice."""
