@@ -46,6 +46,7 @@ from ottla.broker.parts import BrokerParts
 from ottla.broker.pipeline import Pipeline
 from ottla.broker.producer_id_source import ProducerIdSource
 from ottla.broker.quorum.quorum_member import QuorumMember
+from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
 from ottla.broker.start_error import StartError
 from ottla.broker.stray_log import StrayLogs
 from ottla.broker.topic_metric import TopicMetrics
@@ -262,17 +263,20 @@ class BrokerRole:
         # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
         # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:
         coordinators = parts.coordinators
+        quotas = ClientQuotas(_quota_windows(around.config), around.clock, around.metrics)
         for listener in (
             self.metadata,  # Clients see the cluster as it was, as they do on any broker that lags.
             self._dynamic,  # Settings stay what they were.
             parts.topic_metrics,  # A deleted topic is counted on.
             parts.client_metrics,  # Subscriptions stay what they were.
+            quotas,  # Clients are held to what they were.
             parts.replicas,  # Roles stay what they were. Epochs and the ISR keep a leader that is none from harm.
             coordinators.leadership,  # A shard is not served, or its writes are refused by the log.
         ):
             self._follow(listener)
         self._closing.callback(coordinators.close)
         pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
+        pipeline.follow_quotas(quotas)
         handler = pipeline if around.gate is None else around.gate(pipeline)
         config = self._dynamic.current
         listeners = ListenerSet(config.broker_listeners, handler, around.poller, config)
@@ -405,3 +409,10 @@ async def _applied(replicas: ReplicaManager, offset: int) -> None:
     applied = asyncio.Event()
     replicas.when_applied(offset, applied.set)
     await applied.wait()
+
+
+def _quota_windows(config: ServerConfig) -> QuotaWindows:
+    return QuotaWindows(
+        quota_window_num=config.integer("quota.window.num"),
+        quota_window_size_seconds=config.integer("quota.window.size.seconds"),
+    )

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.accelerated import compiled_module
 from ottla.broker.api_table import ApiTable
 from ottla.broker.client_session import ClientSession
+from ottla.broker.quota.client_quota import ClientQuotas
+from ottla.broker.quota.metered_request import MeteredRequest, Metering
 from ottla.broker.refusal import refusing, wants_answer
 from ottla.broker.request_context import RequestContext
 from ottla.broker.route import Route, RouteKind, handler_module
@@ -56,6 +58,25 @@ class Pipeline:
         """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""
         if compiled is not None:
             self.received = compiled.Intake(self._routes, self._received, self._failed_in_lane).received
+        self._metering_quotas: ClientQuotas | None = None
+        """The quotas, while there are any."""
+
+    def follow_quotas(self, quotas: ClientQuotas) -> None:
+        """Counts what requests use while any client has a quota; lanes, which don't count, are closed meanwhile."""
+
+        def changed() -> None:
+            self._metering_quotas = quotas if quotas.is_active else None
+            for route in self._routes.values():
+                self._open_lane(route)
+
+        quotas.watch(changed)
+        changed()
+
+    def _open_lane(self, route: Route) -> None:
+        route.lane = None
+        make = getattr(handler_module(self._table.handlers, route.api), "lane", None)
+        if make is not None and self._metering_quotas is None:
+            route.lane = make(self._parts, route)
 
     def connected(self, connection: "Connection") -> None:
         """A connection was accepted."""
@@ -94,12 +115,21 @@ class Pipeline:
             if route.has_tags:
                 # Nobody tags headers yet: one zero byte.
                 position = position + 1 if frame[position] == 0 else decode_request_header(frame)[1]
-            context = RequestContext(route, correlation_id, client_id, exchange)
+            metered = None
+            if self._metering_quotas is None:
+                context = RequestContext(route, correlation_id, client_id, exchange)
+            else:
+                metering = Metering(self._metering_quotas, len(frame))
+                context = metered = MeteredRequest(route, correlation_id, client_id, exchange, metering)
             requests = route.requests
             count = requests.value = requests.value + 1
             if not count % route.sampled_every:
                 context.started = self._time()
-            if route.prepared is not None and self._answer_prepared(route, context, frame[position:]):
+            if (
+                route.prepared is not None
+                and metered is None
+                and self._answer_prepared(route, context, frame[position:])
+            ):
                 return
             request = decode_tolerantly(route.request_plan, frame, position, route.elements_max)[0]
         except (DecodeError, IndexError) as error:
@@ -107,6 +137,9 @@ class Pipeline:
             return
         # As `dispatch`, which would be one call more for every request.
         try:
+            if metered is not None:
+                metered.handle(self._parts, request)
+                return
             response = route.handle(self._parts, context, request)
             if response is not None:
                 context.answer(response)
@@ -132,8 +165,7 @@ class Pipeline:
             return None
         handler = handler_module(self._table.handlers, api)
         made = Route(api, version, handler, self._kind)
-        if hasattr(handler, "lane"):
-            made.lane = handler.lane(self._parts, made)
+        self._open_lane(made)
         self._routes[api << 16 | version] = made
         return made
 

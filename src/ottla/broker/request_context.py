@@ -79,6 +79,18 @@ class RequestContext:
         """Whether it came through a listener that serves controllers."""
         return self.route.is_controller
 
+    @property
+    def fetch_throttle_ms(self) -> int:
+        """How long a fetch has to wait for its client's quota before anything is read."""
+        return 0
+
+    def fetch_bytes_max(self, asked: int) -> int:
+        """How much of what a fetch asks for its client's quota allows now."""
+        return asked
+
+    def exempt_from_quotas(self) -> None:
+        """The request turned out to be another node's: no quota is for it."""
+
     def answer(self, response: Response) -> None:
         """Sends the response."""
         self.exchange.answer(self.route.encode(self.correlation_id, response))

@@ -7,12 +7,12 @@ oldest began, so that it is kept in the mean, and one large fetch is paid for af
 Limit 1,000, samples of a second: 4,000 bytes at once are waited for until the fourth second is over.
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
+from ottla.base.rate import Rate
 from ottla.replication.partition.partition import Partition
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.log_config import LogConfig
@@ -27,39 +27,6 @@ class ThrottleLimits:
     leader_replication_throttled_rate: int = UNLIMITED
     follower_replication_throttled_rate: int = UNLIMITED
     replica_alter_log_dirs_io_max_bytes_per_second: int = UNLIMITED
-
-
-class Rate:
-    """Bytes a second over the last samples. Knows no clock: times are given.
-
-    >>> rate = Rate(samples=11, sample_ms=1_000)
-    >>> rate.record(4_000, 0)
-    >>> [rate.per_second(ms) for ms in (0, 1_000, 2_000, 4_000, 20_000)]
-    [4000.0, 4000.0, 2000.0, 1000.0, 0.0]
-    """
-
-    def __init__(self, *, samples: int, sample_ms: int) -> None:
-        self._samples: Final = samples
-        self._sample_ms: Final = sample_ms
-        self._begun: deque[tuple[int, int]] = deque()
-        """When each sample began, and its bytes."""
-
-    def record(self, size_bytes: int, now_ms: int) -> None:
-        """Counts what has been moved."""
-        begun = self._begun
-        if begun and now_ms - begun[-1][0] < self._sample_ms:
-            begun[-1] = (begun[-1][0], begun[-1][1] + size_bytes)
-        else:
-            begun.append((now_ms, size_bytes))
-
-    def per_second(self, now_ms: int) -> float:
-        """The rate up to now."""
-        begun = self._begun
-        while begun and begun[0][0] <= now_ms - self._samples * self._sample_ms:
-            begun.popleft()
-        if not begun:
-            return 0.0
-        return sum(size_bytes for _, size_bytes in begun) * 1000 / max(now_ms - begun[0][0], self._sample_ms)
 
 
 class Throttle:

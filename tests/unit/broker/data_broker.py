@@ -20,6 +20,7 @@ from ottla.broker.fetch_session import FetchSessionCache
 from ottla.broker.metadata_cache import MetadataCache
 from ottla.broker.pipeline import Pipeline
 from ottla.broker.producer_id_source import ProducerIdSource
+from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
 from ottla.broker.topic_metric import TopicMetrics
 from ottla.metadata.directory_id import UNASSIGNED
 from ottla.metadata.image.metadata_delta import apply_records
@@ -126,8 +127,10 @@ class DataBroker:
             kraft_version=lambda: 1,
         )
         self.coordinators = self.parts.coordinators = self._make_coordinators(config)
-        self._listeners = (self.metadata, self.replicas, topic_metrics, self.coordinators.leadership)
+        quotas = ClientQuotas(QuotaWindows(), self.loop, self.metrics)
+        self._listeners = (self.metadata, quotas, self.replicas, topic_metrics, self.coordinators.leadership)
         self.pipeline = Pipeline(self.parts, BROKER_SERVED, self.metrics, self.loop.time)
+        self.pipeline.follow_quotas(quotas)
         self.apply(FeatureLevelRecord(name="metadata.version", feature_level=30))
         self.apply(*(_registration(broker) for broker in range(1, brokers + 1)))
 

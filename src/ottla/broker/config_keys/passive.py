@@ -78,6 +78,9 @@ _INTERNAL_TOPICS: Final = {
     "share.coordinator.state.topic.segment.bytes",
 }
 
+_CLIENT_QUOTAS: Final = {"quota.window.num", "quota.window.size.seconds"}
+"""How the rates of clients are measured counts; of the rest nothing does yet."""
+
 NO_EFFECT: Final = "(No effect here.)"
 """Ends the documentation of such a setting in DescribeConfigs, where tools find it."""
 
@@ -99,4 +102,5 @@ NOT_ACTED_ON: Final = frozenset(
         *OAUTH_KEYS,
     }
     - _INTERNAL_TOPICS
+    - _CLIENT_QUOTAS
 )

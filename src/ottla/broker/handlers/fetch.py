@@ -76,6 +76,8 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     """Reads what is there; answers by itself, at once or when there is enough."""
     version = context.route.version
     replica_id = request.replica_id if version < _REPLICA_STATE_SINCE else request.replica_state.replica_id
+    if replica_id >= 0:
+        context.exempt_from_quotas()
     work = _Work(parts, context, is_follower=replica_id >= 0)
     if len(request.topics) > _TURN_PARTITIONS or any(
         len(topic.partitions) > _TURN_PARTITIONS for topic in request.topics
@@ -101,6 +103,10 @@ def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchRespon
     refused = work.open(request)
     if refused is not None:
         return FetchResponse(error_code=int(refused), session_id=NO_SESSION)
+    wait_ms = context.fetch_throttle_ms
+    if wait_ms:
+        session_id = NO_SESSION if work.session is None else work.session.id
+        return FetchResponse(throttle_time_ms=wait_ms, session_id=session_id)
     if not work.partitions:
         work.fetched(())
         return None
@@ -116,7 +122,7 @@ def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchRespon
 
 def _params(parts: BrokerParts, context: RequestContext, request: FetchRequest, replica_id: int) -> FetchParams:
     """What holds for all partitions; the same object as the last time if nothing changed on this connection."""
-    bytes_max = min(request.max_bytes, parts.config.integer("fetch.max.bytes"))
+    bytes_max = context.fetch_bytes_max(min(request.max_bytes, parts.config.integer("fetch.max.bytes")))
     session = context.exchange.connection.session
     if isinstance(session, ClientSession):
         same = session.fetch_params

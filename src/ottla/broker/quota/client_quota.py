@@ -1,0 +1,160 @@
+"""The quotas of all clients of a broker, taken from the metadata, and what each of them has used.
+
+A metadata listener. Loop thread only. What applies to a client is looked up once and kept until a quota changes; a
+change acts at once on clients that run, and what they have used before still counts. A bucket that was not used for as
+long as its samples last is as good as a new one, so it is dropped: clients that come under ever new names cost nothing
+in the long run.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from immutables import Map
+
+from ottla.base.clock import Clock
+from ottla.base.frozen import frozen
+from ottla.base.metric import MetricKind, MetricRegistry, Samples
+from ottla.broker.quota.bucket import Bucket
+from ottla.broker.quota.precedence import Share, applied
+from ottla.metadata.image.client_quota import QuotaEntity, Quotas
+from ottla.metadata.image.metadata_delta import MetadataDelta
+from ottla.metadata.image.metadata_image import MetadataImage
+
+PRODUCE: Final = "producer_byte_rate"
+FETCH: Final = "consumer_byte_rate"
+REQUEST: Final = "request_percentage"
+
+_KINDS: Final = {
+    PRODUCE: ("produce", "Bytes a second"),
+    FETCH: ("fetch", "Bytes a second"),
+    REQUEST: ("request", "Percent of a thread"),
+}
+"""The quotas that are kept here, with Kafka's names of their metrics."""
+_BUCKETS_MIN: Final = 1_000
+"""Up to so many buckets nobody looks for idle ones."""
+_SHOWN_MAX: Final = 1_000
+"""So many shares have metrics of their own: those that were used last."""
+
+
+@frozen(kw_only=True)
+class QuotaWindows:
+    """Over what rates are measured; each field is the config of the same name, dots for underscores."""
+
+    quota_window_num: int = 11
+    quota_window_size_seconds: int = 1
+
+
+class Entitlement(NamedTuple):
+    """What applies to one user's client; None where it has no quota."""
+
+    produce: Bucket | None
+    fetch: Bucket | None
+    request: Bucket | None
+
+
+class ClientQuotas:
+    """Looks up buckets by user and client id."""
+
+    def __init__(self, windows: QuotaWindows, clock: Clock, metrics: MetricRegistry) -> None:
+        self._windows: Final = windows
+        self._clock: Final = clock
+        self._stored: Map[QuotaEntity, Quotas] = Map()
+        self._entitlements: Final[dict[Share, Entitlement]] = {}
+        self._buckets: Final[dict[tuple[str, Share], Bucket]] = {}
+        self._sweep_at = _BUCKETS_MIN
+        self._watchers: Final[list[Callable[[], object]]] = []
+        self.is_active = False
+        """Whether any client has a quota."""
+        for key, (name, unit) in _KINDS.items():
+            rate, throttled = f"kafka_server_{name}_rate", f"kafka_server_{name}_throttled_total"
+            metrics.collector(rate, f"{unit} that those who share a {name} quota use.", self._rates(key))
+            metrics.collector(
+                throttled, f"How often clients waited for a {name} quota.", self._throttled(key), MetricKind.COUNTER
+            )
+
+    @property
+    def now_ms(self) -> int:
+        """The time that rates are measured in."""
+        return self._clock.monotonic_ms()
+
+    def watch(self, changed: Callable[[], object]) -> None:
+        """Calls back whenever `is_active` has changed."""
+        self._watchers.append(changed)
+
+    def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Takes over what is stored now."""
+        if not delta.client_quotas.changes:
+            return
+        self._stored = image.client_quotas
+        self._entitlements.clear()
+        was_active, self.is_active = self.is_active, any(_limits_clients(quotas) for quotas in self._stored.values())
+        if was_active is not self.is_active:
+            for changed in self._watchers:
+                changed()
+
+    def of(self, user: str, client_id: str) -> Entitlement:
+        """What applies to a user's client."""
+        client = Share(user, client_id)
+        found = self._entitlements.get(client)
+        if found is None:
+            self._sweep()
+            found = Entitlement(*(self._bucket(key, client) for key in _KINDS))
+            self._entitlements[client] = found
+        return found
+
+    def _bucket(self, key: str, client: Share) -> Bucket | None:
+        quota = applied(self._stored, key, *client)
+        if quota is None:
+            return None
+        bucket = self._buckets.get((key, quota.share))
+        if bucket is None:
+            bucket = self._buckets[key, quota.share] = self._new_bucket(key, quota.limit)
+        bucket.limit = quota.limit
+        return bucket
+
+    def _new_bucket(self, key: str, limit: float) -> Bucket:
+        window_ms = self._windows.quota_window_size_seconds * 1000
+        bucket = Bucket(
+            limit,
+            windows=self._windows.quota_window_num,
+            window_ms=window_ms,
+            throttle_ms_max=window_ms if key == REQUEST else None,
+        )
+        bucket.used_ms = self.now_ms
+        return bucket
+
+    def _sweep(self) -> None:
+        """Drops buckets that are as good as new, each time their number has doubled."""
+        if max(len(self._buckets), len(self._entitlements)) < self._sweep_at:
+            return
+        idle_ms = self.now_ms - self._windows.quota_window_num * self._windows.quota_window_size_seconds * 1000
+        for name in [name for name, bucket in self._buckets.items() if bucket.used_ms < idle_ms]:
+            del self._buckets[name]
+        self._entitlements.clear()
+        self._sweep_at = max(2 * len(self._buckets), _BUCKETS_MIN)
+
+    # Metrics
+
+    def _shown(self, key: str) -> list[tuple[Mapping[str, str], Bucket]]:
+        buckets = [(share, bucket) for (kind, share), bucket in self._buckets.items() if kind == key]
+        buckets.sort(key=lambda shown: -shown[1].used_ms)
+        return [({"user": share.user, "client_id": share.client_id}, bucket) for share, bucket in buckets[:_SHOWN_MAX]]
+
+    def _rates(self, key: str) -> Callable[[], Samples]:
+        def collect() -> Iterator[tuple[Mapping[str, str], float]]:
+            now_ms = self.now_ms
+            for labels, bucket in self._shown(key):
+                yield labels, bucket.per_second(now_ms)
+
+        return collect
+
+    def _throttled(self, key: str) -> Callable[[], Samples]:
+        def collect() -> Iterator[tuple[Mapping[str, str], int]]:
+            for labels, bucket in self._shown(key):
+                yield labels, bucket.throttled
+
+        return collect
+
+
+def _limits_clients(quotas: Quotas) -> bool:
+    return any(key in quotas for key in _KINDS)
