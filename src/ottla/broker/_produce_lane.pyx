@@ -18,6 +18,7 @@ from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32,
 from ottla.base.ids import Uuid
 from ottla.broker.handlers.produce import finish_single
 from ottla.broker.request_context import RequestContext
+from ottla.protocol.compression import CompressionType, is_costly
 from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
 
@@ -36,6 +37,7 @@ cdef enum:
     TRANSACTIONAL_OR_CONTROL = 0x30
     KEPT_MAX = 10000
 
+cdef object from_id = CompressionType.from_id
 cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
 
 
@@ -98,6 +100,7 @@ cdef class ProduceLane:
         cdef Topic topic
         cdef int32_t timeout_ms
         cdef Py_ssize_t size
+        cdef int codec
         PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
         try:
             source.data, source.position, source.limit = <const uint8_t *>view.buf, CLIENT_ID_AT, view.len
@@ -110,8 +113,11 @@ cdef class ProduceLane:
             size = self.read_partition(&source, work)
             if size == REFUSED:
                 return False
+            codec = source.data[source.position + ATTRIBUTES_AT + 1] & CODEC_BITS
         finally:
             PyBuffer_Release(&view)
+        if codec != 0 and self.takes_long(frame, codec, source.position, size):
+            return False
         work.lane, work.topic, work.exchange, work.correlation_id = self, topic, exchange, correlation_id
         self.requests.value += 1
         self.until_sample -= 1
@@ -128,6 +134,10 @@ cdef class ProduceLane:
         if not work.is_done:
             exchange.proceed()
         return True
+
+    cdef bint takes_long(self, object frame, int codec, Py_ssize_t position, Py_ssize_t size) except -1:
+        """Whether a compressed batch may be one to check on a thread, which the handler sees to."""
+        return codec > ZSTD or is_costly(from_id(codec), frame[position + BATCH_HEADER_BYTES : position + size])
 
     cdef int finish(self, Work work, object outcome) except -1:
         """An append that waited for nothing: an `AppendInfo`, or the `AppendResult` of a refusal."""

@@ -8,6 +8,7 @@ logs are closed last, with the mark that they were left in order.
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -22,6 +23,7 @@ from ottla.broker.adapters.leader_endpoint import BrokerEndpoint
 from ottla.broker.api_table import BROKER_SERVED
 from ottla.broker.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.auto_topic import AutoTopicCreator
+from ottla.broker.batch_check import BatchChecks
 from ottla.broker.broker_setting import (
     CLEANER_KEYS,
     REPLICATION_KEYS,
@@ -53,6 +55,7 @@ from ottla.broker.topic_metric import TopicMetrics
 from ottla.metadata.loader import MetadataListener
 from ottla.protocol.errors import ApiError
 from ottla.raft.identity import Node
+from ottla.replication.mailbox import Mailbox
 from ottla.replication.metric import register_metrics
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
@@ -218,6 +221,7 @@ class BrokerRole:
             clock=around.clock,
             loop=around.loop,
             replicas=replicas,
+            checks=self._make_checks(),
             logs=self._logs,
             metadata=self.metadata,
             controller=self._channel,
@@ -233,6 +237,12 @@ class BrokerRole:
             fetch_sessions=FetchSessionCache(slots, around.clock, around.metrics),
             kraft_version=lambda: self._member.core.kraft_version,
         )
+
+    def _make_checks(self) -> BatchChecks:
+        around = self._around
+        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), os.cpu_count() or 1)
+        self._closing.callback(checks.close)
+        return checks
 
     def _make_coordinators(self, replicas: ReplicaManager, producer_ids: ProducerIdSource) -> Coordinators:
         around = self._around

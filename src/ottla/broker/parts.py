@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.api_versions_answer import ApiVersionsAnswer
     from ottla.broker.auto_topic import AutoTopicCreator
+    from ottla.broker.batch_check import BatchChecks
     from ottla.broker.client_metrics import ClientMetrics
     from ottla.broker.config import ServerConfig
     from ottla.broker.config_schema import BrokerConfigSchema
@@ -38,6 +39,7 @@ class BrokerParts:
     clock: "Clock"
     loop: "asyncio.AbstractEventLoop"
     replicas: "ReplicaManager"
+    checks: "BatchChecks"
     logs: "LogManager"
     metadata: "MetadataCache"
     controller: "ControllerChannel"

@@ -54,6 +54,7 @@ class LogConfig:
     max_compaction_lag_ms: int = LONG_MAX
     min_cleanable_dirty_ratio: float = 0.5
     max_message_bytes: int = MIB + 12
+    decompressed_message_max_bytes: int = 100 * MIB
     compression_type: str = "producer"
     compression_gzip_level: int = -1
     compression_lz4_level: int = 9

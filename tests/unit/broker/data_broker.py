@@ -14,6 +14,7 @@ from ottla.base.metric_text import render
 from ottla.broker.adapters.coordinator_peer import BrokerPeers
 from ottla.broker.api_table import BROKER_SERVED
 from ottla.broker.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.batch_check import BatchChecks
 from ottla.broker.config import ServerConfig
 from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
 from ottla.broker.fetch_session import FetchSessionCache
@@ -32,6 +33,7 @@ from ottla.protocol.metadata_log.broker import BrokerEndpoint, RegisterBrokerRec
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from ottla.replication.mailbox import Mailbox
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.storage.disk.local import LocalDisk
@@ -118,6 +120,7 @@ class DataBroker:
             dynamic=SimpleNamespace(current=config),
             clock=self.loop,
             replicas=self.replicas,
+            checks=BatchChecks(self.logs, self.loop, Mailbox(self.loop), threads=1),
             logs=self.logs,
             metadata=self.metadata,
             producer_ids=ProducerIdSource(self.controller, 1, lambda: 5),  # type: ignore[arg-type]

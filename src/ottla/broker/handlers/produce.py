@@ -15,6 +15,7 @@ own partition. Deviations: null records are INVALID_RECORD, where Apache Kafka n
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ottla.base.accelerated import compiled_module
@@ -225,9 +226,15 @@ class _Work:
         if not self.entries:
             self.appended(())
             return
+        entries = self.take_entries()
+        # Until the checks are done the connection handles nothing else: a later batch must not get ahead of these.
+        if not self._parts.checks.begin(entries, self._context.guarded(partial(self._append_checked, timeout_ms))):
+            self._append_checked(timeout_ms, entries)
+
+    def _append_checked(self, timeout_ms: int, entries: Sequence[AppendEntry]) -> None:
         context = self._context
         self._parts.replicas.append(
-            self.take_entries(),
+            entries,
             acks=self._acks,
             timeout_ms=timeout_ms,
             done=context.guarded(self.appended),

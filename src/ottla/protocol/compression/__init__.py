@@ -5,7 +5,7 @@
 b'hello'
 """
 
-from ottla.protocol.compression.codec import DECOMPRESSED_BYTES_MAX, compress, decompress
+from ottla.protocol.compression.codec import DECOMPRESSED_BYTES_MAX, compress, decompress, is_costly, pieces
 from ottla.protocol.compression.compression_type import CompressionType
 
-__all__ = ["DECOMPRESSED_BYTES_MAX", "CompressionType", "compress", "decompress"]
+__all__ = ["DECOMPRESSED_BYTES_MAX", "CompressionType", "compress", "decompress", "is_costly", "pieces"]

@@ -5,6 +5,7 @@ otherwise cost the square of its length.
 """
 
 import zlib
+from collections.abc import Iterator
 
 import cramjam
 
@@ -14,7 +15,9 @@ from ottla.protocol.compression.refusal import corrupt, too_large
 _ZLIB_DEFAULT_LEVEL = 6
 _GZIP_WINDOW = 31
 _PIECE_BYTES = 16 * 1024
+_OUT_BYTES = 64 * 1024
 _MAGIC = b"\x1f\x8b"
+_SIZE_BYTES = 4
 
 
 def compress(data: Buffer, level: int) -> bytes:
@@ -29,6 +32,43 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
     while data[position : position + 2] == _MAGIC:
         position = _inflate_member(data, position, out, max_bytes)
     return memoryview(out)
+
+
+def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
+    """The same in pieces, which lie in `workspace` until the next is asked for if they fit it."""
+    size = int.from_bytes(data[-_SIZE_BYTES:], "little")
+    if size <= min(len(workspace), max_bytes):
+        # One call without the GIL, where the last member's size is that of all. Anything odd is left to the loop below.
+        try:
+            size = cramjam.gzip.decompress_into(data, workspace)
+        except cramjam.DecompressionError:
+            pass
+        else:
+            if size > max_bytes:
+                raise too_large(max_bytes)
+            yield memoryview(workspace)[:size]
+            return
+    position, made = 0, 0
+    while not position or data[position : position + 2] == _MAGIC:
+        inflater = zlib.decompressobj(_GZIP_WINDOW)
+        while not inflater.eof:
+            piece: bytes | memoryview = data[position : position + _PIECE_BYTES]
+            if not piece:
+                raise corrupt("gzip", "it ends too early", position)
+            position += len(piece)
+            while True:
+                try:
+                    out = inflater.decompress(piece, _OUT_BYTES)
+                except zlib.error as error:
+                    raise corrupt("gzip", error, position) from None
+                made += len(out)
+                if made > max_bytes:
+                    raise too_large(max_bytes)
+                yield memoryview(out)
+                piece = inflater.unconsumed_tail
+                if inflater.eof or (not piece and len(out) < _OUT_BYTES):
+                    break
+        position -= len(inflater.unused_data)
 
 
 def _inflate_member(data: memoryview, position: int, out: bytearray, max_bytes: int) -> int:

@@ -7,6 +7,7 @@ header checksum over too many bytes; `repaired` puts the right one in its place.
 """
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import cramjam
@@ -75,6 +76,31 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
     return memoryview(out)[:size]
 
 
+def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
+    """The same in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
+    frame = _parse(data)
+    if frame.block_checksums:
+        yield decompress(data, max_bytes)
+        return
+    if frame.block_bytes_max > len(workspace):
+        workspace = bytearray(frame.block_bytes_max)
+    view = memoryview(workspace)
+    filled, made = 0, 0
+    for start, size, stored in frame.blocks:
+        if filled + frame.block_bytes_max > len(view):
+            yield view[:filled]
+            filled = 0
+        try:
+            size = _decompress_block(data[start : start + size], view[filled : filled + frame.block_bytes_max], stored)
+        except cramjam.DecompressionError as error:
+            raise corrupt("lz4", error, start) from None
+        filled += size
+        made += size
+        if made > max_bytes:
+            raise too_large(max_bytes)
+    yield view[:filled]
+
+
 def repaired(data: memoryview) -> memoryview:
     """The frame with the header checksum that its header should have."""
     end = _descriptor_end(data)
@@ -109,16 +135,19 @@ def _decompress_blocks(data: memoryview, frame: _Frame, out: bytearray) -> int:
     view = memoryview(out)
     filled = 0
     for start, size, stored in frame.blocks:
-        block = data[start : start + size]
         room = view[filled : filled + frame.block_bytes_max]
-        if not stored:
-            filled += cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
-        elif size <= len(room):
-            room[:size] = block
-            filled += size
-        else:
-            raise cramjam.DecompressionError("no room for a stored block")
+        filled += _decompress_block(data[start : start + size], room, stored)
     return filled
+
+
+def _decompress_block(block: memoryview, room: memoryview, stored: int) -> int:
+    if not stored:
+        size: int = cramjam.lz4.decompress_block_into(block, room, output_len=len(room))
+        return size
+    if len(block) > len(room):
+        raise cramjam.DecompressionError("no room for a stored block")
+    room[: len(block)] = block
+    return len(block)
 
 
 def _descriptor_end(data: memoryview) -> int:

@@ -6,6 +6,7 @@ version that it knows, and are known by their first four bytes; one to three byt
 """
 
 import struct
+from collections.abc import Iterator
 
 import cramjam
 
@@ -35,23 +36,46 @@ def compress(data: Buffer) -> bytes:
 
 def decompress(data: memoryview, max_bytes: int) -> memoryview:
     """The blocks' contents; without the header the whole is one raw block."""
-    if not data:
-        raise corrupt("snappy", "it is empty", 0)
-    blocks = _blocks(data) if data[: len(_MAGIC)] == _MAGIC else [data]
+    blocks = _blocks(data)
     sizes = _sizes(blocks, max_bytes)
     out = bytearray(sum(sizes))
     view = memoryview(out)
     filled = 0
     for block, size in zip(blocks, sizes, strict=True):
-        try:
-            cramjam.snappy.decompress_raw_into(block, view[filled : filled + size])
-        except cramjam.DecompressionError as error:
-            raise corrupt("snappy", error) from None
+        _decompress_block(block, view[filled : filled + size])
         filled += size
     return view
 
 
+def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
+    """The same in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
+    blocks = _blocks(data)
+    sizes = _sizes(blocks, max_bytes)
+    view = memoryview(workspace)
+    filled = 0
+    for block, size in zip(blocks, sizes, strict=True):
+        if filled + size > len(view):
+            yield view[:filled]
+            filled = 0
+            if size > len(view):
+                view = memoryview(bytearray(size))
+        _decompress_block(block, view[filled : filled + size])
+        filled += size
+    yield view[:filled]
+
+
+def _decompress_block(block: memoryview, room: memoryview) -> None:
+    try:
+        cramjam.snappy.decompress_raw_into(block, room)
+    except cramjam.DecompressionError as error:
+        raise corrupt("snappy", error) from None
+
+
 def _blocks(data: memoryview) -> list[memoryview]:
+    if not data:
+        raise corrupt("snappy", "it is empty", 0)
+    if data[: len(_MAGIC)] != _MAGIC:
+        return [data]
     blocks = []
     position = len(_HEADER)
     while position + _LENGTH.size <= len(data):

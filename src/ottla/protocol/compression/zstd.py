@@ -4,10 +4,14 @@ Frame: magic, descriptor, window or content size, then blocks of a 3-byte header
 makes at most 128 KiB. Skippable frames make nothing.
 """
 
+from collections.abc import Iterator
+
 import cramjam
+import zstandard
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.compression.refusal import corrupt, too_large
+from ottla.protocol.errors import DecodeError
 
 _MAGIC = 0xFD2FB528
 _SKIPPABLE_MAGIC = 0x184D2A50
@@ -35,6 +39,35 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
     return memoryview(out)[:size]
 
 
+def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
+    """The same in pieces, which lie in `workspace` until the next is asked for."""
+    # The reader takes data that was cut short for its end; the walk over the blocks does not.
+    if not data or not _size_max(data):
+        yield decompress(data, max_bytes)
+        return
+    made = 0
+    with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+        while True:
+            try:
+                size = reader.readinto(workspace)
+            except zstandard.ZstdError as error:
+                raise corrupt("zstd", error) from None
+            if not size:
+                return
+            made += size
+            if made > max_bytes:
+                raise too_large(max_bytes)
+            yield memoryview(workspace)[:size]
+
+
+def makes_more_than(data: memoryview, size: int) -> bool:
+    """Whether the blocks may come to more than `size` bytes; what is malformed may."""
+    try:
+        return _size_max(data) > size
+    except DecodeError:
+        return True
+
+
 def _size_max(data: memoryview) -> int:
     """No less than the frames come to."""
     total = 0
@@ -48,6 +81,8 @@ def _size_max(data: memoryview) -> int:
             total += size
         else:
             raise corrupt("zstd", "no frame starts here", position)
+    if position > len(data):
+        raise corrupt("zstd", "it ends too early", len(data))
     return total
 
 

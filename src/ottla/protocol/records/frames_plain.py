@@ -139,7 +139,7 @@ def _frames(data: Buffer, count: int) -> Iterator[tuple[int, int, bytes | None, 
     position = 0
     for index in range(count):
         try:
-            frame = _frame(raw, position)
+            frame = read_frame(raw, position)
         except IndexError:
             frame = None
         if frame is None:
@@ -150,18 +150,20 @@ def _frames(data: Buffer, count: int) -> Iterator[tuple[int, int, bytes | None, 
         refuse(raw, position, count, count)
 
 
-def _frame(raw: bytes, at: int) -> tuple[tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]], int] | None:
+def read_frame(
+    raw: bytes, at: int
+) -> tuple[tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]], int] | None:
     """A frame's fields and the position after it; None or IndexError if it is malformed."""
     # Numbers of one byte, as most are, are read in place: a call each would double the time.
     size = raw[at]
-    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else _varint(raw, at)
+    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else read_varint(raw, at)
     end = at + size
     if size < 1 or end > len(raw):
         return None
     timestamp_delta, at = _varlong(raw, at + 1)
-    offset_delta, at = _varint(raw, at)
+    offset_delta, at = read_varint(raw, at)
     size = raw[at]
-    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else _varint(raw, at)
+    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else read_varint(raw, at)
     key = None
     if size >= 0:
         key = raw[at : at + size]
@@ -169,7 +171,7 @@ def _frame(raw: bytes, at: int) -> tuple[tuple[int, int, bytes | None, bytes | N
     if at > end:
         return None
     size = raw[at]
-    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else _varint(raw, at)
+    size, at = (size >> 1 ^ -(size & 1), at + 1) if size < 0x80 else read_varint(raw, at)
     value = None
     if size >= 0:
         value = raw[at : at + size]
@@ -180,7 +182,7 @@ def _frame(raw: bytes, at: int) -> tuple[tuple[int, int, bytes | None, bytes | N
     if raw[at] == 0:
         at += 1
     else:
-        count, at = _varint(raw, at)
+        count, at = read_varint(raw, at)
         found = _headers(raw, at, end, count) if 0 <= count <= end - at else None
         if found is None:
             return None
@@ -191,11 +193,11 @@ def _frame(raw: bytes, at: int) -> tuple[tuple[int, int, bytes | None, bytes | N
 def _headers(raw: bytes, at: int, end: int, count: int) -> tuple[tuple[Header, ...], int] | None:
     headers = []
     for _ in range(count):
-        size, at = _varint(raw, at)
+        size, at = read_varint(raw, at)
         if not 0 <= size <= end - at:
             return None
         name = raw[at : at + size].decode("utf-8", "replace")
-        size, at = _varint(raw, at + size)
+        size, at = read_varint(raw, at + size)
         value = None
         if size >= 0:
             value = raw[at : at + size]
@@ -206,7 +208,7 @@ def _headers(raw: bytes, at: int, end: int, count: int) -> tuple[tuple[Header, .
     return tuple(headers), at
 
 
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
+def read_varint(raw: bytes, at: int) -> tuple[int, int]:
     byte = raw[at]
     if byte < 0x80:
         return (byte >> 1) ^ -(byte & 1), at + 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ottla.base.buffer import Buffer
 from ottla.base.frozen import frozen
-from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType
+from ottla.protocol.compression import DECOMPRESSED_BYTES_MAX, CompressionType, pieces
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
@@ -24,11 +24,12 @@ from ottla.protocol.errors import (
     UnknownServerError,
     UnsupportedCompressionTypeError,
 )
-from ottla.protocol.records import frames
+from ottla.protocol.records import frames, frames_plain
 from ottla.protocol.records.batch import MAGIC, Batch, frame_at
 from ottla.protocol.records.frames_plain import Demands, Invalid
 from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.reader import record_section
+from ottla.protocol.records.scanner import Scanner
 from ottla.protocol.records.timestamp import NO_TIMESTAMP, TimestampType
 
 RECORD_ERRORS_MAX = 1000
@@ -133,8 +134,18 @@ def _refusal(data: memoryview, error: DecodeError) -> ApiError:
     return CorruptMessageError(str(error))
 
 
-def validate(batch: Batch, rules: AppendRules, now_ms: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> Validated:
-    """Raises the `ApiError` that Kafka's leader would answer, or says which timestamps the batch is to have."""
+def validate(
+    batch: Batch,
+    rules: AppendRules,
+    now_ms: int,
+    origin: AppendOrigin = AppendOrigin.CLIENT,
+    workspace: bytearray | None = None,
+) -> Validated:
+    """Raises the `ApiError` that Kafka's leader would answer, or says which timestamps the batch is to have.
+
+    With a `workspace` a compressed batch is read through piece by piece in there, and only a refusal that has to name
+    records makes the whole of it.
+    """
     if origin is _CLIENT and batch.base_offset != 0:
         raise InvalidRecordError(f"The base offset must be 0, not {batch.base_offset}")
     if batch.size > rules.max_message_bytes:
@@ -143,11 +154,7 @@ def validate(batch: Batch, rules: AppendRules, now_ms: int, origin: AppendOrigin
         raise CorruptMessageError
     if origin is _CLIENT:
         _check_client_header(batch)
-    section = _section(batch, rules.decompressed_bytes_max)
-    try:
-        lowest, highest, null_keys, consecutive = frames.scan(section, batch.records_count, batch.base_timestamp)
-    except DecodeError as error:
-        raise InvalidRecordError(str(error)) from None
+    lowest, highest, null_keys, consecutive = _facts(batch, rules.decompressed_bytes_max, workspace)
     claimed = batch.log_append_time
     if claimed is not None:
         lowest = highest = claimed
@@ -157,7 +164,7 @@ def validate(batch: Batch, rules: AppendRules, now_ms: int, origin: AppendOrigin
         max_timestamp = max(highest, NO_TIMESTAMP)
         in_time = claimed != NO_TIMESTAMP and _in_time(lowest, highest, rules, now_ms)
     if not (in_time and consecutive) or (null_keys and rules.compacted):
-        _reject_records(batch, section, rules, now_ms)
+        _reject_records(batch, _section(batch, rules.decompressed_bytes_max), rules, now_ms)
     return Validated(batch, rules.timestamp_type, max_timestamp)
 
 
@@ -175,6 +182,32 @@ def _check_client_header(batch: Batch) -> None:
         raise InvalidRecordError("Clients may not write control records")
     if batch.producer_id >= 0 and batch.base_sequence < 0:
         raise InvalidRecordError(f"Producer {batch.producer_id} sent sequence number {batch.base_sequence}")
+
+
+def _facts(batch: Batch, max_bytes: int, workspace: bytearray | None) -> frames_plain.Facts:
+    count, base_timestamp = batch.records_count, batch.base_timestamp
+    if workspace is not None and batch.codec_id and count:
+        facts = _scan_pieces(batch, max_bytes, workspace)
+        if facts is not None:
+            return facts
+    try:
+        found: frames_plain.Facts = frames.scan(_section(batch, max_bytes), count, base_timestamp)
+    except DecodeError as error:
+        raise InvalidRecordError(str(error)) from None
+    return found
+
+
+def _scan_pieces(batch: Batch, max_bytes: int, workspace: bytearray) -> frames_plain.Facts | None:
+    """None if a frame is malformed: there is no reason to read on then."""
+    scanner = Scanner(batch.records_count, batch.base_timestamp)
+    try:
+        for piece in pieces(batch.compression, batch.records, workspace, max_bytes):
+            if not scanner.feed(piece):
+                return None
+    except (DecodeError, UnsupportedCompressionTypeError) as error:
+        raise UnknownServerError(str(error)) from None
+    facts: frames_plain.Facts | None = scanner.facts()
+    return facts
 
 
 def _section(batch: Batch, max_bytes: int) -> memoryview:

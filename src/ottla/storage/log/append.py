@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.buffer import Buffer
 from ottla.protocol.errors import (
+    ApiError,
     CorruptMessageError,
     DecodeError,
     InvalidRecordError,
@@ -17,7 +18,7 @@ from ottla.protocol.errors import (
 from ottla.protocol.records.batch import Batch, batches
 from ottla.protocol.records.pair_batch import write_pairs
 from ottla.protocol.records.timestamp import TimestampType
-from ottla.protocol.records.validation import AppendOrigin, validate
+from ottla.protocol.records.validation import AppendOrigin, AppendRules, Validated, validate
 from ottla.storage.errors import UnexpectedOffsetError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log.append_info import NO_LOG_APPEND_TIME, AppendInfo, AppendOptions
@@ -64,7 +65,7 @@ def append_as_leader(
     ):
         batch.assign(first_offset, leader_epoch)
     else:
-        validate(batch, rules, now_ms, options.origin).assign(first_offset, leader_epoch)
+        _validated(batch, rules, now_ms, options).assign(first_offset, leader_epoch)
     if size > log.config.segment_bytes:
         raise _refuse_size(log, size)
     max_timestamp = batch.max_timestamp
@@ -89,6 +90,18 @@ def append_as_leader(
     # Twice as fast as AppendInfo(…), and this is the one place where it counts.
     facts = (first_offset, last_offset, max_timestamp, append_time, log.log_start_offset, size)
     return tuple.__new__(AppendInfo, facts)
+
+
+def _validated(batch: Batch, rules: AppendRules, now_ms: int, options: AppendOptions) -> Validated:
+    """What was found ahead, if it is what would be found now."""
+    checked = options.checked
+    if checked is None or checked.rules is not rules:
+        return validate(batch, rules, now_ms, options.origin)
+    if isinstance(checked.outcome, ApiError):
+        raise checked.outcome
+    if rules.timestamp_type is _CREATE_TIME:
+        return checked.outcome
+    return checked.outcome._replace(max_timestamp=now_ms)
 
 
 def append_pairs(

@@ -3,10 +3,19 @@
 from typing import NamedTuple
 
 from ottla.base.frozen import frozen
-from ottla.protocol.records.validation import AppendOrigin
+from ottla.protocol.errors import ApiError
+from ottla.protocol.records.validation import AppendOrigin, AppendRules, Validated
 from ottla.storage.producer_state.verification import VerificationEntry
 
 NO_LOG_APPEND_TIME = -1
+
+
+@frozen
+class Checked:
+    """What came of checking a batch ahead, on another thread, by the rules that its topic had then."""
+
+    rules: AppendRules
+    outcome: Validated | ApiError
 
 
 @frozen
@@ -18,6 +27,8 @@ class AppendOptions:
     """The receipt from `Log.start_verification`, for a batch that opens a transaction."""
     verify_transactions: bool = True
     """`transaction.partition.verification.enable`."""
+    checked: Checked | None = None
+    """Of the one batch that is appended, if it was checked ahead."""
     transaction_version: int = 0
     """Of the coordinator that wrote the markers (KIP-1228); data batches don't need it."""
 

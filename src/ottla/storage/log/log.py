@@ -117,6 +117,7 @@ class Log(LogEnd):
             timestamp_before_max_ms=config.message_timestamp_before_max_ms,
             timestamp_after_max_ms=config.message_timestamp_after_max_ms,
             max_message_bytes=config.max_message_bytes,
+            decompressed_bytes_max=config.decompressed_message_max_bytes,
             partition=f"{self.topic}-{self.partition}",
         )
         self.take_settings(config, rules, Recompression.of(config))

@@ -12,7 +12,12 @@ from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, Des
 from tests.unit.broker.small_broker import SmallBroker
 
 APACHE_BROKER_CONFIGS = Path(__file__).parents[3] / "vectors" / "broker_configs.jsonl"
-OURS = {"advertised.listeners.follow.dialled", "http.listen", "log.flush.on.ack"}
+OURS = {
+    "advertised.listeners.follow.dialled",
+    "http.listen",
+    "log.decompressed.message.max.bytes",
+    "log.flush.on.ack",
+}
 DEFAULT_CONFIG = 5
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import cramjam
 import pytest
 
-from ottla.protocol.compression import CompressionType, compress, decompress
+from ottla.protocol.compression import CompressionType, compress, decompress, is_costly, pieces
 from ottla.protocol.compression.compression_type import CompressionLevelError
 from ottla.protocol.errors import DecodeError, MessageTooLargeError, UnsupportedCompressionTypeError
 
@@ -219,3 +219,65 @@ def test_levels_that_kafka_refuses(codec: CompressionType, level: int) -> None:
 
 def test_default_levels() -> None:
     assert [codec.default_level for codec in CompressionType] == [None, -1, None, 9, 3]
+
+
+def in_pieces(codec: CompressionType, packed: bytes, max_bytes: int = 1 << 30, workspace_bytes: int = 65_536) -> bytes:
+    return b"".join(map(bytes, pieces(codec, packed, bytearray(workspace_bytes), max_bytes)))
+
+
+@each
+@pytest.mark.parametrize("workspace_bytes", [65_536, 100_000, 1 << 20])
+def test_pieces_make_up_the_whole(codec: CompressionType, workspace_bytes: int) -> None:
+    for data in SAMPLES:
+        for level in (None, *LEVELS.get(codec, [])):
+            packed = compress(codec, data, level)
+            assert in_pieces(codec, packed, len(data), workspace_bytes) == data
+
+
+@each
+def test_pieces_stop_at_the_limit(codec: CompressionType) -> None:
+    for data in SAMPLES[3:]:
+        for workspace_bytes in (65_536, 1 << 20):
+            with pytest.raises(MessageTooLargeError):
+                in_pieces(codec, compress(codec, data), len(data) - 1, workspace_bytes)
+
+
+@each
+def test_pieces_of_changed_or_cut_bytes_are_those_of_the_whole(codec: CompressionType) -> None:
+    packed = compress(codec, TEXT[:5000])
+    changed = [packed[:size] for size in range(len(packed))]
+    for at in range(len(packed)):
+        for bit in (0x01, 0x80):
+            changed.append(packed[:at] + bytes((packed[at] ^ bit,)) + packed[at + 1 :])
+    for data in changed:
+        try:
+            whole = bytes(decompress(codec, data, 100_000))
+        except (DecodeError, MessageTooLargeError):
+            with pytest.raises((DecodeError, MessageTooLargeError)):
+                in_pieces(codec, data, 100_000)
+        else:
+            assert in_pieces(codec, data, 100_000) == whole
+
+
+@pytest.mark.parametrize("tail", [b"", b"\0", b"\0\0\0\0\0", b"xyz" * 50_000])
+def test_gzip_pieces_of_many_members_and_what_follows_them(tail: bytes) -> None:
+    packed = compress(CompressionType.GZIP, TEXT) + compress(CompressionType.GZIP, b"end") + tail
+    assert in_pieces(CompressionType.GZIP, packed) == TEXT + b"end" == decompress(CompressionType.GZIP, packed)
+    assert in_pieces(CompressionType.GZIP, packed, workspace_bytes=1 << 20) == TEXT + b"end"
+
+
+def test_zstd_pieces_of_frames_of_every_kind() -> None:
+    first, second = (compress(CompressionType.ZSTD, data) for data in (TEXT, b"end"))
+    skippable = struct.pack("<II", 0x184D2A53, 5) + b"12345"
+    packed = skippable + first + skippable + second
+    assert in_pieces(CompressionType.ZSTD, packed) == TEXT + b"end" == decompress(CompressionType.ZSTD, packed)
+
+
+@each
+def test_what_expands_a_lot_is_costly_however_small(codec: CompressionType) -> None:
+    assert is_costly(codec, memoryview(compress(codec, NOISE)))
+    assert not is_costly(codec, memoryview(compress(codec, b"hello")))
+    if codec in (CompressionType.ZSTD, CompressionType.GZIP):
+        bomb = memoryview(compress(codec, bytes(3_000_000)))
+        assert len(bomb) < 8192
+        assert is_costly(codec, bomb)

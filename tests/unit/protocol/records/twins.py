@@ -4,7 +4,14 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from ottla.protocol.records import batch_plain, columns_plain, columns_writer_plain, frames_plain, pair_batch_plain
+from ottla.protocol.records import (
+    batch_plain,
+    columns_plain,
+    columns_writer_plain,
+    frames_plain,
+    pair_batch_plain,
+    scanner_plain,
+)
 
 
 def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
@@ -16,6 +23,7 @@ def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
 
 FRAMES = _with_compiled(frames_plain, "ottla.protocol.records._frames")
 BATCHES = _with_compiled(batch_plain, "ottla.protocol.records._batch")
+SCANNERS = _with_compiled(scanner_plain, "ottla.protocol.records._scanner")
 PAIR_BATCHES = _with_compiled(pair_batch_plain, "ottla.protocol.records._pair_batch")
 COLUMN_READERS = _with_compiled(columns_plain, "ottla.protocol.records._columns")
 COLUMN_WRITERS = _with_compiled(columns_writer_plain, "ottla.protocol.records._columns_writer")

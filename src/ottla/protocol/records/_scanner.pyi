@@ -1,0 +1,1 @@
+from ottla.protocol.records.scanner_plain import Scanner as Scanner
