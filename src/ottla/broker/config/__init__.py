@@ -1,0 +1,1 @@
+"""The settings of a node: read, checked, described, changed at run time."""

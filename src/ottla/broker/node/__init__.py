@@ -1,0 +1,1 @@
+"""The life of a node: its roles, its parts, how it starts and stops."""

@@ -1,0 +1,1 @@
+"""What the tools read from their command lines and files."""

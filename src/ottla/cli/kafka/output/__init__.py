@@ -1,0 +1,1 @@
+"""Values as Kafka's tools print them."""

@@ -1,0 +1,1 @@
+"""One action each of the tools that have several."""

@@ -1,0 +1,1 @@
+"""Records from the brokers to the caller of `poll`."""

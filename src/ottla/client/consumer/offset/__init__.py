@@ -1,0 +1,1 @@
+"""Positions: committed, looked up, reset."""

@@ -1,0 +1,1 @@
+"""Brokers and controllers as the controller knows them: registered, alive, fenced."""

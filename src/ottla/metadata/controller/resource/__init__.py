@@ -1,0 +1,1 @@
+"""Settings, rights, quotas, credentials, features and producer ids."""

@@ -1,0 +1,1 @@
+"""Topics and partitions: made, placed, led, moved, deleted."""

@@ -1,0 +1,1 @@
+"""Replicas in the log directories of a broker: opened, moved, lost with their disk."""

@@ -1,0 +1,1 @@
+"""A follower's side: fetching from leaders, truncating to what they have."""

@@ -1,0 +1,1 @@
+"""When things happen: timers, waiting requests, other threads."""

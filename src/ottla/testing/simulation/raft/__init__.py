@@ -1,0 +1,1 @@
+"""The world of a quorum that agrees on a log."""
