@@ -15,11 +15,11 @@ from ottla.base.system_clock import SystemClock
 from ottla.metadata.image.local_replica_change import LocalPartition
 from ottla.metadata.image.partition import PartitionRegistration
 from ottla.protocol.records.writer import write_batch
-from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
 from ottla.replication.partition.partition import Partition
-from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.request.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig

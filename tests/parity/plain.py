@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.config_keys.server import SERVER_KEYS
+from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.protocol.definition import Struct
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.messages.api_versions import ApiVersionsResponse

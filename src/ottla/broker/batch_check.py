@@ -20,8 +20,8 @@ from ottla.protocol.compression import CompressionType, is_costly
 from ottla.protocol.errors import ApiError, UnknownServerError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import Validated, validate
-from ottla.replication.mailbox import Mailbox
-from ottla.replication.produce import AppendEntry
+from ottla.replication.request.produce import AppendEntry
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.log.append_info import Checked
 from ottla.storage.log.log import Log
 from ottla.storage.log_manager import LogManager

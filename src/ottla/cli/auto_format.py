@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.cli.random_id import random_id
 from ottla.metadata.store.format import Controllers, FormatOptions, QuorumKind, Standalone, format_directories
 from ottla.metadata.store.metadata_store import METADATA_DIRECTORY

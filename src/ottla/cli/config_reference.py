@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.config import REQUIRED, ConfigKey, ConfigKeys, Dynamic
-from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
-from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
-from ottla.broker.config_keys.passive import NOT_ACTED_ON
-from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
-from ottla.broker.config_keys.server import SUBJECTS
+from ottla.broker.config.keys.client_metric import CLIENT_METRIC_KEYS
+from ottla.broker.config.keys.group_resource import GROUP_RESOURCE_KEYS
+from ottla.broker.config.keys.passive import NOT_ACTED_ON
+from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
+from ottla.broker.config.keys.server import SUBJECTS
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
 
 _WIDTH: Final = 100

@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.base.config_file import PropertiesError, parse_property_lines
 from ottla.base.errors import OttlaError
-from ottla.broker.config_older import Replacement, replacements, standalone
+from ottla.broker.config.older import Replacement, replacements, standalone
 
 _ALONE: Final = "this node is its own controller; nodes of one cluster share controller.quorum.bootstrap.servers"
 _UNCHANGED: Final = "# ottla config upgrade: nothing in this file is of an older Kafka."

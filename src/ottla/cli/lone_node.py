@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.broker.config_listener import HostPort, normalised, parse_host_port, parse_listener
-from ottla.broker.config_loading import ConfigLoadError, SettingSource
+from ottla.broker.config.listener import HostPort, normalised, parse_host_port, parse_listener
+from ottla.broker.config.loading import ConfigLoadError, SettingSource
 from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
 from ottla.cli.port import free_port
 from ottla.storage.disk.local import LocalDisk

@@ -14,9 +14,9 @@ from typing import Any, Final
 from ottla.base.config import ConfigError
 from ottla.base.errors import OttlaError
 from ottla.base.log import IdentityLogger
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_rule import check_startable, warnings_of
-from ottla.broker.node import Node
+from ottla.broker.config.rule import check_startable, warnings_of
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.node import Node
 from ottla.cli.object_count import count_on_signal
 from ottla.net import descriptor
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ottla.client.consumer.async_consumer import AsyncConsumer
     from ottla.client.consumer.consumer import Consumer
     from ottla.client.consumer.errors import ConcurrentModificationError, FetchBrokenError, RecordDeserializationError
+    from ottla.client.consumer.fetch.record import Record
+    from ottla.client.consumer.fetch.records import Records
     from ottla.client.consumer.membership import GroupMetadata, LeaveOperation, ListenerError
     from ottla.client.consumer.rebalance_listener import RebalanceListener
-    from ottla.client.consumer.record import Record
-    from ottla.client.consumer.records import Records
     from ottla.client.consumer.subscription_pattern import SubscriptionPattern
     from ottla.client.errors import (
         AuthenticationFailedError,
@@ -102,11 +102,11 @@ _PLACES = {
     "ProtobufDeserializer": "serde.schema.protobuf",
     "ProtobufSerializer": "serde.schema.protobuf",
     "RebalanceListener": "consumer.rebalance_listener",
-    "Record": "consumer.record",
+    "Record": "consumer.fetch.record",
     "RecordDeserializationError": "consumer.errors",
     "RecordMetadata": "record",
     "RecordTooLargeError": "errors",
-    "Records": "consumer.records",
+    "Records": "consumer.fetch.records",
     "RegistryError": "registry.error",
     "RegistryUnavailableError": "registry.error",
     "RetriableCommitFailedError": "errors",

@@ -19,8 +19,8 @@ from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.protocol.errors import ApiError, UnknownServerError
-from ottla.replication.log_mover import LogMover
-from ottla.replication.log_preparation import LogPreparation, Prepared, Wanted
+from ottla.replication.directory.log_mover import LogMover
+from ottla.replication.directory.log_preparation import LogPreparation, Prepared, Wanted
 from ottla.replication.partition.partition import Partition
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.storage.log.log import Log

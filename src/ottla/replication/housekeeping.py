@@ -11,9 +11,9 @@ from functools import partial
 from typing import Final
 
 from ottla.base.clock import Clock
-from ottla.replication.mailbox import Mailbox
-from ottla.replication.periodic import PeriodicTask
 from ottla.replication.ports import EventLoop, Worker
+from ottla.replication.schedule.mailbox import Mailbox
+from ottla.replication.schedule.periodic import PeriodicTask
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.log_config_keys import LONG_MAX

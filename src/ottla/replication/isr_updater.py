@@ -9,8 +9,8 @@ from ottla.replication.isr import Answered
 from ottla.replication.partition.partition import Partition, Progress
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import AlterPartitionPort, LeaderAndIsr
-from ottla.replication.timer_wheel import TimerWheel
-from ottla.replication.waiting import Waiting
+from ottla.replication.schedule.timer_wheel import TimerWheel
+from ottla.replication.schedule.waiting import Waiting
 
 _log = logging.getLogger(__name__)
 _RETRY_MS: Final = 50

@@ -13,40 +13,40 @@ from typing import Final
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.protocol.errors import NotLeaderOrFollowerError
-from ottla.replication.appender import Appender
-from ottla.replication.delete_records import DeleteRecordsDone, DeleteRecordsEntry
 from ottla.replication.delta_applier import DeltaApplier
-from ottla.replication.directory_watch import DirectoryWatch
-from ottla.replication.fetch import FetchDone, FetchParams, FetchPartition
-from ottla.replication.fetcher import FetcherContext
-from ottla.replication.fetcher_pool import FetcherPool
-from ottla.replication.flush_wait import FlushWait
-from ottla.replication.follower_log import FollowerLog
+from ottla.replication.directory.directory_watch import DirectoryWatch
+from ottla.replication.directory.durable_log_start import SafeStarts
+from ottla.replication.directory.log_dir import LogDirDescription, describe_log_dirs
+from ottla.replication.directory.log_mover import LogMover
+from ottla.replication.directory.log_preparation import LogPreparation
+from ottla.replication.follower.fetcher import FetcherContext
+from ottla.replication.follower.fetcher_pool import FetcherPool
+from ottla.replication.follower.follower_log import FollowerLog
+from ottla.replication.follower.throttle import ThrottleLimits, Throttles
+from ottla.replication.follower.truncator import Truncator
 from ottla.replication.housekeeping import Housekeeping
 from ottla.replication.isr_updater import IsrUpdater
-from ottla.replication.log_dir import LogDirDescription, describe_log_dirs
-from ottla.replication.log_mover import LogMover
-from ottla.replication.log_preparation import LogPreparation
-from ottla.replication.log_reader import LogReader
-from ottla.replication.mailbox import Mailbox
-from ottla.replication.near_replica import RACK_AWARE, RackAwareSelector
-from ottla.replication.offset_query import OffsetAnswer, OffsetQuery
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition.offset_lookup import offset_for_timestamp
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.pending_fetch import PendingFetch
-from ottla.replication.periodic import PeriodicTask
 from ottla.replication.ports import Worker
-from ottla.replication.record_deleter import RecordDeleter
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
-from ottla.replication.safe_start import SafeStarts
+from ottla.replication.request.appender import Appender
+from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRecordsEntry
+from ottla.replication.request.fetch import FetchDone, FetchParams, FetchPartition
+from ottla.replication.request.flush_wait import FlushWait
+from ottla.replication.request.log_reader import LogReader
+from ottla.replication.request.offset_query import OffsetAnswer, OffsetQuery
+from ottla.replication.request.pending_fetch import PendingFetch
+from ottla.replication.request.record_deleter import RecordDeleter
+from ottla.replication.request.replica_selector import RACK_AWARE, RackAwareSelector
+from ottla.replication.schedule.mailbox import Mailbox
+from ottla.replication.schedule.periodic import PeriodicTask
+from ottla.replication.schedule.timer_wheel import TimerWheel
+from ottla.replication.schedule.waiting import Waiting
 from ottla.replication.settings import ReplicationSettings
-from ottla.replication.throttle import ThrottleLimits, Throttles
-from ottla.replication.timer_wheel import TimerWheel
-from ottla.replication.truncator import Truncator
-from ottla.replication.waiting import Waiting
 from ottla.storage.errors import StorageError
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.producer_state.entry import ProducerEntry

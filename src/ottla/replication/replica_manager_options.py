@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
-from ottla.replication.leader_endpoint import LeaderEndpoint
+from ottla.replication.follower.leader_endpoint import LeaderEndpoint
 from ottla.replication.ports import AlterPartitionPort, DirectoryEventPort, EventLoop, Worker
+from ottla.replication.schedule.worker_thread import WorkerThread
 from ottla.replication.settings import DEFAULT_SETTINGS, ReplicationSettings
-from ottla.replication.worker_thread import WorkerThread
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.log_manager import LogManager
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
-from ottla.replication.directory_watch import DirectoryWatch
-from ottla.replication.fetcher_pool import FetcherPool
-from ottla.replication.mailbox import Mailbox
+from ottla.replication.directory.directory_watch import DirectoryWatch
+from ottla.replication.follower.fetcher_pool import FetcherPool
+from ottla.replication.follower.throttle import Throttles
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import DirectoryEventPort, EventLoop
-from ottla.replication.throttle import Throttles
-from ottla.replication.waiting import Waiting
+from ottla.replication.schedule.mailbox import Mailbox
+from ottla.replication.schedule.waiting import Waiting
 from ottla.storage.log_manager import LogManager
 
 

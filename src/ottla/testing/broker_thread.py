@@ -11,9 +11,9 @@ from enum import Enum, auto
 from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_loading import SettingSource
-from ottla.broker.node import Node
+from ottla.broker.config.loading import SettingSource
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.node import Node
 from ottla.metadata.store.format import FormatOptions, format_directories
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.meta_properties import read_meta_properties

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.refusal import refuse
+from ottla.broker.request.refusal import refuse
 from ottla.net.exchange import Exchange
 from ottla.net.handler import FrameHandler
 from ottla.net.piece import Piece

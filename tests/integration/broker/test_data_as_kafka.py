@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ottla.broker.api_table import BROKER_SERVED
+from ottla.broker.request.api_table import BROKER_SERVED
 from tests.clients.server import OTTLA, start_server
 from tests.integration.broker.data.performance import SCENES, create_topics, play
 from tests.integration.broker.data.produce_script import Ids

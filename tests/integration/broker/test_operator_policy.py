@@ -5,7 +5,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from ottla.testing import EmbeddedBroker
-from tests.unit.broker.test_operator_policy import NoInfiniteRetention, ThreePartitions, named
+from tests.unit.broker.node.test_operator_policy import NoInfiniteRetention, ThreePartitions, named
 
 
 def test_a_client_reads_why_a_policy_refused_it() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_listener import HostPort, ListenerAddress
-from ottla.broker.config_loading import ConfigLoadError
+from ottla.broker.config.listener import HostPort, ListenerAddress
+from ottla.broker.config.loading import ConfigLoadError
+from ottla.broker.config.server_config import ServerConfig
 from ottla.cli.auto_format import AutoFormatError, format_if_empty
 from ottla.cli.lone_node import LoneNodeOptions, lone_node_settings
 from ottla.storage.disk.local import LocalDisk

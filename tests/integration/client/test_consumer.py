@@ -6,10 +6,10 @@ import time
 import pytest
 from confluent_kafka import Producer
 
-from ottla.client.consumer.arrow_columns import COLUMNS
 from ottla.client.consumer.consumer import Consumer
 from ottla.client.consumer.errors import ConcurrentModificationError, RecordDeserializationError
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.arrow_columns import COLUMNS
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.errors import (
     ClosedError,
     InvalidStateError,

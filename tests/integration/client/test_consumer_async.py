@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 
 from ottla.client.consumer.async_consumer import AsyncConsumer
 from ottla.client.consumer.errors import ConcurrentModificationError
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.errors import WakeupError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from tests.clients.topic import create

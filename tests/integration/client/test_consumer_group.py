@@ -11,11 +11,11 @@ import pytest
 from confluent_kafka import Producer
 
 from ottla.client.consumer.consumer import Consumer
+from ottla.client.consumer.fetch.record import Record
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.consumer.interceptor import ConsumerInterceptor
 from ottla.client.consumer.membership import ListenerError
 from ottla.client.consumer.rebalance_listener import RebalanceListener
-from ottla.client.consumer.record import Record
-from ottla.client.consumer.records import Records
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.errors import CommitFailedError, InvalidStateError
 from ottla.client.record import OffsetAndMetadata, TopicPartition

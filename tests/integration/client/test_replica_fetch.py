@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ottla.client import AsyncAdmin, AsyncConsumer, AsyncProducer, LogTruncationError, NewTopic, TopicPartition
-from ottla.replication.near_replica import RACK_AWARE
+from ottla.replication.request.replica_selector import RACK_AWARE
 from tests.integration.node.test_cluster import Cluster, described, impatience
 
 __all__ = ["impatience"]  # a fixture

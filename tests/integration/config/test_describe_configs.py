@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.broker.config_description import DescribeOptions, describe_configs
-from ottla.broker.config_keys.server import SERVER_KEYS
-from ottla.broker.config_loading import load_server_config
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.config.description import DescribeOptions, describe_configs
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.loading import load_server_config
+from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance

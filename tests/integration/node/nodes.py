@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.node import Node
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.node import Node
 from ottla.metadata.store.format import Controllers, FormatOptions, QuorumKind, format_directories
 from ottla.net.node_client import NodeClient
 from ottla.protocol.definition import Request

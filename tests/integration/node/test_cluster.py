@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ottla.broker import node_quorum
-from ottla.broker.config import ServerConfig
-from ottla.broker.node import Node
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node import node_quorum
+from ottla.broker.node.node import Node
 from ottla.metadata.store.format import QuorumKind, Standalone
 from ottla.protocol.errors import NetworkError
 from ottla.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listener
@@ -26,7 +26,7 @@ from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.raft.endpoint import Address, Endpoints
-from ottla.replication.near_replica import RACK_AWARE
+from ottla.replication.request.replica_selector import RACK_AWARE
 from tests.integration.node.nodes import (
     CLUSTER_ID,
     CONTROLLER,

@@ -5,8 +5,8 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from ottla.broker.api_table import CONTROLLER_SERVED
-from ottla.broker.node import Node
+from ottla.broker.node.node import Node
+from ottla.broker.request.api_table import CONTROLLER_SERVED
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.definition import Request
@@ -171,7 +171,7 @@ def test_configs_of_the_controller_and_its_loggers(tmp_path: Path) -> None:
             address,
             IncrementalAlterConfigsRequest(
                 resources=[
-                    change(BROKER_LOGGER, "1", "ottla.broker.node", "DEBUG"),
+                    change(BROKER_LOGGER, "1", "ottla.broker.node.node", "DEBUG"),
                     change(BROKER_LOGGER, "1", "no.such.logger", "DEBUG"),
                     change(BROKER, "", "max.connections", "1000"),
                     change(TOPIC, "missing", "retention.ms", "1"),

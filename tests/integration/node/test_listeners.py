@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.node import Node
+from ottla.broker.node.node import Node
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.api_versions import ApiVersionsRequest
 from ottla.protocol.messages.incremental_alter_configs import (

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from tests.integration.node.nodes import CONTROLLER, PATIENCE_S, PLAINTEXT, format_for, free_ports, properties, until
 from tests.integration.node.test_cluster import create, described, quorum
 

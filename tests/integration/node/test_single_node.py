@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.node import Node
-from ottla.broker.start_error import StartError
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.node import Node
+from ottla.broker.node.start_error import StartError
 from ottla.metadata.store.format import QuorumKind
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic

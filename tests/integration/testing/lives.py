@@ -4,7 +4,7 @@ import gc
 import os
 import threading
 
-from ottla.broker.node import Node
+from ottla.broker.node.node import Node
 from ottla.storage.disk.local import LocalFile
 from ottla.testing import EmbeddedBroker
 

@@ -24,7 +24,7 @@ from tests.unit.broker.data_broker import NOW_MS, DataBroker
 from tests.unit.broker.recorder import RecordedExchange
 
 pytestmark = pytest.mark.skipif(
-    compiled_module("ottla.broker._produce_lane") is None, reason="the short way is not compiled here"
+    compiled_module("ottla.broker.request._produce_lane") is None, reason="the short way is not compiled here"
 )
 
 TOPICS = {"orders": 2, "compacted": 1, "__consumer_offsets": 1}

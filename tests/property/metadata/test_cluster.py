@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ottla.metadata.batch import CommittedBatch
-from ottla.metadata.controller.topic_index import TopicIndex
+from ottla.metadata.controller.topic.topic_index import TopicIndex
 from ottla.metadata.image.difference import difference
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration

@@ -3,10 +3,10 @@
 import pytest
 
 from ottla.testing.simulation.canary import Canary
-from ottla.testing.simulation.metadata_canary import CANARIES
-from ottla.testing.simulation.metadata_cluster import MetadataCluster
-from ottla.testing.simulation.metadata_invariant import MetadataInvariants
-from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.metadata.canary import CANARIES
+from ottla.testing.simulation.metadata.cluster import MetadataCluster
+from ottla.testing.simulation.metadata.invariant import MetadataInvariants
+from ottla.testing.simulation.metadata.world import METADATA
 from ottla.testing.simulation.runner import SimulationFailure, run
 from ottla.testing.simulation.scenario import Scenario
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from ottla.testing.simulation.metadata_canary import CANARIES
-from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.metadata.canary import CANARIES
+from ottla.testing.simulation.metadata.world import METADATA
 from ottla.testing.simulation.runner import SimulationFailure, run_seed
 
 
@@ -17,7 +17,7 @@ def test_one_seed_gives_one_run() -> None:
 
 def test_hashes_do_not_matter() -> None:
     code = (
-        "from ottla.testing.simulation.metadata_world import METADATA\n"
+        "from ottla.testing.simulation.metadata.world import METADATA\n"
         "from ottla.testing.simulation.runner import run_seed\n"
         "print(run_seed(8, 3000, METADATA))"
     )

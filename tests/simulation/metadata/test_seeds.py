@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.metadata.world import METADATA
 from ottla.testing.simulation.runner import run_seed
 
 CHAOS_MS = 4000

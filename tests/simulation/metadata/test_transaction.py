@@ -8,9 +8,9 @@ from ottla.metadata.metadata_version import LATEST
 from ottla.raft.config import QuorumConfig
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.invariant import Invariant
-from ottla.testing.simulation.metadata_cluster import MetadataCluster
-from ottla.testing.simulation.metadata_part import metadata_part
-from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.metadata.cluster import MetadataCluster
+from ottla.testing.simulation.metadata.part import metadata_part
+from ottla.testing.simulation.metadata.world import METADATA
 from ottla.testing.simulation.network import NetworkProfile
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.runner import run_cluster

@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.testing.simulation.canary import CANARIES, Canary
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
-from ottla.testing.simulation.raft_invariant import QuorumInvariants
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft.raft_invariant import QuorumInvariants
 from ottla.testing.simulation.runner import SimulationFailure, run
 from ottla.testing.simulation.scenario import Scenario
 

@@ -14,8 +14,8 @@ from ottla.testing.simulation.invariant import Invariant
 from ottla.testing.simulation.network import Frame, Network, NetworkProfile
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.part import Part
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
-from ottla.testing.simulation.raft_part import raft_part
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft.raft_part import raft_part
 from ottla.testing.simulation.runner import SimulationFailure, run_cluster
 from ottla.testing.simulation.scenario import Scenario
 from tests.unit.raft.replica import batch, directory

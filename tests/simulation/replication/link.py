@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ottla.protocol.errors import ApiError, NetworkError
-from ottla.replication.fetch import FetchParams, FetchPartition
-from ottla.replication.leader_endpoint import FetchedByPartition, OffsetRequest, ReplicaFetch
-from ottla.replication.offset_query import OffsetQuery
+from ottla.replication.follower.leader_endpoint import FetchedByPartition, OffsetRequest, ReplicaFetch
+from ottla.replication.request.fetch import FetchParams, FetchPartition
+from ottla.replication.request.offset_query import OffsetQuery
 from tests.unit.replication.memory_leader import by_partition
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, TopicRecord
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import write_batch
-from ottla.replication.fetch import FetchResult
 from ottla.replication.ports import AlterPartitionDone, LeaderAndIsr
-from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.request.fetch import FetchResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log.log import Log

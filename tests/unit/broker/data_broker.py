@@ -11,18 +11,18 @@ from typing import Any, TypeVar
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
-from ottla.broker.adapters.coordinator_peer import BrokerPeers
-from ottla.broker.api_table import BROKER_SERVED
-from ottla.broker.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.batch_check import BatchChecks
-from ottla.broker.config import ServerConfig
-from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
-from ottla.broker.fetch_session import FetchSessionCache
-from ottla.broker.metadata_cache import MetadataCache
-from ottla.broker.pipeline import Pipeline
-from ottla.broker.producer_id_source import ProducerIdSource
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
+from ottla.broker.coordinator_host.coordinator_setup import Coordinators, CoordinatorSurroundings
+from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
+from ottla.broker.node.topic_metric import TopicMetrics
 from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
-from ottla.broker.topic_metric import TopicMetrics
+from ottla.broker.request.api_table import BROKER_SERVED
+from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.request.fetch_session import FetchSessionCache
+from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.pipeline import Pipeline
 from ottla.metadata.directory_id import UNASSIGNED
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Provenance
@@ -33,9 +33,9 @@ from ottla.protocol.metadata_log.broker import BrokerEndpoint, RegisterBrokerRec
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from ottla.replication.mailbox import Mailbox
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.log_manager import LogManager
 from ottla.storage.log_manager_options import LogManagerOptions

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ottla.broker.client_session import ClientSession
+from ottla.broker.request.client_session import ClientSession
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import response_type
 from ottla.protocol.definition import Request, Response

@@ -9,17 +9,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from ottla.base.metric import MetricRegistry
-from ottla.broker.api_table import BROKER_SERVED
-from ottla.broker.api_versions_answer import ApiVersionsAnswer
-from ottla.broker.auto_topic import AutoTopicCreator
-from ottla.broker.client_metrics import ClientMetrics
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.metadata_cache import MetadataCache
-from ottla.broker.pipeline import Pipeline
-from ottla.broker.refusal import refuse
-from ottla.broker.request_context import RequestContext
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.request.api_table import BROKER_SERVED
+from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.request.auto_topic import AutoTopicCreator
+from ottla.broker.request.client_metrics import ClientMetrics
+from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.request.refusal import refuse
+from ottla.broker.request.request_context import RequestContext
 from ottla.metadata.controller.context import Caller, ControllerPorts
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError

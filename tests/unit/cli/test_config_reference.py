@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ottla.broker.config_keys.server import SERVER_KEYS
+from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.cli.main import main
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ottla.base.config_file import parse_properties
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.cli.config_upgrade import UpgradeError, upgraded, upgraded_file
 
 OLDER = """\

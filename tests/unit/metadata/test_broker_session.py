@@ -1,6 +1,6 @@
 """Sessions of brokers: who was silent, and who was merely not listened to."""
 
-from ottla.metadata.controller.broker_session import BrokerSessions
+from ottla.metadata.controller.broker.broker_session import BrokerSessions
 from tests.unit.metadata.cluster import CONTROLLER_ID, Cluster, uuid_of
 
 

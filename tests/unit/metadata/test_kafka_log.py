@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ottla.metadata.batch import CommittedBatch, read_batches, record_values
-from ottla.metadata.controller.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
+from ottla.metadata.controller.resource.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.metadata.image.client_quota import entity_of
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType, topic_resource
 from ottla.metadata.image.metadata_image import MetadataImage

@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.metadata.controller.context import TopicRules
-from ottla.metadata.controller.partition_change import Election, PartitionChangeBuilder
-from ottla.metadata.controller.reassignment_replica import Completed, ReassignmentReplicas
+from ottla.metadata.controller.topic.partition_change import Election, PartitionChangeBuilder
+from ottla.metadata.controller.topic.reassignment_replica import Completed, ReassignmentReplicas
 from ottla.metadata.image.partition import LeaderRecoveryState
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord

@@ -1,6 +1,6 @@
 """The controller's indexes follow the image, step by step as from scratch."""
 
-from ottla.metadata.controller.topic_index import TopicIndex, partitions_with
+from ottla.metadata.controller.topic.topic_index import TopicIndex, partitions_with
 from ottla.protocol.messages.delete_topics import DeleteTopicsRequest
 from tests.unit.metadata.cluster import Cluster
 from tests.unit.metadata.test_partition import reassign

@@ -18,13 +18,13 @@ from ottla.protocol.metadata_log.topic import (
 )
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
-from ottla.replication.leader_endpoint import LeaderEndpoint
+from ottla.replication.follower.leader_endpoint import LeaderEndpoint
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import AlterPartitionDone, LeaderAndIsr
-from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.request.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log_config import LogConfig

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from ottla.protocol.errors import ApiError, NetworkError
-from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
-from ottla.replication.leader_endpoint import (
+from ottla.replication.follower.leader_endpoint import (
     FetchedByPartition,
     OffsetRequest,
     ReplicaFetch,
     ReplicaFetched,
     TopicIdPartition,
 )
-from ottla.replication.offset_query import OffsetQuery
+from ottla.replication.request.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.offset_query import OffsetQuery
 from tests.unit.replication.broker_under_test import BrokerUnderTest
 from tests.unit.replication.manual_loop import ManualLoop
 

@@ -13,7 +13,7 @@ from ottla.protocol.errors import (
     UnknownTopicOrPartitionError,
 )
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from ottla.replication.leader_endpoint import ReplicaFetch
+from ottla.replication.follower.leader_endpoint import ReplicaFetch
 from ottla.replication.partition.partition import Partition
 from ottla.storage.disk.atomic import write_atomically
 from ottla.storage.disk.simulated import Fault

@@ -8,11 +8,11 @@ from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
 from ottla.base.system_clock import SystemClock
 from ottla.replication.metric import register_metrics
-from ottla.replication.periodic import PeriodicTask
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.schedule.periodic import PeriodicTask
+from ottla.replication.schedule.writer_thread import run_on_loop
 from ottla.replication.settings import ReplicationSettings
-from ottla.replication.writer_thread import run_on_loop
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.disk.simulated import Fault, SimulatedDisk

@@ -11,7 +11,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
-from ottla.broker.lifecycle import Channel, Scheduler
+from ottla.broker.node.lifecycle import Channel, Scheduler
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, UnknownServerError, error_for
 from ottla.protocol.messages.alter_partition import (

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.broker.lifecycle import Channel, Scheduler
+from ottla.broker.node.lifecycle import Channel, Scheduler
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode
 from ottla.protocol.messages.assign_replicas_to_dirs import (

@@ -26,7 +26,7 @@ from ottla.protocol.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from ottla.raft.identity import Node
-from ottla.replication.leader_endpoint import (
+from ottla.replication.follower.leader_endpoint import (
     FetchedByPartition,
     OffsetRequest,
     ReplicaFetch,

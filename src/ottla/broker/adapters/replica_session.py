@@ -11,7 +11,7 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.protocol.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
-from ottla.replication.leader_endpoint import ReplicaFetch, TopicIdPartition
+from ottla.replication.follower.leader_endpoint import ReplicaFetch, TopicIdPartition
 
 _NO_SESSION: Final = 0
 _FULL_EPOCH: Final = 0

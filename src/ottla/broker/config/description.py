@@ -11,14 +11,14 @@ from ottla.base import log
 from ottla.base.config import ConfigKey, scaled
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
-from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
-from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
-from ottla.broker.config_keys.passive import NO_EFFECT, NOT_ACTED_ON
-from ottla.broker.config_keys.server import DYNAMIC_KEYS, SERVER_KEYS
-from ottla.broker.config_name import synonyms
-from ottla.broker.config_schema import rendered_default
-from ottla.broker.config_source import ConfigSource
-from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.keys.client_metric import CLIENT_METRIC_KEYS
+from ottla.broker.config.keys.group_resource import GROUP_RESOURCE_KEYS
+from ottla.broker.config.keys.passive import NO_EFFECT, NOT_ACTED_ON
+from ottla.broker.config.keys.server import DYNAMIC_KEYS, SERVER_KEYS
+from ottla.broker.config.name import synonyms
+from ottla.broker.config.schema import rendered_default
+from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.topic_name import check_topic_name

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.config import ConfigError
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_dynamic_rule import Level, applicable, check_change, check_step, clamped, overlaid
-from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
-from ottla.broker.config_name import base_name
-from ottla.broker.config_rule import check_startable
-from ottla.broker.config_schema import BrokerConfigSchema
+from ottla.broker.config.dynamic_rule import Level, applicable, check_change, check_step, clamped, overlaid
+from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
+from ottla.broker.config.name import base_name
+from ottla.broker.config.rule import check_startable
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.config import CLUSTER_DEFAULT, NO_CONFIGS, ConfigResource, Configs, ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage

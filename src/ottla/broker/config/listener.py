@@ -1,7 +1,7 @@
 """The text forms of addresses in settings: `NAME://host:port` of listeners, `id@host:port` of voters, `host:port`.
 
 Owns the grammar alone: a `ValueError` says what is wrong with a text. Which of them go together is checked by
-`config_rule`.
+`rule`.
 """
 
 import re

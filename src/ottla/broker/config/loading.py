@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from ottla.base.config import ConfigError, UnknownKey
 from ottla.base.config_file import PropertiesError, parse_property_lines
 from ottla.base.errors import OttlaError
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_older import DECIDING, replacements
-from ottla.broker.config_provider import resolve
+from ottla.broker.config.older import DECIDING, replacements
+from ottla.broker.config.provider import resolve
+from ottla.broker.config.server_config import ServerConfig
 
 
 class ConfigLoadError(OttlaError):

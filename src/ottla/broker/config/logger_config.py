@@ -7,7 +7,7 @@ import logging
 from typing import Final
 
 from ottla.base.log import LEVELS, ROOT, is_logger, reset_level, set_level
-from ottla.broker.node_resource import node_id_of
+from ottla.broker.config.node_resource import node_id_of
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError
 from ottla.protocol.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.config import ConfigError
-from ottla.broker.config_keys.server import SERVER_KEYS
-from ottla.broker.config_limit import broker_conflicts
-from ottla.broker.config_listener import ListenerAddress, is_host, parse_pairs
-from ottla.broker.operator_policy import check_policies
-from ottla.replication.near_replica import SELECTORS
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.limit import broker_conflicts
+from ottla.broker.config.listener import ListenerAddress, is_host, parse_pairs
+from ottla.broker.node.operator_policy import check_policies
+from ottla.replication.request.replica_selector import SELECTORS
 
 if TYPE_CHECKING:
-    from ottla.broker.config import ServerConfig
+    from ottla.broker.config.server_config import ServerConfig
 
 _MIB: Final = 1 << 20
 _NOT_ROUTABLE: Final = "0.0.0.0"

@@ -12,14 +12,14 @@ from ottla.base.config import REQUIRED, ConfigError, ConfigKey, ConfigKeys, Syno
 from ottla.base.config_type import ConfigType
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_dynamic_rule import Level, check_change
-from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS, INTERVAL_MS_MAX, INTERVAL_MS_MIN, MATCH_NAMES
-from ottla.broker.config_keys.group_resource import GROUP_RESOURCE_KEYS
-from ottla.broker.config_keys.server import SERVER_KEYS
-from ottla.broker.config_limit import group_conflicts
-from ottla.broker.config_source import ConfigSource
-from ottla.broker.config_topic_rule import check_topic_configs
+from ottla.broker.config.dynamic_rule import Level, check_change
+from ottla.broker.config.keys.client_metric import CLIENT_METRIC_KEYS, INTERVAL_MS_MAX, INTERVAL_MS_MIN, MATCH_NAMES
+from ottla.broker.config.keys.group_resource import GROUP_RESOURCE_KEYS
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.limit import group_conflicts
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.config.source import ConfigSource
+from ottla.broker.config.topic_rule import check_topic_configs
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError

@@ -1,9 +1,9 @@
 """A node's settings as its parts read them.
 
 `ServerConfig` is made of `name → text`, checked as a whole, and never changes: what may change while the node runs is
-`dynamic_config`'s business, which makes a new one. Reading files is `config_loading`'s.
+`dynamic_config`'s business, which makes a new one. Reading files is `loading`'s.
 
-Invariant: a `ServerConfig` that exists satisfies every key's own check and the rules of `config_rule`.
+Invariant: a `ServerConfig` that exists satisfies every key's own check and the rules of `rule`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +13,10 @@ from typing import Final, TypeVar, cast
 
 from ottla.base.config import REQUIRED, ConfigError, UnknownKey
 from ottla.base.ids import Uuid
-from ottla.broker.config_keys.listener import SECURITY_PROTOCOLS
-from ottla.broker.config_keys.passive import NOT_ACTED_ON
-from ottla.broker.config_keys.server import SERVER_KEYS
-from ottla.broker.config_listener import (
+from ottla.broker.config.keys.listener import SECURITY_PROTOCOLS
+from ottla.broker.config.keys.passive import NOT_ACTED_ON
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.listener import (
     HostPort,
     ListenerAddress,
     QuorumVoter,
@@ -26,9 +26,9 @@ from ottla.broker.config_listener import (
     parse_pairs,
     parse_voter,
 )
-from ottla.broker.config_name import is_plugin_name
-from ottla.broker.config_older import GoneKey, gone_because
-from ottla.broker.config_rule import ConfigConflictError, check_together
+from ottla.broker.config.name import is_plugin_name
+from ottla.broker.config.older import GoneKey, gone_because
+from ottla.broker.config.rule import ConfigConflictError, check_together
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.store.metadata_log_config import MetadataLogConfig
 from ottla.raft.config import QuorumConfig

@@ -4,8 +4,8 @@ Deviations: none known. KIP-730.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 
 

@@ -4,8 +4,8 @@ Deviations: both mechanisms of a user may be altered in one request. KIP-554.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 
 

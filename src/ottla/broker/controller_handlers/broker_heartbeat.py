@@ -1,11 +1,11 @@
 """BrokerHeartbeat (key 63), versions 0–2: a broker lives, wants to serve, or wants to stop.
 
-Deviations: none known; see `ottla.metadata.controller.broker_heartbeat`. KIP-631, KIP-858.
+Deviations: none known; see `ottla.metadata.controller.broker.broker_heartbeat`. KIP-631, KIP-858.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 
 

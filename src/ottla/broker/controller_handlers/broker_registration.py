@@ -4,8 +4,8 @@ Deviations: the broker of the controller's own process need not wait for the ses
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.broker_registration import BrokerRegistrationRequest
 
 

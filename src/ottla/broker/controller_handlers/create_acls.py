@@ -6,8 +6,8 @@ Deviations: none. KIP-140.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import SecurityDisabledError
 from ottla.protocol.messages.create_acls import CreateAclsRequest
 

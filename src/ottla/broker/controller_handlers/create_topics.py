@@ -1,11 +1,11 @@
 """CreateTopics (key 19) at the controller, versions 2–7: writes topics, their configs and partitions.
 
-Deviations: none known; see `ottla.metadata.controller.topic_creation`. KIP-590.
+Deviations: none known; see `ottla.metadata.controller.topic.topic_creation`. KIP-590.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.create_topics import CreateTopicsRequest
 
 

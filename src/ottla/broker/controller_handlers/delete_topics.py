@@ -1,11 +1,11 @@
 """DeleteTopics (key 20) at the controller, versions 1–6: removes topics, named or by id.
 
-Deviations: none known; see `ottla.metadata.controller.topic_deletion`. KIP-516, KIP-590.
+Deviations: none known; see `ottla.metadata.controller.topic.topic_deletion`. KIP-516, KIP-590.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.delete_topics import DeleteTopicsRequest
 
 

@@ -3,8 +3,8 @@
 Deviations: none. KIP-140, KIP-919.
 """
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import SecurityDisabledError
 from ottla.protocol.messages.describe_acls import DescribeAclsRequest
 

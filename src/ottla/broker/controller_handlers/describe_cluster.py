@@ -9,9 +9,9 @@ Deviations: before the metadata log has begun no controller is listed, where Kaf
 
 from typing import Final
 
-from ottla.broker.authorized_operation import CLUSTER_OPERATIONS
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import (
     ApiError,
     InvalidRequestError,

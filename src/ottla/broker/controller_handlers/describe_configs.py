@@ -8,14 +8,14 @@ Deviations: those of `ottla.broker.handlers.describe_configs`. KIP-919.
 
 from typing import TYPE_CHECKING, cast
 
-from ottla.broker.controller_parts import ControllerParts
 from ottla.broker.handlers import describe_configs
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.definition import Response
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
+    from ottla.broker.node.parts import BrokerParts
 
 
 def handle(parts: ControllerParts, context: RequestContext, request: DescribeConfigsRequest) -> Response | None:

@@ -3,8 +3,8 @@
 Deviation: Apache Kafka's controller lists the call and answers UNKNOWN_SERVER_ERROR. KIP-48.
 """
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import DelegationTokenRequestNotAllowedError
 from ottla.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 

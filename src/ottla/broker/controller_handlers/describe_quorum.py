@@ -7,8 +7,8 @@ still to come, so no time is later than now.
 Deviations: none. KIP-642, KIP-836, KIP-853.
 """
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.definition import Response
 from ottla.protocol.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 

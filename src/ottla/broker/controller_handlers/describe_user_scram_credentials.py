@@ -5,16 +5,16 @@ Deviation: Apache Kafka's controller lists the call and answers UNKNOWN_SERVER_E
 
 from typing import TYPE_CHECKING, cast
 
-from ottla.broker.controller_parts import ControllerParts
 from ottla.broker.handlers import describe_user_scram_credentials
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
+    from ottla.broker.node.parts import BrokerParts
 
 
 def handle(

@@ -4,8 +4,8 @@ Deviations: none. KIP-595, KIP-853.
 """
 
 from ottla.broker.controller_handlers.submission import ask_quorum
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.end_quorum_epoch import EndQuorumEpochRequest
 
 

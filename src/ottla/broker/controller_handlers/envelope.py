@@ -7,9 +7,9 @@ elsewhere, UNSUPPORTED_VERSION makes it close the client's connection, anything 
 Deviations: none. KIP-590.
 """
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.forwarded_request import ForwardedContext, Origin, decode_address, decode_principal
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.forwarded_request import ForwardedContext, Origin, decode_address, decode_principal
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.api_key import FORWARDED_APIS, ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError, DecodeError, InvalidRequestError, UnsupportedVersionError

@@ -6,9 +6,9 @@ Deviations: none. KIP-48.
 """
 
 from ottla.broker.controller_handlers.submission import submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.forwarded_request import ForwardedContext
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.forwarded_request import ForwardedContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import DelegationTokenRequestNotAllowedError
 from ottla.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 

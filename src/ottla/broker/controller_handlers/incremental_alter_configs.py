@@ -3,15 +3,15 @@
 The levels of this controller's own loggers are changed here and stored nowhere; everything else is the active
 controller's. Brokers keep the loggers to themselves, so these come only from clients that talk to controllers.
 
-Deviations: see `ottla.metadata.controller.config_request`. KIP-339, KIP-412, KIP-919.
+Deviations: see `ottla.metadata.controller.resource.config_request`. KIP-339, KIP-412, KIP-919.
 """
 
 from functools import partial
 
+from ottla.broker.config.logger_config import alter_loggers, check_loggers
 from ottla.broker.controller_handlers.submission import answer_with, submit
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.logger_config import alter_loggers, check_loggers
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.metadata.controller.outcome import message_of
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.errors import ApiError

@@ -6,8 +6,8 @@ mechanisms. The connection stays open.
 Deviations: none. KIP-43.
 """
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 

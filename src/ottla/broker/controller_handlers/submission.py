@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.forwarded_request import ForwardedContext
-from ottla.broker.refusal import refuse
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.request.forwarded_request import ForwardedContext
+from ottla.broker.request.refusal import refuse
+from ottla.broker.request.request_context import RequestContext
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller
 from ottla.protocol.definition import Request

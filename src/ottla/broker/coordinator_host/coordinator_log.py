@@ -17,8 +17,8 @@ from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.validation import AppendOrigin
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.replication.partition.partition import ALL_IN_SYNC, Partition
-from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
 from ottla.storage.topic_partition import TopicPartition
 

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Final
 
 from ottla.base.clock import Clock
-from ottla.broker.adapters.coordinator_log import marker_batch, marker_options
-from ottla.broker.adapters.coordinator_peer import BrokerPeers
-from ottla.broker.internal_topic import CONSUMER_OFFSETS
+from ottla.broker.coordinator_host.coordinator_log import marker_batch, marker_options
+from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
+from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
 from ottla.protocol.definition import Response
@@ -23,8 +23,8 @@ from ottla.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ottla.replication.partition.partition import ALL_IN_SYNC
-from ottla.replication.produce import AppendEntry, AppendResult
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.request.produce import AppendEntry, AppendResult
 
 _STEP_PARTITIONS: Final = 500
 _NOT_READY: Final = frozenset(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.coordinator.group.config import ClassicGroupConfig, ConsumerGroupConfig, GroupConfig
 from ottla.coordinator.txn.config import TxnConfig
 

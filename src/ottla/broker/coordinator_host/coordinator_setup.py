@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ottla.base.clock import Clock
 from ottla.base.metric import Counter, MetricRegistry
-from ottla.broker.adapters.coordinator_leadership import CoordinatorLeadership, Followers
-from ottla.broker.adapters.coordinator_load import LoadSettings, ReadInThread, ShardLoader
-from ottla.broker.adapters.coordinator_log import PartitionShardLog
-from ottla.broker.adapters.coordinator_marker import BrokerMarkerSender, MarkerWriter
-from ottla.broker.adapters.coordinator_peer import BrokerPeers
-from ottla.broker.adapters.coordinator_verification import TransactionVerifier, VerifierSettings
-from ottla.broker.config import ServerConfig
-from ottla.broker.coordinator_round import CoordinatorRounds
-from ottla.broker.coordinator_setting import group_config, txn_config
-from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.coordinator_host.coordinator_leadership import CoordinatorLeadership, Followers
+from ottla.broker.coordinator_host.coordinator_load import LoadSettings, ReadInThread, ShardLoader
+from ottla.broker.coordinator_host.coordinator_log import PartitionShardLog
+from ottla.broker.coordinator_host.coordinator_marker import BrokerMarkerSender, MarkerWriter
+from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
+from ottla.broker.coordinator_host.coordinator_round import CoordinatorRounds
+from ottla.broker.coordinator_host.coordinator_setting import group_config, txn_config
+from ottla.broker.coordinator_host.coordinator_verification import TransactionVerifier, VerifierSettings
+from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
@@ -40,7 +40,7 @@ from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ configs of its own (`offsets.topic.*`, `transaction.state.log.*`, `share.coordin
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"

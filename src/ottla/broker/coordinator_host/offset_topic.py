@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.protocol.errors import ErrorCode
 
 A = TypeVar("A", bound="_Topic")

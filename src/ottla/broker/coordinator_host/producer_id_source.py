@@ -14,7 +14,7 @@ from ottla.protocol.errors import ApiError, CoordinatorLoadInProgressError, erro
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest, AllocateProducerIdsResponse
 
 if TYPE_CHECKING:
-    from ottla.broker.controller_channel import ControllerChannel
+    from ottla.broker.quorum.controller_channel import ControllerChannel
 
 PREFETCH_SHARE: Final = 0.9
 """How much of a block may be used up before the next one is asked for."""

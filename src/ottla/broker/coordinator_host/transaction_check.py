@@ -16,7 +16,7 @@ from ottla.storage.log.append_info import FROM_CLIENT, AppendOptions
 from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
+    from ottla.broker.node.parts import BrokerParts
 
 _UNVERIFIED: Final = AppendOptions(verify_transactions=False)
 _VERIFICATION_ENABLED: Final = "transaction.partition.verification.enable"

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext
 
 UNKNOWN: Final = 0
 

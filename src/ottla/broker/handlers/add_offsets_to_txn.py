@@ -5,8 +5,8 @@ It adds the partition of `__consumer_offsets` that the group belongs to, whether
 KIP-98, KIP-588, KIP-890.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 
 

@@ -7,10 +7,10 @@ Producers may not write internal topics: TOPIC_AUTHORIZATION_FAILED.
 KIP-98, KIP-588, KIP-890.
 """
 
-from ottla.broker.internal_topic import is_internal
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.broker.coordinator_host.internal_topic import is_internal
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,

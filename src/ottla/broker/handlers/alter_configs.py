@@ -26,8 +26,8 @@ from ottla.protocol.messages.alter_configs import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(

@@ -19,8 +19,8 @@ from ottla.protocol.messages.alter_replica_log_dirs import (
 from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext, Work
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext, Work
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: AlterReplicaLogDirsRequest) -> Response | None:

@@ -11,9 +11,9 @@ Deviations: none in form; what is listed is what is served here. KIP-35, KIP-511
 import re
 from typing import Final
 
-from ottla.broker.client_session import ClientSession, ClientSoftware
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.client_session import ClientSession, ClientSoftware
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 

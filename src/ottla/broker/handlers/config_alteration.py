@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ottla.base.frozen import frozen
-from ottla.broker.node_resource import node_id_of
+from ottla.broker.config.node_resource import node_id_of
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidRequestError
 from ottla.protocol.messages import alter_configs as legacy
 from ottla.protocol.messages import incremental_alter_configs as incremental
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
+    from ottla.broker.node.parts import BrokerParts
 
 Res = TypeVar("Res", incremental.AlterConfigsResource, legacy.AlterConfigsResource)
 AnyResource = incremental.AlterConfigsResource | legacy.AlterConfigsResource

@@ -6,10 +6,10 @@ those who ask. From v1 on classic members of a group are marked as such.
 KIP-848, KIP-1099.
 """
 
-from ottla.broker.authorized_operation import GROUP_OPERATIONS
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 

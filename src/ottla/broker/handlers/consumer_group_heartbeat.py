@@ -6,8 +6,8 @@ is in `ottla.coordinator.group.consumer`.
 KIP-848, KIP-1082.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 

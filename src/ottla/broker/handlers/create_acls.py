@@ -11,8 +11,8 @@ from ottla.broker.handlers.forwarding import forward
 from ottla.protocol.messages.create_acls import CreateAclsRequest
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: CreateAclsRequest) -> None:

@@ -3,9 +3,9 @@
 A group that is named twice is answered once. KIP-229.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest
 
 

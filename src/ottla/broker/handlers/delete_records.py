@@ -11,8 +11,8 @@ Kafka what was deleted within the last minute is back. KIP-107.
 
 from collections.abc import Iterable, Sequence
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_records import (
@@ -21,7 +21,7 @@ from ottla.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ottla.replication.delete_records import DeleteRecordsEntry, DeleteRecordsResult
+from ottla.replication.request.delete_records import DeleteRecordsEntry, DeleteRecordsResult
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> Response | None:

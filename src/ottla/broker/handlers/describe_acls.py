@@ -11,8 +11,8 @@ from ottla.protocol.errors import SecurityDisabledError
 from ottla.protocol.messages.describe_acls import DescribeAclsRequest
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeAclsRequest) -> None:

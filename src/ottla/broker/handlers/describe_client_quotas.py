@@ -21,8 +21,8 @@ from ottla.protocol.messages.describe_client_quotas import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 _USER, _CLIENT_ID, _IP = "user", "client-id", "ip"
 _TYPES: Final = frozenset({_USER, _CLIENT_ID, _IP})

@@ -6,8 +6,8 @@ brokers, too. The controller is a random live broker: all of them forward. KIP-7
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED
-from ottla.broker.metadata_cache import NO_BROKER
+from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.request.metadata_cache import NO_BROKER
 from ottla.protocol.errors import MismatchedEndpointTypeError, UnsupportedEndpointTypeError
 from ottla.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -16,8 +16,8 @@ from ottla.protocol.messages.describe_cluster import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 BROKERS: Final = 1
 CONTROLLERS: Final = 2

@@ -11,7 +11,7 @@ all topics have closes the connection. KIP-133, KIP-226, KIP-412, KIP-569, KIP-1
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.config_description import DescribeOptions, describe_configs
+from ottla.broker.config.description import DescribeOptions, describe_configs
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, InvalidRequestError
@@ -23,8 +23,8 @@ from ottla.protocol.messages.describe_configs import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext, Work
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext, Work
 
 _DESCRIBED_MAX: Final = 500_000
 _DESCRIBED_PER_TOPIC_MAX: Final = 100

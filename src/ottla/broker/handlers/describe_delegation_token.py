@@ -9,8 +9,8 @@ from ottla.protocol.errors import DelegationTokenRequestNotAllowedError
 from ottla.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeDelegationTokenRequest) -> None:

@@ -8,10 +8,10 @@ KIP-345, KIP-430, KIP-1043.
 
 from typing import Final
 
-from ottla.broker.authorized_operation import GROUP_OPERATIONS
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 

@@ -18,9 +18,9 @@ from ottla.protocol.messages.describe_log_dirs import (
 from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
-    from ottla.replication.log_dir import LogDirDescription
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
+    from ottla.replication.directory.log_dir import LogDirDescription
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:

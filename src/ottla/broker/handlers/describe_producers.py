@@ -6,8 +6,8 @@ partitions; other errors have none.
 Deviations: none. KIP-664.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, UnknownTopicOrPartitionError

@@ -10,11 +10,11 @@ Deviation: an empty name is INVALID_TOPIC_EXCEPTION, for which Apache Kafka fail
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from ottla.broker.authorized_operation import TOPIC_OPERATIONS
-from ottla.broker.auto_topic import error_of_missing
-from ottla.broker.internal_topic import is_internal
-from ottla.broker.listener_view import ListenerView
-from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.coordinator_host.internal_topic import is_internal
+from ottla.broker.request.authorized_operation import TOPIC_OPERATIONS
+from ottla.broker.request.auto_topic import error_of_missing
+from ottla.broker.request.listener_view import ListenerView
+from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import InvalidRequestError
@@ -27,8 +27,8 @@ from ottla.protocol.messages.describe_topic_partitions import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(

@@ -5,9 +5,9 @@ An id that nobody knows is TRANSACTIONAL_ID_NOT_FOUND, one of another coordinato
 KIP-664.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import Lists, ask_in_pieces
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.protocol.messages.describe_transactions import DescribeTransactionsRequest
 
 

@@ -19,8 +19,8 @@ from ottla.protocol.messages.describe_user_scram_credentials import (
 if TYPE_CHECKING:
     from immutables import Map
 
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
     from ottla.metadata.image.scram import ScramCredential
 
 

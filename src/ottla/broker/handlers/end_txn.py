@@ -6,8 +6,8 @@ brings the epoch that the producer goes on with (KIP-890).
 KIP-98, KIP-588, KIP-890.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.end_txn import EndTxnRequest
 
 

@@ -12,8 +12,8 @@ from ottla.protocol.messages.expire_delegation_token import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 NO_TIME: Final = -1
 

@@ -16,9 +16,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from ottla.base.ids import ZERO_UUID
-from ottla.broker.client_session import ClientSession
-from ottla.broker.current_leader import CurrentLeaders
-from ottla.broker.fetch_session import (
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.client_session import ClientSession
+from ottla.broker.request.current_leader import CurrentLeaders
+from ottla.broker.request.fetch_session import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     NO_SESSION,
@@ -28,8 +29,7 @@ from ottla.broker.fetch_session import (
     SessionPartition,
     next_epoch,
 )
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, UnknownServerError
 from ottla.protocol.messages.fetch import (
@@ -45,8 +45,8 @@ from ottla.protocol.messages.fetch import (
     PartitionData,
     SnapshotId,
 )
-from ottla.replication.fetch import READ_COMMITTED, READ_UNCOMMITTED, ClientMetadata, FetchParams, FetchResult
-from ottla.replication.fetch import FetchPartition as WantedPartition
+from ottla.replication.request.fetch import READ_COMMITTED, READ_UNCOMMITTED, ClientMetadata, FetchParams, FetchResult
+from ottla.replication.request.fetch import FetchPartition as WantedPartition
 
 _TURN_PARTITIONS: Final = 1_000
 """After so many partitions others have a turn."""

@@ -10,9 +10,9 @@ with Apache Kafka. KIP-699, KIP-932.
 
 from typing import Final, NamedTuple
 
-from ottla.broker.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import CoordinatorNotAvailableError, ErrorCode, InvalidRequestError
 from ottla.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse

@@ -7,11 +7,11 @@ if no controller is found within a minute, goes back to the client as it is.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.definition import Request, Response
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
+    from ottla.broker.node.parts import BrokerParts
 
 
 def forward(parts: "BrokerParts", context: RequestContext, request: Request) -> None:

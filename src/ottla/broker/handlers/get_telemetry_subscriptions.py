@@ -7,7 +7,7 @@ that asking again mends. KIP-714.
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.client_subscription import attributes_of
+from ottla.broker.request.client_subscription import attributes_of
 from ottla.protocol.compression.compression_type import CompressionType
 from ottla.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
@@ -15,8 +15,8 @@ from ottla.protocol.messages.get_telemetry_subscriptions import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 ACCEPTED: Final = (CompressionType.ZSTD, CompressionType.LZ4, CompressionType.GZIP, CompressionType.SNAPPY)
 """In the order of preference."""

@@ -5,8 +5,8 @@ While the group is being loaded the answer is success: nobody knows better, and 
 KIP-345.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 
 

@@ -7,7 +7,8 @@ Deviation: a resource that is named twice is refused each time. KIP-339, KIP-412
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.config_keys.server import SERVER_KEYS
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.logger_config import alter_loggers, check_loggers
 from ottla.broker.handlers.config_alteration import (
     Judgement,
     check_broker,
@@ -18,7 +19,6 @@ from ottla.broker.handlers.config_alteration import (
     key_of,
 )
 from ottla.broker.handlers.forwarding import CompletedContext, forward
-from ottla.broker.logger_config import alter_loggers, check_loggers
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError
@@ -31,8 +31,8 @@ from ottla.protocol.messages.incremental_alter_configs import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 _LIST_WORDS: Final = {_APPEND: "append", _SUBTRACT: "subtract"}

@@ -13,8 +13,8 @@ KIP-360, KIP-730.
 
 from typing import Final
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 

@@ -6,8 +6,8 @@ is in `ottla.coordinator.group.classic`, and where it knowingly differs from Apa
 KIP-62, KIP-134, KIP-345, KIP-394, KIP-559, KIP-800, KIP-814.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.join_group import JoinGroupRequest
 
 

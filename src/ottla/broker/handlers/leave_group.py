@@ -3,8 +3,8 @@
 Up to v2 it is about one member, whose code stands at the top. KIP-345, KIP-800.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.leave_group import LeaveGroupRequest
 
 

@@ -8,7 +8,7 @@ or not, groups and subscriptions if they have. KIP-714, KIP-1142.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.errors import UnsupportedVersionError
 from ottla.protocol.messages.list_config_resources import (
@@ -18,8 +18,8 @@ from ottla.protocol.messages.list_config_resources import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 _SUPPORTED: Final = {0: (ResourceType.CLIENT_METRICS,), 1: tuple(ResourceType)}
 

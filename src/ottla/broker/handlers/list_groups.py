@@ -5,8 +5,8 @@ COORDINATOR_LOAD_IN_PROGRESS while some are still being loaded: the list would l
 KIP-518, KIP-848.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.list_groups import ListGroupsRequest
 
 

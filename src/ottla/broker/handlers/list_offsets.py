@@ -12,8 +12,8 @@ Deviations: answers keep the request's order. KIP-79, KIP-207, KIP-320, KIP-734,
 from collections import Counter
 from typing import Final
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode, OffsetNotAvailableError, UnknownServerError
 from ottla.protocol.messages.list_offsets import (
@@ -23,8 +23,8 @@ from ottla.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from ottla.replication.fetch import CONSUMER, READ_COMMITTED, READ_UNCOMMITTED
-from ottla.replication.offset_query import (
+from ottla.replication.request.fetch import CONSUMER, READ_COMMITTED, READ_UNCOMMITTED
+from ottla.replication.request.offset_query import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,

@@ -6,8 +6,8 @@ read is INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while some are
 KIP-664, KIP-994, KIP-1152.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
 

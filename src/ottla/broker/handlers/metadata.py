@@ -14,10 +14,10 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from ottla.broker.auto_topic import error_of_missing
-from ottla.broker.internal_topic import is_internal
-from ottla.broker.metadata_cache import MetadataCache
+from ottla.broker.coordinator_host.internal_topic import is_internal
+from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.broker.request.auto_topic import error_of_missing
+from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import ErrorCode, InvalidRequestError, UnknownServerError
@@ -31,8 +31,8 @@ from ottla.protocol.messages.metadata import (
 )
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext, Work
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext, Work
 
 PREPARED_REQUEST_BYTES_MAX: Final = 16 * 1024
 """Requests that name more than this many bytes of topics are answered afresh: few send the same one twice."""

@@ -10,10 +10,10 @@ KIP-211, KIP-320, KIP-345, KIP-848.
 from typing import Final
 
 from ottla.base.accelerated import compiled_module
-from ottla.broker.offset_topic import AnswerTypes, merged, sift
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
-from ottla.broker.route import Lane, Route
+from ottla.broker.coordinator_host.offset_topic import AnswerTypes, merged, sift
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.route import Lane, Route
 from ottla.protocol.definition import Response
 from ottla.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -54,7 +54,7 @@ def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRe
 
 def lane(parts: BrokerParts, route: Route) -> Lane | None:
     """The compiled short way for commits that nothing speaks against, which nearly all are."""
-    compiled = compiled_module("ottla.broker._commit_lane")
+    compiled = compiled_module("ottla.broker.request._commit_lane")
     if compiled is None or route.version < _NO_RETENTION_SINCE:
         return None
     return compiled.CommitLane(parts, route)  # type: ignore[no-any-return]

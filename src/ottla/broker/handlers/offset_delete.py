@@ -8,9 +8,9 @@ KIP-496.
 
 from typing import Final
 
-from ottla.broker.offset_topic import AnswerTypes, merged, sift
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.coordinator_host.offset_topic import AnswerTypes, merged, sift
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,

@@ -12,10 +12,10 @@ from itertools import chain, islice
 from typing import Final
 
 from ottla.base.ids import ZERO_UUID
-from ottla.broker.metadata_cache import MetadataCache
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
-from ottla.broker.request_piece import PIECE_ELEMENTS, Lists, ask_in_pieces
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_piece import PIECE_ELEMENTS, Lists, ask_in_pieces
 from ottla.coordinator.group.offsets.refused import refused_topic
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.offset_fetch import (

@@ -7,8 +7,8 @@ one asked for and the offset behind its last record, both -1 if that is not know
 Deviations: none. KIP-101, KIP-279, KIP-320.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError
 from ottla.protocol.messages.offset_for_leader_epoch import (

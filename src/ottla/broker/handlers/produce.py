@@ -20,12 +20,17 @@ from typing import Final
 
 from ottla.base.accelerated import compiled_module
 from ottla.base.ids import Uuid
-from ottla.broker.current_leader import CurrentLeaders
-from ottla.broker.parts import BrokerParts
-from ottla.broker.produce_answer import ProduceAnswers
-from ottla.broker.request_context import RequestContext
-from ottla.broker.route import Lane, Route
-from ottla.broker.transaction_check import Clearances, TransactionalBatch, clear_transactional, produce_support
+from ottla.broker.coordinator_host.transaction_check import (
+    Clearances,
+    TransactionalBatch,
+    clear_transactional,
+    produce_support,
+)
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.current_leader import CurrentLeaders
+from ottla.broker.request.produce_answer import ProduceAnswers
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.route import Lane, Route
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
@@ -45,7 +50,7 @@ from ottla.protocol.messages.produce import (
     TopicProduceResponse,
 )
 from ottla.protocol.records.validation import single_batch
-from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.topic_partition import TopicPartition
 
 _LOG_OVERHEAD_BYTES: Final = 12
@@ -100,7 +105,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
 
 def lane(parts: BrokerParts, route: Route) -> Lane | None:
     """The compiled short way for one partition with one plain batch, which nearly every request is."""
-    compiled = compiled_module("ottla.broker._produce_lane")
+    compiled = compiled_module("ottla.broker.request._produce_lane")
     return None if compiled is None else compiled.ProduceLane(parts, route, ProduceAnswers(route))
 
 

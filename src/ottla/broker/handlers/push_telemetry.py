@@ -7,13 +7,13 @@ said it was the last INVALID_REQUEST; metrics that can't be decompressed, or to 
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.client_metrics import Push
-from ottla.broker.client_subscription import attributes_of
+from ottla.broker.request.client_metrics import Push
+from ottla.broker.request.client_subscription import attributes_of
 from ottla.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 
 if TYPE_CHECKING:
-    from ottla.broker.parts import BrokerParts
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.node.parts import BrokerParts
+    from ottla.broker.request.request_context import RequestContext
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: PushTelemetryRequest) -> PushTelemetryResponse:

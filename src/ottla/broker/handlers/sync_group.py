@@ -5,8 +5,8 @@ From v5 on the protocol must be named: INCONSISTENT_GROUP_PROTOCOL before anythi
 KIP-345, KIP-559.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.sync_group import SyncGroupRequest
 
 

@@ -9,17 +9,17 @@ KIP-98, KIP-447, KIP-890.
 
 from typing import Any, Final
 
-from ottla.broker.internal_topic import CONSUMER_OFFSETS
-from ottla.broker.offset_topic import AnswerTypes, merged, sift
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
-from ottla.broker.transaction_check import (
+from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS
+from ottla.broker.coordinator_host.offset_topic import AnswerTypes, merged, sift
+from ottla.broker.coordinator_host.transaction_check import (
     Clearance,
     Clearances,
     TransactionalBatch,
     clear_transactional,
     offset_commit_support,
 )
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.offsets.refused import refused_transactional
 from ottla.coordinator.ports import TransactionalProducer

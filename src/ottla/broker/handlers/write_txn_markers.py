@@ -8,8 +8,8 @@ no producer that can be, for a partition that exists, none is written: UNKNOWN_S
 KIP-98, KIP-664, KIP-1228.
 """
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode

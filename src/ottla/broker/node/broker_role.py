@@ -17,14 +17,17 @@ from typing import Final
 from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
 from ottla.broker.adapters.alter_partition import ControllerAlterPartition
-from ottla.broker.adapters.coordinator_peer import BrokerPeers
 from ottla.broker.adapters.directory_event import ControllerDirectoryEvents
 from ottla.broker.adapters.leader_endpoint import BrokerEndpoint
-from ottla.broker.api_table import BROKER_SERVED
-from ottla.broker.api_versions_answer import ApiVersionsAnswer
-from ottla.broker.auto_topic import AutoTopicCreator
 from ottla.broker.batch_check import BatchChecks
-from ottla.broker.broker_setting import (
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
+from ottla.broker.coordinator_host.coordinator_setup import Coordinators, CoordinatorSurroundings
+from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
+from ottla.broker.node.broker_setting import (
     CLEANER_KEYS,
     REPLICATION_KEYS,
     follower,
@@ -32,33 +35,30 @@ from ottla.broker.broker_setting import (
     replication_settings,
     throttle_limits,
 )
-from ottla.broker.client_metrics import ClientMetrics
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.controller_channel import ControllerChannel
-from ottla.broker.coordinator_setup import Coordinators, CoordinatorSurroundings
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.fetch_session import FetchSessionCache
-from ottla.broker.lifecycle import NO_EPOCH, BrokerIdentity, BrokerLifecycle, BrokerState, LifecycleState
-from ottla.broker.listener_set import ListenerSet
-from ottla.broker.metadata_cache import MetadataCache
-from ottla.broker.node_surroundings import NodeSurroundings
-from ottla.broker.parts import BrokerParts
-from ottla.broker.pipeline import Pipeline
-from ottla.broker.producer_id_source import ProducerIdSource
+from ottla.broker.node.lifecycle import NO_EPOCH, BrokerIdentity, BrokerLifecycle, BrokerState, LifecycleState
+from ottla.broker.node.listener_set import ListenerSet
+from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.node.start_error import StartError
+from ottla.broker.node.stray_log import StrayLogs
+from ottla.broker.node.topic_metric import TopicMetrics
+from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
-from ottla.broker.start_error import StartError
-from ottla.broker.stray_log import StrayLogs
-from ottla.broker.topic_metric import TopicMetrics
+from ottla.broker.request.api_table import BROKER_SERVED
+from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.request.auto_topic import AutoTopicCreator
+from ottla.broker.request.client_metrics import ClientMetrics
+from ottla.broker.request.fetch_session import FetchSessionCache
+from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.pipeline import Pipeline
 from ottla.metadata.loader import MetadataListener
 from ottla.protocol.errors import ApiError
 from ottla.raft.identity import Node
-from ottla.replication.mailbox import Mailbox
 from ottla.replication.metric import register_metrics
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.cleaner.log_cleaner import LogCleaner
 from ottla.storage.errors import StorageError
 from ottla.storage.log_manager import LogManager

@@ -5,11 +5,11 @@ from dataclasses import fields
 from typing import Any, Final
 
 from ottla.broker.adapters.leader_endpoint import Follower
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_keys.quota import DYNAMIC_QUOTA_KEYS
-from ottla.broker.lifecycle import LifecycleSettings
+from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.lifecycle import LifecycleSettings
+from ottla.replication.follower.throttle import ThrottleLimits
 from ottla.replication.settings import ReplicationSettings
-from ottla.replication.throttle import ThrottleLimits
 from ottla.storage.cleaner.cleaner_config import CLEANER_CONFIG_KEYS
 
 _REPLICATION_NAMES: Final = {field.name: field.name.replace("_", ".") for field in fields(ReplicationSettings)}

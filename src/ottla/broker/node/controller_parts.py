@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from ottla.base.clock import Clock
     from ottla.base.metric import MetricRegistry
-    from ottla.broker.api_versions_answer import ApiVersionsAnswer
-    from ottla.broker.config import ServerConfig
-    from ottla.broker.config_schema import BrokerConfigSchema
-    from ottla.broker.dynamic_config import DynamicConfig
-    from ottla.broker.pipeline import Pipeline
+    from ottla.broker.config.dynamic_config import DynamicConfig
+    from ottla.broker.config.schema import BrokerConfigSchema
+    from ottla.broker.config.server_config import ServerConfig
     from ottla.broker.quorum.controller_driver import ControllerDriver
     from ottla.broker.quorum.metadata_publisher import MetadataPublisher
     from ottla.broker.quorum.raft_driver import RaftDriver
+    from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+    from ottla.broker.request.pipeline import Pipeline
 
 
 @dataclass(slots=True)

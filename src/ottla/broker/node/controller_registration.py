@@ -10,7 +10,7 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
-from ottla.broker.lifecycle import Channel, Scheduler, Timer
+from ottla.broker.node.lifecycle import Channel, Scheduler, Timer
 from ottla.metadata.feature import supported_features
 from ottla.metadata.image.cluster import Endpoint
 from ottla.metadata.image.metadata_delta import MetadataDelta

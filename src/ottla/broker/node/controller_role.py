@@ -9,19 +9,19 @@ from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from ottla.base.ids import Uuid
-from ottla.broker.api_table import CONTROLLER_SERVED
-from ottla.broker.api_versions_answer import ApiVersionsAnswer
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.controller_channel import ControllerChannel
-from ottla.broker.controller_parts import ControllerParts
-from ottla.broker.controller_registration import ControllerRegistration
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.node_surroundings import NodeSurroundings
-from ottla.broker.operator_policy import OperatorPolicy
-from ottla.broker.pipeline import Pipeline
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.node.controller_registration import ControllerRegistration
+from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.operator_policy import OperatorPolicy
+from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.broker.quorum.quorum_port import QuorumPort
+from ottla.broker.request.api_table import CONTROLLER_SERVED
+from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.request.pipeline import Pipeline
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller, ControllerPorts
 from ottla.metadata.controller.controller import Controller
@@ -30,8 +30,8 @@ from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request
 
 if TYPE_CHECKING:
-    from ottla.broker.forwarded_request import ForwardedContext
-    from ottla.broker.route import Route
+    from ottla.broker.request.forwarded_request import ForwardedContext
+    from ottla.broker.request.route import Route
 
 
 class ControllerRole:

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_listener import ListenerAddress, parse_pairs
+from ottla.broker.config.listener import ListenerAddress, parse_pairs
+from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.cluster import Endpoint
 from ottla.net.errors import ListenError
 from ottla.net.handler import FrameHandler

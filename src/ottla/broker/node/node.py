@@ -20,23 +20,23 @@ from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
 from ottla.base.metric import MetricRegistry
 from ottla.base.system_clock import SystemClock
-from ottla.broker.broker_role import BrokerRole
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_rule import check_startable
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.ip_quota import IpQuotas
-from ottla.broker.listener_set import LISTENER_KEYS, SERVER_LIMIT_KEYS, server_limits
-from ottla.broker.node_http import http_server
-from ottla.broker.node_metric import register_broker_metrics, register_controller_metrics, register_quorum_metrics
-from ottla.broker.node_quorum import NodeQuorum
-from ottla.broker.node_storage import NodeStorage, open_storage
-from ottla.broker.node_surroundings import Gate, NodeSurroundings
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.rule import check_startable
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.broker_role import BrokerRole
+from ottla.broker.node.ip_quota import IpQuotas
+from ottla.broker.node.listener_set import LISTENER_KEYS, SERVER_LIMIT_KEYS, server_limits
+from ottla.broker.node.node_http import http_server
+from ottla.broker.node.node_metric import register_broker_metrics, register_controller_metrics, register_quorum_metrics
+from ottla.broker.node.node_quorum import NodeQuorum
+from ottla.broker.node.node_storage import NodeStorage, open_storage
+from ottla.broker.node.node_surroundings import Gate, NodeSurroundings
+from ottla.broker.node.start_error import StartError
 from ottla.broker.quorum.steady_clock import SteadyClock
-from ottla.broker.start_error import StartError
 from ottla.net.http_server import HttpServer
 from ottla.net.poller import Poller
-from ottla.replication.writer_thread import run_on_loop
+from ottla.replication.schedule.writer_thread import run_on_loop
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Disk
 from ottla.storage.log_manager_options import LogManagerOptions

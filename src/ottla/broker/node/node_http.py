@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import CONTENT_TYPE, render
-from ottla.broker.config_listener import HostPort
+from ottla.broker.config.listener import HostPort
 from ottla.net.http_server import HttpAnswer, HttpServer
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ottla.base.metric import MetricRegistry
-from ottla.broker.lifecycle import LifecycleState
+from ottla.broker.node.lifecycle import LifecycleState
 from ottla.broker.quorum.metadata_publisher import MetadataPublisher
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.metadata.image.metadata_image import MetadataImage

@@ -8,12 +8,12 @@ through it before all is in place, since that takes a turn of the loop.
 import logging
 from functools import partial
 
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.controller_channel import ControllerChannel
-from ottla.broker.controller_role import ControllerRole
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.listener_set import LateHandler, ListenerSet
-from ottla.broker.node_surroundings import NodeSurroundings
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.node.controller_role import ControllerRole
+from ottla.broker.node.listener_set import LateHandler, ListenerSet
+from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.quorum_member import QuorumMember, QuorumSurroundings
 from ottla.metadata.image.cluster import Endpoint
 from ottla.metadata.store.metadata_store import MetadataStore

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ottla.base.clock import Clock
-from ottla.broker.config import ServerConfig
-from ottla.broker.start_error import StartError
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.start_error import StartError
 from ottla.metadata.store.metadata_store import MetadataStore
 from ottla.storage.directory_lock import DirectoryLock
 from ottla.storage.disk.port import Disk

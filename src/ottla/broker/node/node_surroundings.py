@@ -10,7 +10,7 @@ from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.net.handler import FrameHandler
 from ottla.net.poller import Poller
 from ottla.raft.identity import Node

@@ -18,7 +18,7 @@ from ottla.metadata.image.config import ConfigResource
 from ottla.protocol.errors import PolicyViolationError, UnknownServerError
 
 if TYPE_CHECKING:
-    from ottla.broker.config import ServerConfig
+    from ottla.broker.config.server_config import ServerConfig
 
 _log = logging.getLogger(__name__)
 

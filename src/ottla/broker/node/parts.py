@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from ottla.base.clock import Clock
     from ottla.base.metric import MetricRegistry
-    from ottla.broker.api_versions_answer import ApiVersionsAnswer
-    from ottla.broker.auto_topic import AutoTopicCreator
     from ottla.broker.batch_check import BatchChecks
-    from ottla.broker.client_metrics import ClientMetrics
-    from ottla.broker.config import ServerConfig
-    from ottla.broker.config_schema import BrokerConfigSchema
-    from ottla.broker.controller_channel import ControllerChannel
-    from ottla.broker.coordinator_setup import Coordinators
-    from ottla.broker.dynamic_config import DynamicConfig
-    from ottla.broker.fetch_session import FetchSessionCache
-    from ottla.broker.metadata_cache import MetadataCache
-    from ottla.broker.producer_id_source import ProducerIdSource
-    from ottla.broker.topic_metric import TopicMetrics
+    from ottla.broker.config.dynamic_config import DynamicConfig
+    from ottla.broker.config.schema import BrokerConfigSchema
+    from ottla.broker.config.server_config import ServerConfig
+    from ottla.broker.coordinator_host.coordinator_setup import Coordinators
+    from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
+    from ottla.broker.node.topic_metric import TopicMetrics
+    from ottla.broker.quorum.controller_channel import ControllerChannel
+    from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
+    from ottla.broker.request.auto_topic import AutoTopicCreator
+    from ottla.broker.request.client_metrics import ClientMetrics
+    from ottla.broker.request.fetch_session import FetchSessionCache
+    from ottla.broker.request.metadata_cache import MetadataCache
     from ottla.replication.replica_manager import ReplicaManager
     from ottla.storage.log_manager import LogManager
 

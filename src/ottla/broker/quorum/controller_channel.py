@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.controller_errand import Done, Errand, Forwarding, LocalController, OwnRequest
+from ottla.broker.quorum.controller_request import Done, Errand, Forwarding, LocalController, OwnRequest
 from ottla.broker.quorum.quorum_network import Peer
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import (
@@ -28,7 +28,7 @@ from ottla.protocol.errors import (
 from ottla.raft.identity import Node
 
 if TYPE_CHECKING:
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext
 
 FORWARD_TIMEOUT_MS: Final = 60_000
 """How long a client's request looks for a controller, as in Kafka."""

@@ -7,8 +7,8 @@ often, where and for how long is for `controller_channel` to say.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ottla.broker.forwarded_request import ForwardedContext, Origin, envelope
-from ottla.broker.refusal import refuse
+from ottla.broker.request.forwarded_request import ForwardedContext, Origin, envelope
+from ottla.broker.request.refusal import refuse
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller
 from ottla.protocol.api_key import ApiKey
@@ -18,8 +18,8 @@ from ottla.protocol.frame import decode_response
 from ottla.protocol.messages.envelope import EnvelopeResponse
 
 if TYPE_CHECKING:
-    from ottla.broker.request_context import RequestContext
-    from ottla.broker.route import Route
+    from ottla.broker.request.request_context import RequestContext
+    from ottla.broker.request.route import Route
 
 Done = Callable[[Response | ApiError], None]
 Heard = Callable[[Response | ApiError], None]

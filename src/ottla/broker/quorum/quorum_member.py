@@ -12,7 +12,7 @@ from typing import Final
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.quorum.metadata_publisher import MetadataPublisher
 from ottla.broker.quorum.quorum_network import Peer, QuorumNetwork
 from ottla.broker.quorum.raft_driver import RaftDriver

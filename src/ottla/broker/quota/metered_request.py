@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from ottla.broker.quota.bucket import Bucket
 from ottla.broker.quota.client_quota import ClientQuotas
-from ottla.broker.request_context import RequestContext
-from ottla.broker.route import Route
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.route import Route
 from ottla.net.exchange import Exchange
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

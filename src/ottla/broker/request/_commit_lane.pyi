@@ -1,5 +1,5 @@
-from ottla.broker.parts import BrokerParts
-from ottla.broker.route import Route
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.route import Route
 from ottla.net.exchange import Exchange
 
 class CommitLane:

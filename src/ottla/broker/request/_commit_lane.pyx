@@ -15,7 +15,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from ottla.base._named_tuple cimport named
-from ottla.broker._request_input cimport CLIENT_ID_AT, REFUSED, Input, has, read_uvarint
+from ottla.broker.request._request_input cimport CLIENT_ID_AT, REFUSED, Input, has, read_uvarint
 from ottla.protocol.records._varint cimport (
     load_int16,
     load_int32,

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from ottla.broker.route import Route
+from ottla.broker.request.route import Route
 from ottla.net.exchange import Exchange
 
 class Intake:

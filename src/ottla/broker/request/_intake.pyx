@@ -6,7 +6,7 @@
 from cpython.memoryview cimport PyMemoryView_Check, PyMemoryView_GET_BUFFER
 from libc.stdint cimport int32_t, uint8_t
 
-from ottla.broker._request_input cimport CLIENT_ID_AT
+from ottla.broker.request._request_input cimport CLIENT_ID_AT
 from ottla.protocol.records._varint cimport load_int16, load_int32
 
 

@@ -1,6 +1,6 @@
-from ottla.broker.parts import BrokerParts
-from ottla.broker.produce_answer import ProduceAnswers
-from ottla.broker.route import Route
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.produce_answer import ProduceAnswers
+from ottla.broker.request.route import Route
 from ottla.net.exchange import Exchange
 
 class ProduceLane:

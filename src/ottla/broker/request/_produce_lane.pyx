@@ -12,14 +12,14 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy
 
 from ottla.base._named_tuple cimport named
-from ottla.broker._request_input cimport CLIENT_ID_AT, REFUSED, Input, expect, has, read_uvarint
+from ottla.broker.request._request_input cimport CLIENT_ID_AT, REFUSED, Input, expect, has, read_uvarint
 from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32, store_int64
 
 from ottla.base.ids import Uuid
 from ottla.broker.handlers.produce import finish_single
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.compression import CompressionType, is_costly
-from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
 
 cdef enum:

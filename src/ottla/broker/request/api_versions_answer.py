@@ -6,7 +6,7 @@ The epoch of the finalized features is the offset of the image, as in Apache Kaf
 
 from typing import Final
 
-from ottla.broker.api_table import ApiTable
+from ottla.broker.request.api_table import ApiTable
 from ottla.metadata.feature import KRAFT_VERSION, supported_features
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.protocol.messages.api_versions import (

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.internal_topic import internal_topic, is_internal
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.coordinator_host.internal_topic import internal_topic, is_internal
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidTopicError
@@ -18,8 +18,8 @@ from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRe
 
 if TYPE_CHECKING:
     from ottla.base.clock import Clock
-    from ottla.broker.controller_channel import ControllerChannel
-    from ottla.broker.dynamic_config import DynamicConfig
+    from ottla.broker.config.dynamic_config import DynamicConfig
+    from ottla.broker.quorum.controller_channel import ControllerChannel
 
 _log = logging.getLogger(__name__)
 

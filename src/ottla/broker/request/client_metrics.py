@@ -15,8 +15,8 @@ from ottla.base.buffer import Buffer
 from ottla.base.config import ConfigError
 from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.client_session import ClientSession
-from ottla.broker.client_subscription import ClientAttributes, Subscription
+from ottla.broker.request.client_session import ClientSession
+from ottla.broker.request.client_subscription import ClientAttributes, Subscription
 from ottla.metadata.image.config import ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage
@@ -37,7 +37,7 @@ from ottla.protocol.errors import (
 
 if TYPE_CHECKING:
     from ottla.base.clock import Clock
-    from ottla.broker.dynamic_config import DynamicConfig
+    from ottla.broker.config.dynamic_config import DynamicConfig
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ottla.replication.fetch import FetchParams
+    from ottla.replication.request.fetch import FetchParams
 
 
 class ClientSoftware(NamedTuple):

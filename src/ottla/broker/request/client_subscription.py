@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.frozen import frozen
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
-from ottla.broker.client_session import ClientSession
-from ottla.broker.config_keys.client_metric import CLIENT_METRIC_KEYS
+from ottla.broker.config.keys.client_metric import CLIENT_METRIC_KEYS
+from ottla.broker.request.client_session import ClientSession
 
 if TYPE_CHECKING:
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext
 
 _log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ Saves the client a round of Metadata requests. Produce says so from v10, Fetch f
 
 from typing import NamedTuple
 
-from ottla.broker.parts import BrokerParts
-from ottla.broker.request_context import RequestContext
+from ottla.broker.node.parts import BrokerParts
+from ottla.broker.request.request_context import RequestContext
 
 
 class LeaderIdAndEpoch(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.base.dice import DICE
 from ottla.base.ids import Uuid
-from ottla.replication.fetch import FetchPartition, FetchResult
+from ottla.replication.request.fetch import FetchPartition, FetchResult
 
 if TYPE_CHECKING:
     from ottla.base.clock import Clock

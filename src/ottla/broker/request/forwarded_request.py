@@ -9,8 +9,8 @@ import socket
 from collections.abc import Callable
 
 from ottla.base.frozen import frozen
-from ottla.broker.request_context import RequestContext
-from ottla.broker.route import Route
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.route import Route
 from ottla.net.exchange import Exchange
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import (

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.accelerated import compiled_module
-from ottla.broker.api_table import ApiTable
-from ottla.broker.client_session import ClientSession
 from ottla.broker.quota.client_quota import ClientQuotas
 from ottla.broker.quota.metered_request import MeteredRequest, Metering
-from ottla.broker.refusal import refusing, wants_answer
-from ottla.broker.request_context import RequestContext
-from ottla.broker.route import Route, RouteKind, handler_module
+from ottla.broker.request.api_table import ApiTable
+from ottla.broker.request.client_session import ClientSession
+from ottla.broker.request.refusal import refusing, wants_answer
+from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.route import Route, RouteKind, handler_module
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.codec.engine import decode_tolerantly
 from ottla.protocol.definition import Request
@@ -53,7 +53,7 @@ class Pipeline:
         self._time = time
         self._routes: dict[int, Route] = {}
         """By API key << 16 | version: the first four bytes of a request."""
-        compiled = compiled_module("ottla.broker._intake")
+        compiled = compiled_module("ottla.broker.request._intake")
         self.received: Callable[[memoryview, Exchange], None] = self._received
         """A whole request came in; it is answered through the exchange, now or later, or its connection closed."""
         if compiled is not None:

@@ -11,7 +11,7 @@ from ottla.base.ids import Uuid
 from ottla.protocol.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 
 if TYPE_CHECKING:
-    from ottla.broker.route import Route
+    from ottla.broker.request.route import Route
 
 _LOG_START_SINCE: Final = 5
 _SIZE_AND_CORRELATION_ID_BYTES: Final = 8

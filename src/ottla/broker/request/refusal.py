@@ -9,7 +9,7 @@ is nobody else's business. Some calls are told what the code says and no more, D
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ottla.broker.request_context import ANONYMOUS, Work
+from ottla.broker.request.request_context import ANONYMOUS, Work
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import response_type
 from ottla.protocol.definition import Request, Response, Struct

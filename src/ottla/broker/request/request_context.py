@@ -13,7 +13,7 @@ from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 
 if TYPE_CHECKING:
-    from ottla.broker.route import Route
+    from ottla.broker.request.route import Route
     from ottla.net.connection import Connection
     from ottla.net.exchange import Exchange
 

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ottla.broker.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, Work
 from ottla.coordinator.group.gathering import Gathering
 from ottla.protocol.definition import Request, Response
 

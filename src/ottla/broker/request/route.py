@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from ottla.base.buffer import Buffer
-from ottla.broker.request_limit import elements_max
+from ottla.broker.request.request_limit import elements_max
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type, response_type
 from ottla.protocol.codec import engine
@@ -21,7 +21,7 @@ from ottla.protocol.frame import request_header_version, response_header_version
 
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
-    from ottla.broker.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext
     from ottla.net.exchange import Exchange
 
 Handle: TypeAlias = "Callable[[Any, RequestContext, Any], Response | None]"

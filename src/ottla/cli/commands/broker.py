@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
 
 if TYPE_CHECKING:
-    from ottla.broker.config import ServerConfig
-    from ottla.broker.node import Node
+    from ottla.broker.config.server_config import ServerConfig
+    from ottla.broker.node.node import Node
 
 LEVELS = ("trace", "debug", "info", "warn", "error")
 
@@ -82,7 +82,7 @@ def _in_use(config: "ServerConfig") -> str | None:
 
 
 def _complaint(option: str, host: str, port: int) -> str | None:
-    from ottla.broker.config_listener import HostPort
+    from ottla.broker.config.listener import HostPort
     from ottla.cli.port import free_port, is_taken, refusal
 
     error = refusal(host, port)
@@ -99,7 +99,7 @@ def _complaint(option: str, host: str, port: int) -> str | None:
 
 def _announcer(config: "ServerConfig", *, is_new: bool) -> "Callable[[Node], None]":
     def announce(node: "Node") -> None:
-        from ottla.broker.config_listener import HostPort
+        from ottla.broker.config.listener import HostPort
 
         addresses = [HostPort(*node.listener_address(listener.name)) for listener in config.broker_listeners]
         servers = ",".join(str(address._replace(host=_dialled(address.host))) for address in addresses)

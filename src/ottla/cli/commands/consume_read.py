@@ -24,7 +24,7 @@ from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.consumer.consumer import Consumer
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.record import TopicPartition
 
 _POLL_S: Final = 0.5

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.cli.commands.consume_format import encoded
-from ottla.cli.kafka.dump_log_decoder import named_decoder
+from ottla.cli.kafka.record.dump_log_decoder import named_decoder
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.document import json_line
 from ottla.cli.output.quantity import bytes_text, moment_text

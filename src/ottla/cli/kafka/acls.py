@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import (
+from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -66,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ToolError as error:
         OPTIONS.fail(str(error))
     _check(options)
-    from ottla.cli.kafka.admin_session import run_work
-    from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.output.java_error import java_text
+    from ottla.cli.kafka.session.admin_session import run_work
 
     if options.has("command-config") and options.text("command-config") is None:
         print("Did not load any properties since the property file is not specified")
@@ -110,7 +110,7 @@ def _check(options: ChosenOptions) -> None:
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
-    from ottla.cli.kafka import acls_change, acls_list
+    from ottla.cli.kafka.subcommand import acls_change, acls_list
 
     if options.has("add"):
         await acls_change.add(admin, options)

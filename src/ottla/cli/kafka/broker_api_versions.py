@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, OptionTable
+from ottla.cli.kafka.argument.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, OptionTable
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -23,8 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("bootstrap-server")
-        from ottla.cli.kafka.admin_session import run_work
-        from ottla.cli.kafka.server_address import UnusableServersError
+        from ottla.cli.kafka.argument.server_address import UnusableServersError
+        from ottla.cli.kafka.session.admin_session import run_work
 
         try:
             run_work(options, _print)

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -48,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ToolError as error:
         print(error, file=sys.stderr)
         return 1
-    from ottla.cli.kafka.admin_session import run_reported
+    from ottla.cli.kafka.session.admin_session import run_reported
 
     return run_reported(options, lambda admin: _run(admin, options), "Error while executing client metrics command")
 

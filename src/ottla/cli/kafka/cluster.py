@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "Option --config has been deprecated and will be removed in a future version. "
                 "Use --command-config instead."
             )
-        from ottla.cli.kafka.admin_session import run_with
-        from ottla.cli.kafka.client_setting import properties_in
+        from ottla.cli.kafka.argument.client_setting import properties_in
+        from ottla.cli.kafka.session.admin_session import run_with
 
         given: dict[str, object] = dict(properties_in(options.config or options.command_config))
         given["bootstrap.servers"] = options.bootstrap_server
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except OttlaError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(java_text(error), file=sys.stderr)
         return 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import (
+from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -95,8 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -> int:
-    from ottla.cli.kafka.admin_session import run_work
-    from ottla.cli.kafka.java_error import java_execution_text, java_text
+    from ottla.cli.kafka.output.java_error import java_execution_text, java_text
+    from ottla.cli.kafka.session.admin_session import run_work
 
     try:
         run_work(options, lambda admin: _run(admin, options, entities))
@@ -112,11 +112,11 @@ def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions, entities: Entities) -> None:
     if options.has("describe"):
-        from ottla.cli.kafka.configs_describe import describe
+        from ottla.cli.kafka.subcommand.configs_describe import describe
 
         await describe(admin, entities, everything=options.has("all"))
         return
-    from ottla.cli.kafka.configs_alter import Changes, alter
+    from ottla.cli.kafka.subcommand.configs_alter import Changes, alter
 
     if len(entities.types) != len(entities.names):
         raise ToolError("An entity name must be specified for every entity type")
@@ -128,7 +128,7 @@ def _added(options: ChosenOptions) -> dict[str, str]:
     added: dict[str, str] = {}
     path = options.text("add-config-file")
     if path is not None:
-        from ottla.cli.kafka.client_setting import properties_in
+        from ottla.cli.kafka.argument.client_setting import properties_in
 
         added.update(properties_in(path))
     text = options.text("add-config")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import (
+from ottla.cli.kafka.argument.client_setting import (
     SERVERS,
     current_name,
     known_settings,
@@ -20,10 +20,17 @@ from ottla.cli.kafka.client_setting import (
     properties_in,
     properties_of,
 )
-from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, OptionValueError, ToolError
+from ottla.cli.kafka.argument.option import (
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    OptionValueError,
+    ToolError,
+)
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.console_formatter import Formatter
+    from ottla.cli.kafka.record.console_formatter import Formatter
 
 _NOTE: Final = "Option --{old} is deprecated and will be removed in a future version. Use --{new} instead."
 _FORMATTER: Final = "org.apache.kafka.tools.consumer.DefaultMessageFormatter"
@@ -86,13 +93,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _check(options)
         reading = _reading(options)
     except OptionValueError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(java_text(error), file=sys.stderr)
         return 1
     except ToolError as error:
         OPTIONS.fail(str(error))
-    from ottla.cli.kafka.console_reader import read_records
+    from ottla.cli.kafka.record.console_reader import read_records
 
     code = read_records(reading)
     if options.has("enable-systest-events"):
@@ -214,7 +221,7 @@ def _formatter(options: ChosenOptions) -> "Formatter":
         if deserializer:
             settings[f"{part}.deserializer"] = deserializer
     settings.update(properties_of(options.texts(name)))
-    from ottla.cli.kafka.console_formatter import make_formatter
+    from ottla.cli.kafka.record.console_formatter import make_formatter
 
     try:
         return make_formatter(options.required_text("formatter"), settings)

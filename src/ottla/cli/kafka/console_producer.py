@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import (
+from ottla.cli.kafka.argument.client_setting import (
     SERVERS,
     check_addresses,
     current_name,
@@ -20,11 +20,18 @@ from ottla.cli.kafka.client_setting import (
     properties_in,
     properties_of,
 )
-from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, OptionValueError, ToolError
+from ottla.cli.kafka.argument.option import (
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    OptionValueError,
+    ToolError,
+)
 from ottla.cli.kafka.removed import class_hint
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.console_line import LineReader
+    from ottla.cli.kafka.record.console_line import LineReader
     from ottla.client import Producer, RecordMetadata
 
 _NOTE: Final = "Warning: --{old} is deprecated and will be removed in a future version. Use --{new} instead."
@@ -111,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reader = _reader(options, names["reader-property"])
         settings = _settings(options, names)
     except OptionValueError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(java_text(error), file=sys.stderr)
         return 1
@@ -137,7 +144,7 @@ def _names(options: ChosenOptions) -> dict[str, str]:
 
 
 def _reader(options: ChosenOptions, property_name: str) -> "LineReader":
-    from ottla.cli.kafka.console_line import LineReader
+    from ottla.cli.kafka.record.console_line import LineReader
 
     given = {**properties_in(options.text("reader-config")), **properties_of(options.texts(property_name))}
     name = options.required_text("line-reader")
@@ -181,9 +188,9 @@ def _settings(options: ChosenOptions, names: Mapping[str, str]) -> dict[str, obj
 
 
 def _produce(options: ChosenOptions, reader: "LineReader", settings: Mapping[str, object]) -> int:
-    from ottla.cli.kafka.client_start import patiently
-    from ottla.cli.kafka.java_error import java_text
-    from ottla.cli.kafka.server_address import UnusableServersError, check_servers
+    from ottla.cli.kafka.argument.server_address import UnusableServersError, check_servers
+    from ottla.cli.kafka.output.java_error import java_text
+    from ottla.cli.kafka.session.client_start import patiently
     from ottla.client import Producer
     from ottla.client.errors import NoBrokersAvailableError
 
@@ -259,8 +266,8 @@ class _Told:
     def __call__(self, metadata: "RecordMetadata | None", error: BaseException | None) -> None:
         if error is None:
             return
-        from ottla.cli.kafka.console_log import log_error
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
+        from ottla.cli.kafka.record.console_log import log_error
 
         log_error(
             f"Error when sending message to topic {self._topic} with key: {_size(self._key)}, "

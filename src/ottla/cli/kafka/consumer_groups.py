@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import (
+from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
     ChosenOptions,
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if regex is not None:
         _validate(regex)
         return 0
-    from ottla.cli.kafka.admin_session import run_work
+    from ottla.cli.kafka.session.admin_session import run_work
 
     try:
         timeout = {"default.api.timeout.ms": options.integer("timeout")}
@@ -110,8 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OttlaError as error:
         if isinstance(error, ToolError) and not isinstance(error, OptionValueError):
             options.fail(str(error))
-        from ottla.cli.kafka.client_setting import SettingFileError
-        from ottla.cli.kafka.java_error import java_execution_text, java_text
+        from ottla.cli.kafka.argument.client_setting import SettingFileError
+        from ottla.cli.kafka.output.java_error import java_execution_text, java_text
 
         cause = error.__cause__
         reason, trace = str(error), java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error)
@@ -171,7 +171,7 @@ def _check_reset(options: ChosenOptions, *, has_groups: bool) -> None:
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
-    from ottla.cli.kafka import consumer_groups_delete, consumer_groups_describe, consumer_groups_reset
+    from ottla.cli.kafka.subcommand import consumer_groups_delete, consumer_groups_describe, consumer_groups_reset
 
     if options.has("list"):
         await _list(admin, options)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import SERVERS, known_settings, properties_in, properties_of
-from ottla.cli.kafka.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.client_setting import SERVERS, known_settings, properties_in, properties_of
+from ottla.cli.kafka.argument.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, TopicPartition
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         OPTIONS.fail(str(error))
     try:
         settings = _settings(options)
-        from ottla.cli.kafka.server_address import check_servers
+        from ottla.cli.kafka.argument.server_address import check_servers
         from ottla.client import Consumer
 
         if not options.has("hide-header"):
@@ -112,7 +112,7 @@ class Measurement:
     """One run."""
 
     def __init__(self, options: ChosenOptions, consumer: "Consumer") -> None:
-        from ottla.cli.kafka.java_date import DateFormat
+        from ottla.cli.kafka.output.java_date import DateFormat
 
         self._options: Final = options
         self._consumer: Final = consumer
@@ -134,7 +134,7 @@ class Measurement:
         if not self._options.has("show-detailed-stats"):
             print(self._total(start_ms, end_ms))
         if self._options.has("print-metrics"):
-            from ottla.cli.kafka.metric_table import metric_lines
+            from ottla.cli.kafka.output.metric_table import metric_lines
 
             for line in metric_lines(self._consumer.metrics()):
                 print(line)

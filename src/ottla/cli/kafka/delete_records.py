@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, Option, OptionTable, ToolError
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("bootstrap-server", "offset-json-file")
-        from ottla.cli.kafka.admin_session import run_work
-        from ottla.cli.kafka.partition_file import read_text
+        from ottla.cli.kafka.argument.partition_file import read_text
+        from ottla.cli.kafka.session.admin_session import run_work
 
         offsets = parse_offsets(read_text(options.required_text("offset-json-file")))
         run_work(options, lambda admin: _delete(admin, offsets))
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse_offsets(text: str) -> dict["TopicPartition", int]:
     """The offsets in a file."""
-    from ottla.cli.kafka.partition_file import entries, field, parse_json
+    from ottla.cli.kafka.argument.partition_file import entries, field, parse_json
     from ottla.client.record import TopicPartition
 
     value = parse_json(text)
@@ -71,7 +71,7 @@ def parse_offsets(text: str) -> dict["TopicPartition", int]:
 
 
 async def _delete(admin: "AsyncAdmin", offsets: Mapping["TopicPartition", int]) -> None:
-    from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.output.java_error import java_text
 
     print("Executing records delete operation")
     failed: dict[TopicPartition, OttlaError] = {}

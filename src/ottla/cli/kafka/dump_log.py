@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable, OptionValueError, ToolError
+from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable, OptionValueError, ToolError
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.dump_log_decoder import Decoder
+    from ottla.cli.kafka.record.dump_log_decoder import Decoder
 
 _STRING_DECODER: Final = "org.apache.kafka.tools.api.StringDecoder"
 _SUMMARY: Final = (
@@ -133,7 +133,7 @@ def _dump(path: str, options: ChosenOptions, complaints: Complaints) -> None:
 
 def _dumps(options: ChosenOptions, complaints: Complaints) -> dict[str, Callable[[str], None]]:
     """What shows a file, by the ending of its name."""
-    from ottla.cli.kafka import dump_log_index, dump_log_record
+    from ottla.cli.kafka.record import dump_log_index, dump_log_record
 
     decoder = _decoder(options)
     is_shown = any(options.has(name) for name in ("print-data-log", "value-decoder-class", "key-decoder-class"))
@@ -162,7 +162,7 @@ def _dumps(options: ChosenOptions, complaints: Complaints) -> dict[str, Callable
 
 
 def _decoder(options: ChosenOptions) -> "Decoder":
-    from ottla.cli.kafka.dump_log_decoder import class_decoder, named_decoder
+    from ottla.cli.kafka.record.dump_log_decoder import class_decoder, named_decoder
 
     for name in _DECODERS:
         if options.has(name):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import known_settings, properties_in
-from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
+from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable, ToolError
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, Producer
-    from ottla.client.consumer.record import Record
+    from ottla.client.consumer.fetch.record import Record
 
 _POLL_S: Final = 60.0
 _REQUIRED: Final = ("bootstrap-server", "topic", "num-records", "producer-acks", "record-size")
@@ -109,7 +109,7 @@ def _size(options: ChosenOptions, name: str) -> int:
 
 
 def _run(options: ChosenOptions) -> None:
-    from ottla.cli.kafka.server_address import check_servers
+    from ottla.cli.kafka.argument.server_address import check_servers
     from ottla.client import Consumer, Producer
     from ottla.client.config.consumer import CONSUMER_KEYS
     from ottla.client.config.producer import PRODUCER_KEYS

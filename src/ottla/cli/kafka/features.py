@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except OttlaError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(java_text(error), file=sys.stderr)
         return 1
@@ -78,7 +78,7 @@ def _parser() -> ToolParser:
 
 
 def _run_local(options: Namespace) -> int:
-    from ottla.cli.kafka.storage_feature import FeatureArgumentError, print_dependencies, print_mapping
+    from ottla.cli.kafka.subcommand.storage_feature import FeatureArgumentError, print_dependencies, print_mapping
 
     try:
         if options.command == "version-mapping":
@@ -109,8 +109,8 @@ def _name_and_level(text: str) -> tuple[str, int]:
 
 
 def _ask(parser: ToolParser, options: Namespace) -> int:
-    from ottla.cli.kafka.admin_session import run_with
-    from ottla.cli.kafka.client_setting import properties_in
+    from ottla.cli.kafka.argument.client_setting import properties_in
+    from ottla.cli.kafka.session.admin_session import run_with
 
     if options.bootstrap_server is None and options.bootstrap_controller is None:
         parser.error("You must specify either --bootstrap-controller or --bootstrap-server.")
@@ -177,7 +177,7 @@ def _updates(options: Namespace) -> dict[str, "FeatureUpdate"]:
 
 def _release_levels(options: Namespace, *, with_zero: bool) -> dict[str, int]:
     """The levels that `--release-version` or `--metadata` stand for."""
-    from ottla.cli.kafka.storage_feature import FeatureArgumentError, parse_release
+    from ottla.cli.kafka.subcommand.storage_feature import FeatureArgumentError, parse_release
     from ottla.metadata.feature import FEATURES
 
     if options.metadata is not None:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -56,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not all(_ADDRESS.fullmatch(address) for address in servers.split(",")):
             options.fail("Please provide valid host:port like host1:9091,host2:9092\n")
         is_meant, time = _filter(options), offset_time(options.required_text("time"))
-        from ottla.cli.kafka.admin_session import run_work
+        from ottla.cli.kafka.session.admin_session import run_work
 
         run_work(options, lambda admin: _print(admin, options, is_meant, time))
     except OttlaError as error:
@@ -66,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _print(admin: "AsyncAdmin", options: ChosenOptions, is_meant: Filter, time: int) -> None:
-    from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.output.java_error import java_text
     from ottla.client.record import TopicPartition
 
     names = await admin.list_topics(include_internal=not options.has("exclude-internal-topics"))
@@ -118,7 +125,7 @@ def _filter(options: ChosenOptions) -> Filter:
 
 def _matching(topic: str | None, is_partition: Callable[[int], bool]) -> Filter:
     """Partition -1 asks about the topic alone."""
-    from ottla.cli.kafka.topic_filter import TopicFilter
+    from ottla.cli.kafka.argument.topic_filter import TopicFilter
 
     topics = TopicFilter(topic or ".*")
     return lambda name, partition: topics.allows(name) and (partition < 0 or is_partition(partition))

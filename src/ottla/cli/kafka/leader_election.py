@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -48,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         kind = _election_type(options)
         partitions = _partitions(options)
-        from ottla.cli.kafka.admin_session import run_with
-        from ottla.cli.kafka.client_setting import properties_in
+        from ottla.cli.kafka.argument.client_setting import properties_in
+        from ottla.cli.kafka.session.admin_session import run_with
 
         path = options.text("admin.config")
         if path is not None:
@@ -89,7 +96,7 @@ def _partitions(options: ChosenOptions) -> list["TopicPartition"] | None:
 
     path, topic, partition = options.text("path-to-json-file"), options.text("topic"), options.integer("partition")
     if path is not None:
-        from ottla.cli.kafka.partition_file import read_text
+        from ottla.cli.kafka.argument.partition_file import read_text
 
         try:
             text = read_text(path)
@@ -101,7 +108,7 @@ def _partitions(options: ChosenOptions) -> list["TopicPartition"] | None:
 
 def parse_partitions(text: str) -> list["TopicPartition"]:
     """The partitions in a file."""
-    from ottla.cli.kafka.partition_file import entries, field, parse_json, shown_json
+    from ottla.cli.kafka.argument.partition_file import entries, field, parse_json, shown_json
     from ottla.client.record import TopicPartition
 
     value = parse_json(text)
@@ -149,7 +156,7 @@ def _listed(partitions: Sequence["TopicPartition"]) -> str:
 
 
 def _report(failed: Mapping["TopicPartition", OttlaError], kind: str) -> None:
-    from ottla.cli.kafka.java_error import java_text
+    from ottla.cli.kafka.output.java_error import java_text
 
     for partition, error in failed.items():
         print(f"Error completing leader election ({kind}) for partition: {partition}: {java_text(error)}")

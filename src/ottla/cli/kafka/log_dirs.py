@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -31,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
         options.require("bootstrap-server", "describe")
         brokers = [_broker(text) for text in (options.text("broker-list") or "").split(",") if text]
-        from ottla.cli.kafka.admin_session import run_work
+        from ottla.cli.kafka.session.admin_session import run_work
 
         run_work(options, lambda admin: _print(admin, options, brokers))
     except OttlaError as error:
@@ -71,7 +78,7 @@ def _listed(brokers: Sequence[int]) -> str:
 
 
 def _directories(found: Mapping[str, "LogDirDescription"], topics: set[str]) -> list[dict[str, object]]:
-    from ottla.cli.kafka.java_error import java_name
+    from ottla.cli.kafka.output.java_error import java_name
 
     return [
         {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -37,14 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = _settings(options)
         _check(options)
-        from ottla.cli.kafka.admin_session import run_with
+        from ottla.cli.kafka.session.admin_session import run_with
 
         run_with(settings, lambda admin: _run(admin, options, settings))
     except ToolError as error:
         print(error, file=sys.stderr)
         return 1
     except OttlaError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(java_text(error), file=sys.stderr)
         return 1
@@ -76,7 +76,7 @@ def _parser() -> ToolParser:
 def _settings(options: Namespace) -> dict[str, object]:
     from pathlib import Path
 
-    from ottla.cli.kafka.client_setting import properties_in
+    from ottla.cli.kafka.argument.client_setting import properties_in
 
     path = options.command_config
     if path is not None and not Path(path).exists():
@@ -103,11 +103,11 @@ def _check(options: Namespace) -> None:
 
 async def _run(admin: "AsyncAdmin", options: Namespace, settings: Mapping[str, object]) -> None:
     if options.command == "add-controller":
-        from ottla.cli.kafka.metadata_quorum_voter import add_controller
+        from ottla.cli.kafka.subcommand.metadata_quorum_voter import add_controller
 
         await add_controller(admin, settings, dry_run=options.dry_run)
     elif options.command == "remove-controller":
-        from ottla.cli.kafka.metadata_quorum_voter import remove_controller
+        from ottla.cli.kafka.subcommand.metadata_quorum_voter import remove_controller
 
         identity = (options.controller_id, options.controller_directory_id)
         await remove_controller(admin, *identity, dry_run=options.dry_run)
@@ -167,7 +167,7 @@ def _host(host: str) -> str:
 
 
 def _print_replication(quorum: "QuorumInfo", *, ages: bool) -> None:
-    from ottla.cli.kafka.table import table_text
+    from ottla.cli.kafka.output.table import table_text
 
     leader = _leader(quorum)
     kinds = [(leader, "Leader")]

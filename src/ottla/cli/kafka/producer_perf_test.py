@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import known_settings, properties_in
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.perf_argument import PerfParser, double, integer, long
+from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.argument.perf_argument import PerfParser, double, integer, long
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.send_statistic import SendStatistic
+    from ottla.cli.kafka.output.send_statistic import SendStatistic
     from ottla.client import Producer, RecordMetadata
 
 _DESCRIPTION: Final = (
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(args)
         _measure(args, payloads, settings)
     except OttlaError as error:
-        from ottla.cli.kafka.java_error import java_text
+        from ottla.cli.kafka.output.java_error import java_text
 
         print(f'Exception in thread "main" {java_text(error)}', file=sys.stderr)
         return 1
@@ -166,9 +166,9 @@ def _settings(args: Any) -> dict[str, object]:
 
 
 def _measure(args: Any, payloads: Iterator[bytes], settings: dict[str, object]) -> None:
-    from ottla.cli.kafka.client_start import patiently
-    from ottla.cli.kafka.metric_table import metric_lines
-    from ottla.cli.kafka.server_address import check_servers
+    from ottla.cli.kafka.argument.server_address import check_servers
+    from ottla.cli.kafka.output.metric_table import metric_lines
+    from ottla.cli.kafka.session.client_start import patiently
     from ottla.client import Producer
 
     check_servers(str(settings.get("bootstrap.servers", "")), "Failed to construct kafka producer")
@@ -194,8 +194,8 @@ class _Sending:
     """The run: sends, commits if there are transactions, and counts."""
 
     def __init__(self, args: Any, producer: "Producer", *, is_transactional: bool) -> None:
-        from ottla.cli.kafka.send_statistic import SendStatistic
-        from ottla.cli.kafka.throttle import Throttle
+        from ottla.cli.kafka.output.send_statistic import SendStatistic
+        from ottla.cli.kafka.session.throttle import Throttle
 
         self._args: Final = args
         self._producer: Final = producer
@@ -214,7 +214,7 @@ class _Sending:
 
     def run(self, payloads: Iterator[bytes]) -> None:
         """Sends all records."""
-        from ottla.cli.kafka.send_statistic import now_ms
+        from ottla.cli.kafka.output.send_statistic import now_ms
 
         producer, args, transaction_ms = self._producer, self._args, self._transaction_ms
         began_ms: int | None = None
@@ -244,13 +244,13 @@ def _delivery(
     start_ms: int, size: int, statistics: "Sequence[SendStatistic]"
 ) -> "Callable[[RecordMetadata | None, BaseException | None], None]":
     """What is done when a record sent at `start_ms` is acknowledged, or refused."""
-    from ottla.cli.kafka.send_statistic import now_ms
+    from ottla.cli.kafka.output.send_statistic import now_ms
 
     counted = tuple(statistics)
 
     def delivered(metadata: "RecordMetadata | None", error: BaseException | None) -> None:
         if error is not None:
-            from ottla.cli.kafka.java_error import java_text
+            from ottla.cli.kafka.output.java_error import java_text
 
             print(java_text(error) if isinstance(error, OttlaError) else error, file=sys.stderr)
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import (
+from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -92,9 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ToolError as error:
         print(error, file=sys.stderr)
         return 1
-    from ottla.cli.kafka.admin_session import run_work
-    from ottla.cli.kafka.java_error import java_text
-    from ottla.cli.kafka.reassign_plan import TerseError
+    from ottla.cli.kafka.output.java_error import java_text
+    from ottla.cli.kafka.session.admin_session import run_work
+    from ottla.cli.kafka.subcommand.reassign_plan import TerseError
 
     try:
         run_work(options, lambda admin: _run(admin, options, action))
@@ -128,9 +128,9 @@ def _action(options: ChosenOptions) -> str:
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions, action: str) -> None:
-    from ottla.cli.kafka import reassign_execute, reassign_generate, reassign_verify
-    from ottla.cli.kafka.partition_file import read_text
-    from ottla.cli.kafka.reassign_plan import parse_plan
+    from ottla.cli.kafka.argument.partition_file import read_text
+    from ottla.cli.kafka.subcommand import reassign_execute, reassign_generate, reassign_verify
+    from ottla.cli.kafka.subcommand.reassign_plan import parse_plan
 
     if action == "list":
         await reassign_verify.print_reassignments(admin)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import check_addresses
-from ottla.cli.kafka.option import ChosenOptions, Option, OptionTable
+from ottla.cli.kafka.argument.client_setting import check_addresses
+from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable
 
 if TYPE_CHECKING:
     from ottla.base.ids import Uuid
-    from ottla.cli.kafka.replica_comparison import ReplicaAnswer, ReplicaComparison
+    from ottla.cli.kafka.subcommand.replica_comparison import ReplicaAnswer, ReplicaComparison
     from ottla.client.admin.async_admin import AsyncAdmin
     from ottla.client.cluster.cluster_client import ClusterClient
     from ottla.client.record import TopicPartition
@@ -66,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _verify(options: ChosenOptions) -> int:
-    from ottla.cli.kafka.console_log import log_error
-    from ottla.cli.kafka.replica_comparison import OffsetMismatchError, ReplicaComparison
+    from ottla.cli.kafka.record.console_log import log_error
+    from ottla.cli.kafka.subcommand.replica_comparison import OffsetMismatchError, ReplicaComparison
     from ottla.client.admin.async_admin import AsyncAdmin
     from ottla.client.cluster.cluster_client import ClusterClient
     from ottla.client.config.admin import ADMIN_KEYS
@@ -99,7 +99,7 @@ async def _verify(options: ChosenOptions) -> int:
 
 
 async def _select(admin: "AsyncAdmin", options: ChosenOptions) -> Selection:
-    from ottla.cli.kafka.topic_filter import TopicFilter
+    from ottla.cli.kafka.argument.topic_filter import TopicFilter
     from ottla.client.record import TopicPartition
 
     only = TopicFilter(options.required_text("topics-include"))
@@ -153,7 +153,7 @@ class Verification:
 
     async def _fetch(self, broker: int) -> "dict[TopicPartition, ReplicaAnswer]":
         """What a broker holds of its partitions from their offsets on; nothing if it can't be reached."""
-        from ottla.cli.kafka.replica_comparison import NO_ANSWER
+        from ottla.cli.kafka.subcommand.replica_comparison import NO_ANSWER
         from ottla.protocol.api_key import ApiKey
         from ottla.protocol.messages.fetch import FetchResponse
 
@@ -196,7 +196,7 @@ class Verification:
         )
 
     def _answers(self, response: "FetchResponse") -> "dict[TopicPartition, ReplicaAnswer]":
-        from ottla.cli.kafka.replica_comparison import ReplicaAnswer, ReplicaBatch
+        from ottla.cli.kafka.subcommand.replica_comparison import ReplicaAnswer, ReplicaBatch
         from ottla.client.record import TopicPartition
         from ottla.protocol.records.batch import batches
 

@@ -61,8 +61,8 @@ def server_start_parser() -> ToolParser:
 
 def _serve(path: str, overrides: Sequence[str]) -> int:
     from ottla.base.log import LogForm, configure
-    from ottla.broker.config_loading import ConfigLoadError, SettingSource
-    from ottla.broker.config_older import DECIDING
+    from ottla.broker.config.loading import ConfigLoadError, SettingSource
+    from ottla.broker.config.older import DECIDING
     from ottla.cli.serving import serve
 
     older: list[str] = []

@@ -67,25 +67,25 @@ def _add_format_arguments(parser: ToolParser) -> None:
 
 
 def _info(options: Namespace) -> int:
-    from ottla.cli.kafka.storage_info import print_info
+    from ottla.cli.kafka.subcommand.storage_info import print_info
 
     return print_info(options.config)
 
 
 def _format(options: Namespace) -> int:
-    from ottla.cli.kafka.storage_format import run_format
+    from ottla.cli.kafka.subcommand.storage_format import run_format
 
     return run_format(options)
 
 
 def _version_mapping(options: Namespace) -> int:
-    from ottla.cli.kafka.storage_feature import print_mapping
+    from ottla.cli.kafka.subcommand.storage_feature import print_mapping
 
     return print_mapping(options.release_version)
 
 
 def _feature_dependencies(options: Namespace) -> int:
-    from ottla.cli.kafka.storage_feature import print_dependencies
+    from ottla.cli.kafka.subcommand.storage_feature import print_dependencies
 
     return print_dependencies(options.feature)
 

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.argument.option import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ChosenOptions,
+    Option,
+    OptionTable,
+    ToolError,
+)
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -73,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ToolError as error:
         print(error, file=sys.stderr)
         return 1
-    from ottla.cli.kafka.admin_session import run_reported
+    from ottla.cli.kafka.session.admin_session import run_reported
 
     label = "Error while executing topic command"
     return run_reported(options, lambda admin: _run(admin, options), label, is_client_labelled=False)
@@ -138,7 +145,7 @@ async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
     elif options.has("list"):
         print("\n".join(await _topics(admin, options)))
     elif options.has("describe"):
-        from ottla.cli.kafka.topics_describe import describe
+        from ottla.cli.kafka.subcommand.topics_describe import describe
 
         await describe(admin, options)
     else:
@@ -146,7 +153,7 @@ async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:
 
 
 async def _topics(admin: "AsyncAdmin", options: ChosenOptions) -> list[str]:
-    from ottla.cli.kafka.topic_filter import INTERNAL, TopicFilter
+    from ottla.cli.kafka.argument.topic_filter import INTERNAL, TopicFilter
 
     exclude = options.has("exclude-internal")
     names = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import KAFKA_COMMIT, KAFKA_VERSION, ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        from ottla.cli.kafka.admin_session import run_with
-        from ottla.cli.kafka.client_setting import properties_in
+        from ottla.cli.kafka.argument.client_setting import properties_in
+        from ottla.cli.kafka.session.admin_session import run_with
 
         try:
             given: dict[str, object] = dict(properties_in(options.command_config))
@@ -105,7 +105,7 @@ async def _run(admin: "AsyncAdmin", options: Namespace) -> None:
     elif options.command == "abort":
         await _abort(admin, options)
     elif options.command == "find-hanging":
-        from ottla.cli.kafka.transactions_hanging import find_hanging
+        from ottla.cli.kafka.subcommand.transactions_hanging import find_hanging
 
         await find_hanging(admin, options)
     else:
@@ -121,7 +121,7 @@ def failure(what: str, error: OttlaError) -> ToolError:
 
 
 async def _list(admin: "AsyncAdmin", options: Namespace) -> None:
-    from ottla.cli.kafka.table import table_text
+    from ottla.cli.kafka.output.table import table_text
 
     try:
         found = await admin.list_transactions(
@@ -136,7 +136,7 @@ async def _list(admin: "AsyncAdmin", options: Namespace) -> None:
 async def _describe(admin: "AsyncAdmin", transactional_id: str) -> None:
     import time
 
-    from ottla.cli.kafka.table import table_text
+    from ottla.cli.kafka.output.table import table_text
     from ottla.protocol.errors import TransactionalIdNotFoundError
 
     try:
@@ -165,7 +165,7 @@ async def _describe(admin: "AsyncAdmin", transactional_id: str) -> None:
 
 
 async def _describe_producers(admin: "AsyncAdmin", options: Namespace) -> None:
-    from ottla.cli.kafka.table import table_text
+    from ottla.cli.kafka.output.table import table_text
     from ottla.client.record import TopicPartition
 
     partition = TopicPartition(options.topic, options.partition)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import known_settings, properties_in
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.perf_argument import PerfParser, integer
+from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.argument.perf_argument import PerfParser, integer
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, OffsetAndMetadata, TopicPartition
-    from ottla.client.consumer.records import Records
+    from ottla.client.consumer.fetch.records import Records
 
 _DESCRIPTION: Final = (
     "This tool consumes messages from a specific topic and emits consumer events (e.g. group rebalances, received "
@@ -97,11 +97,11 @@ def _settings(args: argparse.Namespace, path: str | None) -> dict[str, object]:
 
 
 def _run(args: argparse.Namespace, settings: Mapping[str, object]) -> int:
-    from ottla.cli.kafka.console_log import log_error
-    from ottla.cli.kafka.java_error import java_text
-    from ottla.cli.kafka.server_address import check_servers
-    from ottla.cli.kafka.stop_signal import stop_signal
-    from ottla.cli.kafka.verifiable_event import print_event
+    from ottla.cli.kafka.argument.server_address import check_servers
+    from ottla.cli.kafka.output.java_error import java_text
+    from ottla.cli.kafka.output.verifiable_event import print_event
+    from ottla.cli.kafka.record.console_log import log_error
+    from ottla.cli.kafka.session.stop_signal import stop_signal
     from ottla.client import Consumer
     from ottla.client.errors import WakeupError
 
@@ -140,7 +140,7 @@ class Reading:
 
     def run(self) -> None:
         """Until there are enough; raises `WakeupError` when somebody says stop."""
-        from ottla.cli.kafka.client_start import patiently
+        from ottla.cli.kafka.session.client_start import patiently
 
         self._consumer.subscribe(
             [self._args.topic], on_assigned=_teller("partitions_assigned"), on_revoked=_teller("partitions_revoked")
@@ -154,7 +154,7 @@ class Reading:
                 self._commit(offsets)
 
     def _received(self, records: "Records") -> "dict[TopicPartition, OffsetAndMetadata]":
-        from ottla.cli.kafka.verifiable_event import print_event
+        from ottla.cli.kafka.output.verifiable_event import print_event
         from ottla.client import OffsetAndMetadata
 
         offsets, summaries = {}, []
@@ -198,7 +198,7 @@ def _teller(name: str) -> "Callable[[object, Collection[TopicPartition]], None]"
     """Tells of partitions that come or go."""
 
     def tell(consumer: object, partitions: "Collection[TopicPartition]") -> None:
-        from ottla.cli.kafka.verifiable_event import print_event
+        from ottla.cli.kafka.output.verifiable_event import print_event
 
         places = [{"topic": one.topic, "partition": one.partition} for one in sorted(partitions)]
         print_event(name, partitions=places)
@@ -207,7 +207,7 @@ def _teller(name: str) -> "Callable[[object, Collection[TopicPartition]], None]"
 
 
 def _tell_commit(offsets: "Mapping[TopicPartition, OffsetAndMetadata]", error: OttlaError | None) -> None:
-    from ottla.cli.kafka.verifiable_event import print_event
+    from ottla.cli.kafka.output.verifiable_event import print_event
 
     committed = [
         {"topic": partition.topic, "partition": partition.partition, "offset": position.offset}

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
-from ottla.cli.kafka.client_setting import known_settings, properties_in
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.perf_argument import PerfParser, integer, long
+from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.argument.perf_argument import PerfParser, integer, long
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.throttle import Throttle
+    from ottla.cli.kafka.session.throttle import Throttle
     from ottla.client import Producer, RecordMetadata
 
 _DESCRIPTION: Final = (
@@ -78,11 +78,11 @@ def _settings(args: argparse.Namespace, path: str | None) -> dict[str, object]:
 
 
 def _run(args: argparse.Namespace, settings: dict[str, object]) -> int:
-    from ottla.cli.kafka.client_start import patiently
-    from ottla.cli.kafka.server_address import check_servers
-    from ottla.cli.kafka.stop_signal import stop_signal
-    from ottla.cli.kafka.throttle import Throttle
-    from ottla.cli.kafka.verifiable_event import print_event
+    from ottla.cli.kafka.argument.server_address import check_servers
+    from ottla.cli.kafka.output.verifiable_event import print_event
+    from ottla.cli.kafka.session.client_start import patiently
+    from ottla.cli.kafka.session.stop_signal import stop_signal
+    from ottla.cli.kafka.session.throttle import Throttle
     from ottla.client import Producer
 
     try:
@@ -165,7 +165,7 @@ class Sending:
     def _tell(
         self, key: str | None, value: str, metadata: "RecordMetadata | None", error: BaseException | None
     ) -> None:
-        from ottla.cli.kafka.verifiable_event import print_event
+        from ottla.cli.kafka.output.verifiable_event import print_event
 
         with self._lock:
             if metadata is not None and error is None:
@@ -173,7 +173,7 @@ class Sending:
                 place = {"topic": metadata.topic, "partition": metadata.partition, "offset": metadata.offset}
                 print_event("producer_send_success", key=key, value=value, **place)
                 return
-            from ottla.cli.kafka.java_error import java_message, java_name
+            from ottla.cli.kafka.output.java_error import java_message, java_name
 
             kind = java_name(error) if isinstance(error, OttlaError) else type(error).__name__
             reason = {"exception": f"class {kind}", "message": java_message(error)}

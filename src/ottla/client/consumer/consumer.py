@@ -16,14 +16,14 @@ from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.access import Access
-from ottla.client.consumer.arrow_columns import COLUMNS, arrow_reader
 from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
-from ottla.client.consumer.committer import Committed
 from ottla.client.consumer.core import ConsumerCore, UserContext
+from ottla.client.consumer.fetch.arrow_columns import COLUMNS, arrow_reader
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.consumer.iteration import Iteration
 from ottla.client.consumer.membership import GroupMetadata, LeaveOperation
+from ottla.client.consumer.offset.committer import Committed
 from ottla.client.consumer.rebalance_listener import RebalanceListener, Told
-from ottla.client.consumer.records import Records
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.consumer.user_thread import UserThread
 from ottla.client.facade.loop_thread import LoopThread

@@ -18,29 +18,29 @@ from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.topic_interest import check_topics
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.change_signal import ChangeSignal
-from ottla.client.consumer.collector import CollectOptions, Collector
-from ottla.client.consumer.commit_metric import CommitMetrics
-from ottla.client.consumer.committed_offset import CommittedOffsets
-from ottla.client.consumer.committer import Committer, Offsets
-from ottla.client.consumer.deserializing import deserializer_of
-from ottla.client.consumer.fetch_answer import FetchAnswers
-from ottla.client.consumer.fetch_buffer import FetchBuffer
-from ottla.client.consumer.fetch_metric import FetchMetrics
-from ottla.client.consumer.fetch_option import FetchOptions
-from ottla.client.consumer.fetcher import Fetcher
+from ottla.client.consumer.fetch.collector import CollectOptions, Collector
+from ottla.client.consumer.fetch.deserializing import deserializer_of
+from ottla.client.consumer.fetch.fetch_answer import FetchAnswers
+from ottla.client.consumer.fetch.fetch_buffer import FetchBuffer
+from ottla.client.consumer.fetch.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.fetch_option import FetchOptions
+from ottla.client.consumer.fetch.fetcher import Fetcher
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.consumer.group.factory import membership_of
-from ottla.client.consumer.group_coordinator import GroupCoordinator
 from ottla.client.consumer.identity import Identity
 from ottla.client.consumer.interceptor import Interceptors
 from ottla.client.consumer.membership import GroupMembership, GroupMetadata, LeaveOperation, ListenerError
-from ottla.client.consumer.offset_commit import OffsetCommits
-from ottla.client.consumer.offset_lookup import OffsetLookup
-from ottla.client.consumer.offset_query import OffsetQueries
-from ottla.client.consumer.offset_reset import OffsetReset
-from ottla.client.consumer.position_update import PositionUpdate
+from ottla.client.consumer.offset.commit_metric import CommitMetrics
+from ottla.client.consumer.offset.committed_offset import CommittedOffsets
+from ottla.client.consumer.offset.committer import Committer, Offsets
+from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
+from ottla.client.consumer.offset.offset_commit import OffsetCommits
+from ottla.client.consumer.offset.offset_lookup import OffsetLookup
+from ottla.client.consumer.offset.offset_query import OffsetQueries
+from ottla.client.consumer.offset.offset_reset import OffsetReset
+from ottla.client.consumer.offset.position_update import PositionUpdate
 from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.consumer.rebalance_work import RebalanceWork
-from ottla.client.consumer.records import Records
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.consumer.subscription_state import SubscriptionKind, SubscriptionState
 from ottla.client.consumer.user_call import Invoke, UserCalls

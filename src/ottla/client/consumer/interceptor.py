@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ottla.client.consumer.records import Records
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 
 _log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ commit, also the one of `close`, does not pass over it.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from ottla.client.consumer.record import Record
-from ottla.client.consumer.records import Records
+from ottla.client.consumer.fetch.record import Record
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.record import TopicPartition
 
 if TYPE_CHECKING:

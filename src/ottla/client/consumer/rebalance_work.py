@@ -7,8 +7,8 @@ former one. A listener's exception is raised out of that call; the rebalance goe
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from ottla.client.consumer.committer import Committer
 from ottla.client.consumer.membership import ListenerError
+from ottla.client.consumer.offset.committer import Committer
 from ottla.client.consumer.subscription_state import SubscriptionState
 from ottla.client.consumer.user_call import UserCalls
 from ottla.client.record import TopicPartition

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ottla.client.consumer.offset_reset import OffsetReset
+from ottla.client.consumer.offset.offset_reset import OffsetReset
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.errors import InvalidStateError
 from ottla.client.record import OffsetAndMetadata, TopicPartition

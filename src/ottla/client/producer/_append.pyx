@@ -25,7 +25,7 @@ from ottla.protocol.records._varint cimport (
     write_varlong,
 )
 
-from ottla.client.producer import delivery
+from ottla.client.producer import send_future
 from ottla.protocol.checksum import crc32c
 
 cdef extern from "Python.h":
@@ -249,28 +249,28 @@ cdef class SendFuture:
 
     def done(self):
         """Whether the record was acknowledged, or has failed."""
-        return delivery.is_done(self)
+        return send_future.is_done(self)
 
     def result(self, timeout=None):
         """Where the record is, once it is there; raises what it failed with, `TimeoutError` after `timeout` s."""
-        return delivery.result(self, timeout)
+        return send_future.result(self, timeout)
 
     def exception(self, timeout=None):
         """What the record failed with, None if it did not; `TimeoutError` after `timeout` seconds."""
-        return delivery.exception(self, timeout)
+        return send_future.exception(self, timeout)
 
     def add_done_callback(self, callback):
         """Calls `callback` with this future when it is done: on the producer's loop, or at once if it is done."""
-        delivery.add_done_callback(self, callback)
+        send_future.add_done_callback(self, callback)
 
     def __await__(self):
-        return delivery.awaited(self)
+        return send_future.awaited(self)
 
     def __repr__(self):
-        return delivery.shown(self)
+        return send_future.shown(self)
 
     def __getattr__(self, name):
-        raise delivery.missing(self, name)
+        raise send_future.missing(self, name)
 
 
 cdef class TopicLane:

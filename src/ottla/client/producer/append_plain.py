@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from ottla.client.producer import delivery
+from ottla.client.producer import send_future
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
 from ottla.client.record import Headers, RecordMetadata
 from ottla.protocol.checksum import crc32c
@@ -132,30 +132,30 @@ class SendFuture:
 
     def done(self) -> bool:
         """Whether the record was acknowledged, or has failed."""
-        return delivery.is_done(self)
+        return send_future.is_done(self)
 
     def result(self, timeout: float | None = None) -> RecordMetadata:
         """Where the record is, once it is there; raises what it failed with, `TimeoutError` after `timeout` s."""
-        return delivery.result(self, timeout)
+        return send_future.result(self, timeout)
 
     def exception(self, timeout: float | None = None) -> Exception | None:
         """What the record failed with, None if it did not; `TimeoutError` after `timeout` seconds."""
-        return delivery.exception(self, timeout)
+        return send_future.exception(self, timeout)
 
     def add_done_callback(self, callback: Callable[["SendFuture"], object]) -> None:
         """Calls `callback` with this future when it is done: on the producer's loop, or at once if it is done."""
-        delivery.add_done_callback(self, callback)
+        send_future.add_done_callback(self, callback)
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
-        return delivery.awaited(self)
+        return send_future.awaited(self)
 
     def __repr__(self) -> str:
-        return delivery.shown(self)
+        return send_future.shown(self)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            raise delivery.missing(self, name)
+            raise send_future.missing(self, name)
 
 
 class TopicLane:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.base.frozen import frozen
-from ottla.client.producer import delivery
+from ottla.client.producer import send_future
 from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.core import ProducerCore
@@ -62,7 +62,7 @@ class ArrowSent:
         """The last record of each batch, once all are there; raises what the first batch that failed failed with."""
         deadline = None if timeout is None else time.monotonic() + timeout
         return [
-            delivery.result(future, None if deadline is None else max(0.0, deadline - time.monotonic()))
+            send_future.result(future, None if deadline is None else max(0.0, deadline - time.monotonic()))
             for future in self._futures
         ]
 

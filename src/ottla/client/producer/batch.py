@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.errors import OttlaError
 from ottla.client.producer.append import FULL, OnDelivery, RecordBuffer, SendFuture
-from ottla.client.producer.delivery import call, callback_lock
+from ottla.client.producer.send_future import call, callback_lock
 from ottla.protocol.compression import CompressionType, compress
 from ottla.protocol.records.batch import HEADER_BYTES, Batch
 from ottla.protocol.records.reader import read_tuples

@@ -19,7 +19,6 @@ from ottla.coordinator.runtime.timers import Timers
 from ottla.coordinator.txn import end_transaction, init_producer
 from ottla.coordinator.txn.config import TxnConfig
 from ottla.coordinator.txn.end_transaction import EndClaim, decide_end
-from ottla.coordinator.txn.id_sweep import IdSweep
 from ottla.coordinator.txn.init_producer import InitClaim, InitContext, ProducerIdAndEpoch, decide_init
 from ottla.coordinator.txn.last_epoch import LastEpochs
 from ottla.coordinator.txn.marker_job import MarkerJob
@@ -32,6 +31,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     record_of,
     tombstone_of,
 )
+from ottla.coordinator.txn.transactional_id_expiry import IdSweep
 from ottla.coordinator.txn.transition import Step, added, completed, fenced
 from ottla.coordinator.txn.txn_machine import TxnMachine, TxnState
 from ottla.protocol.coordinator_record import CoordinatorRecord

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.chance import Chance
-from ottla.metadata.controller.broker_session import BrokerSessions
+from ottla.metadata.controller.broker.broker_session import BrokerSessions
 from ottla.metadata.controller.ports import ConfigSchema, NoPolicy, Policy, Quorum
+from ottla.metadata.controller.resource.token_index import TokenIndex
 from ottla.metadata.controller.setting import ControllerSettings
-from ottla.metadata.controller.token_index import TokenIndex
-from ottla.metadata.controller.topic_index import TopicIndex
+from ottla.metadata.controller.topic.topic_index import TopicIndex
 from ottla.metadata.directory_id import MIGRATING, UNASSIGNED, is_reserved
 from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType, topic_resource

@@ -3,30 +3,30 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ottla.metadata.controller.acl import create_acls, delete_acls
-from ottla.metadata.controller.broker_fencing import unregister_broker
-from ottla.metadata.controller.broker_heartbeat import broker_heartbeat
-from ottla.metadata.controller.broker_registration import register_broker
-from ottla.metadata.controller.client_quota import alter_client_quotas
-from ottla.metadata.controller.config_request import alter_configs, incremental_alter_configs
+from ottla.metadata.controller.broker.broker_fencing import unregister_broker
+from ottla.metadata.controller.broker.broker_heartbeat import broker_heartbeat
+from ottla.metadata.controller.broker.broker_registration import register_broker
+from ottla.metadata.controller.broker.controller_registration import register_controller
+from ottla.metadata.controller.broker.directory_assignment import assign_replicas_to_dirs
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.controller_registration import register_controller
-from ottla.metadata.controller.delegation_token import (
+from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.resource.acl import create_acls, delete_acls
+from ottla.metadata.controller.resource.client_quota import alter_client_quotas
+from ottla.metadata.controller.resource.config_request import alter_configs, incremental_alter_configs
+from ottla.metadata.controller.resource.delegation_token import (
     create_delegation_token,
     expire_delegation_token,
     renew_delegation_token,
 )
-from ottla.metadata.controller.directory_assignment import assign_replicas_to_dirs
-from ottla.metadata.controller.feature_update import update_features
-from ottla.metadata.controller.leader_election import elect_leaders
-from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.partition_alteration import alter_partition
-from ottla.metadata.controller.partition_creation import create_partitions
-from ottla.metadata.controller.producer_id import allocate_producer_ids
-from ottla.metadata.controller.reassignment import alter_partition_reassignments, list_partition_reassignments
-from ottla.metadata.controller.scram import alter_user_scram_credentials
-from ottla.metadata.controller.topic_creation import create_topics
-from ottla.metadata.controller.topic_deletion import delete_topics
+from ottla.metadata.controller.resource.feature_update import update_features
+from ottla.metadata.controller.resource.producer_id import allocate_producer_ids
+from ottla.metadata.controller.resource.scram import alter_user_scram_credentials
+from ottla.metadata.controller.topic.leader_election import elect_leaders
+from ottla.metadata.controller.topic.partition_alteration import alter_partition
+from ottla.metadata.controller.topic.partition_creation import create_partitions
+from ottla.metadata.controller.topic.reassignment import alter_partition_reassignments, list_partition_reassignments
+from ottla.metadata.controller.topic.topic_creation import create_topics
+from ottla.metadata.controller.topic.topic_deletion import delete_topics
 from ottla.protocol.definition import Request
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from ottla.protocol.messages.alter_client_quotas import AlterClientQuotasRequest

@@ -5,10 +5,10 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.delegation_token import sweep_expired_tokens
-from ottla.metadata.controller.leader_election import balance_leaders, elect_unclean_leaders
 from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.resource.delegation_token import sweep_expired_tokens
 from ottla.metadata.controller.setting import ControllerSettings
+from ottla.metadata.controller.topic.leader_election import balance_leaders, elect_unclean_leaders
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.noop import NoOpRecord
 

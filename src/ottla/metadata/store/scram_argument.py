@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from ottla.metadata.controller.scram import ITERATIONS_MAX, ITERATIONS_MIN
+from ottla.metadata.controller.resource.scram import ITERATIONS_MAX, ITERATIONS_MIN
 from ottla.metadata.image.scram import ScramMechanism
 from ottla.metadata.store.format_error import FormatError
 from ottla.protocol.metadata_log.log import VersionedRecord

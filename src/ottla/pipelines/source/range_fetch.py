@@ -13,7 +13,7 @@ from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import PartitionView, TopicView
-from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import KafkaTimeoutError
 from ottla.pipelines.source.data_loss import DataLoss

@@ -7,10 +7,10 @@ which of them are new.
 import logging
 from typing import Final
 
-from ottla.replication.fetcher_pool import FetcherPool
+from ottla.replication.follower.fetcher_pool import FetcherPool
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import DirectoryEventPort
-from ottla.replication.waiting import Waiting
+from ottla.replication.schedule.waiting import Waiting
 from ottla.storage.errors import StorageError
 from ottla.storage.log_directory import LogDirectory
 from ottla.storage.log_manager import LogManager

@@ -5,8 +5,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from ottla.replication.mailbox import Mailbox
 from ottla.replication.ports import Worker
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.errors import StorageError
 
 Finish: TypeAlias = Callable[[], None]

@@ -28,8 +28,8 @@ from ottla.protocol.errors import (
     UnknownServerError,
 )
 from ottla.protocol.records.batch import Batch
-from ottla.replication.disk_errand import DiskErrands
-from ottla.replication.log_preparation import LogPreparation
+from ottla.replication.directory.disk_errand import DiskErrands
+from ottla.replication.directory.log_preparation import LogPreparation
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import Worker
 from ottla.replication.replica_parts import ReplicaParts

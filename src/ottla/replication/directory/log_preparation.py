@@ -15,8 +15,8 @@ from ottla.metadata.directory_id import UNASSIGNED, is_reserved
 from ottla.metadata.image.local_replica_change import LocalPartition
 from ottla.metadata.image.partition import PartitionRegistration
 from ottla.protocol.errors import ApiError, UnknownServerError
-from ottla.replication.mailbox import Mailbox
 from ottla.replication.ports import Worker
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
 from ottla.storage.log_manager import LogManager

@@ -15,9 +15,9 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.protocol.errors import ApiError, CorruptMessageError, ErrorCode
-from ottla.replication.disk_errand import ErrandDone
-from ottla.replication.follower_log import FollowerLog
-from ottla.replication.leader_endpoint import (
+from ottla.replication.directory.disk_errand import ErrandDone
+from ottla.replication.follower.follower_log import FollowerLog
+from ottla.replication.follower.leader_endpoint import (
     FetchedByPartition,
     LeaderEndpoint,
     OffsetRequest,
@@ -25,10 +25,10 @@ from ottla.replication.leader_endpoint import (
     ReplicaFetched,
     TopicIdPartition,
 )
-from ottla.replication.offset_query import EARLIEST, LATEST
+from ottla.replication.follower.throttle import Throttle
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import EventLoop, TimerHandle
-from ottla.replication.throttle import Throttle
+from ottla.replication.request.offset_query import EARLIEST, LATEST
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 
 _log = logging.getLogger(__name__)

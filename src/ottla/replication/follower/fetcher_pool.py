@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.metadata.image.partition import NO_LEADER
-from ottla.replication.fetcher import Fetcher, FetcherContext
-from ottla.replication.leader_endpoint import LeaderEndpoint
+from ottla.replication.follower.fetcher import Fetcher, FetcherContext
+from ottla.replication.follower.leader_endpoint import LeaderEndpoint
 from ottla.replication.partition.partition import Partition
 
 

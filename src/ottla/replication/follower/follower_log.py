@@ -5,13 +5,13 @@ from typing import Final
 
 from ottla.base.clock import Clock
 from ottla.protocol.records.batch import Batch
-from ottla.replication.disk_errand import ErrandDone, Finish
-from ottla.replication.leader_endpoint import ReplicaFetched
+from ottla.replication.directory.disk_errand import ErrandDone, Finish
+from ottla.replication.directory.durable_log_start import SafeStarts
+from ottla.replication.follower.leader_endpoint import ReplicaFetched
+from ottla.replication.follower.truncator import Truncator
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.truncation import truncation_offset
-from ottla.replication.safe_start import SafeStarts
-from ottla.replication.truncator import Truncator
-from ottla.replication.waiting import Waiting
+from ottla.replication.schedule.waiting import Waiting
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log_manager import LogManager

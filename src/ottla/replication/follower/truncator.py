@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from ottla.replication.disk_errand import DiskErrands, ErrandDone, Finish
-from ottla.replication.mailbox import Mailbox
+from ottla.replication.directory.disk_errand import DiskErrands, ErrandDone, Finish
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import Worker
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.errors import StorageError
 
 

@@ -5,8 +5,9 @@ would take as the end could fall behind what it saw before, so it is told to ask
 """
 
 from ottla.protocol.errors import OffsetNotAvailableError
-from ottla.replication.fetch import READ_COMMITTED
-from ottla.replication.offset_query import (
+from ottla.replication.partition.partition import Partition
+from ottla.replication.request.fetch import READ_COMMITTED
+from ottla.replication.request.offset_query import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
@@ -16,7 +17,6 @@ from ottla.replication.offset_query import (
     OffsetAnswer,
     OffsetQuery,
 )
-from ottla.replication.partition.partition import Partition
 
 _NOTHING = OffsetAnswer()
 

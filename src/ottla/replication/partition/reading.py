@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.protocol.errors import ErrorCode
-from ottla.replication.fetch import READ_COMMITTED, FetchParams, FetchPartition, FetchResult
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.replica_log import ReplicaLog
+from ottla.replication.request.fetch import READ_COMMITTED, FetchParams, FetchPartition, FetchResult
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.segment.slice import FileSlice

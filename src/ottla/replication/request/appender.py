@@ -21,13 +21,13 @@ from ottla.protocol.errors import (
     UnknownTopicOrPartitionError,
 )
 from ottla.protocol.records.validation import InvalidRecordsError, InvalidTimestampsError, RecordError
-from ottla.replication.flush_wait import FlushWait
 from ottla.replication.internal_topic import INTERNAL_TOPICS
 from ottla.replication.partition.partition import ALL_IN_SYNC, Partition
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.pending_append import PendingAppend
-from ottla.replication.produce import AppendDone, AppendEntry, AppendResult
-from ottla.replication.waiting import Waiting
+from ottla.replication.request.flush_wait import FlushWait
+from ottla.replication.request.pending_append import PendingAppend
+from ottla.replication.request.produce import AppendDone, AppendEntry, AppendResult
+from ottla.replication.schedule.waiting import Waiting
 from ottla.storage.errors import StorageError
 from ottla.storage.log.append_info import AppendInfo
 from ottla.storage.log_config_keys import LONG_MAX

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.protocol.errors import ErrorCode
-from ottla.replication.mailbox import Mailbox
 from ottla.replication.partition.partition import Partition
+from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.errors import StorageError
 from ottla.storage.log_manager import LogManager
 from ottla.storage.topic_partition import TopicPartition

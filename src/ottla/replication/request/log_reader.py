@@ -10,14 +10,14 @@ from typing import Final, NamedTuple
 from ottla.base.clock import Clock
 from ottla.base.ids import ZERO_UUID
 from ottla.protocol.errors import ErrorCode, NotLeaderOrFollowerError
-from ottla.replication.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.follower.throttle import Throttle
 from ottla.replication.isr_updater import IsrUpdater
-from ottla.replication.near_replica import THE_LEADER, RackAwareSelector
 from ottla.replication.partition.follower_progress import FollowerFetch
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.throttle import Throttle
+from ottla.replication.request.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.replica_selector import THE_LEADER, RackAwareSelector
 from ottla.storage.errors import CorruptFileError, StorageError
 
 _INCONSISTENT_TOPIC_ID: Final = FetchResult(ErrorCode.INCONSISTENT_TOPIC_ID)

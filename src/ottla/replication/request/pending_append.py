@@ -5,8 +5,8 @@ from typing import Final
 from ottla.protocol.errors import ErrorCode
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.produce import AppendDone, AppendResult
-from ottla.replication.purgatory import Purgatory
+from ottla.replication.request.produce import AppendDone, AppendResult
+from ottla.replication.schedule.purgatory import Purgatory
 
 _SUCCESS: Final = ErrorCode.NONE
 

@@ -6,11 +6,11 @@ with every record than one of a single partition. When it completes everything i
 
 from collections.abc import Collection, Sequence
 
-from ottla.replication.fetch import READ_COMMITTED, FetchDone, FetchParams, FetchPartition
-from ottla.replication.log_reader import LogReader
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refuse
 from ottla.replication.partition_table import PartitionTable
+from ottla.replication.request.fetch import READ_COMMITTED, FetchDone, FetchParams, FetchPartition
+from ottla.replication.request.log_reader import LogReader
 from ottla.storage.errors import StorageError
 
 

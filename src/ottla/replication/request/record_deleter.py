@@ -9,11 +9,11 @@ from functools import partial
 from typing import Final
 
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidTopicError
-from ottla.replication.delete_records import DeleteRecordsDone, DeleteRecordsEntry, DeleteRecordsResult
 from ottla.replication.internal_topic import INTERNAL_TOPICS
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.waiting import Waiting
+from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRecordsEntry, DeleteRecordsResult
+from ottla.replication.schedule.waiting import Waiting
 from ottla.storage.errors import StorageError
 
 

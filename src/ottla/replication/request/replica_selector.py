@@ -7,9 +7,9 @@ that wants offset 80 is sent to 3, one that wants 110 waits at the leader, and s
 
 from typing import Final
 
-from ottla.replication.fetch import ClientMetadata
 from ottla.replication.partition.cluster_view import ClusterView
 from ottla.replication.partition.partition import Partition
+from ottla.replication.request.fetch import ClientMetadata
 
 RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 LEADER_ONLY: Final = "org.apache.kafka.common.replica.LeaderSelector"

@@ -8,7 +8,7 @@ complete it a second time.
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, Protocol, TypeVar
 
-from ottla.replication.timer_wheel import Timeout, TimerWheel
+from ottla.replication.schedule.timer_wheel import Timeout, TimerWheel
 
 K = TypeVar("K", bound=Hashable)
 C = TypeVar("C", bound=Hashable, contravariant=True)

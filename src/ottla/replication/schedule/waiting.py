@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.replication.partition.partition import Partition
-from ottla.replication.purgatory import Purgatory
-from ottla.replication.timer_wheel import TimerWheel
+from ottla.replication.schedule.purgatory import Purgatory
+from ottla.replication.schedule.timer_wheel import TimerWheel
 
 
 class Waiting:

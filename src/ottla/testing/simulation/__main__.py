@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ottla.testing.simulation.coordinator import world as coordinator_world
-from ottla.testing.simulation.metadata_world import METADATA
+from ottla.testing.simulation.metadata.world import METADATA
 from ottla.testing.simulation.runner import QUORUM, RunReport, SimulationFailure, run_seed
 
 _WORLDS: Mapping[str, Callable[[int, int], RunReport]] = {

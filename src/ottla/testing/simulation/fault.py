@@ -9,9 +9,9 @@ from ottla.raft.roles.leader import Leader
 from ottla.raft.voters.voter_set import VoterSet
 from ottla.testing.simulation.network import HEALTHY
 from ottla.testing.simulation.node import SimulatedNode
-from ottla.testing.simulation.quorum_cluster import CLUSTER_ID, QuorumCluster
-from ottla.testing.simulation.raft_invariant import quorum_of
-from ottla.testing.simulation.raft_part import RaftPart, raft_part
+from ottla.testing.simulation.raft.quorum_cluster import CLUSTER_ID, QuorumCluster
+from ottla.testing.simulation.raft.raft_invariant import quorum_of
+from ottla.testing.simulation.raft.raft_part import RaftPart, raft_part
 
 
 class Chaos:

@@ -10,9 +10,9 @@ from ottla.base.frozen import frozen
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.fault import Chaos
 from ottla.testing.simulation.invariant import InvariantViolation
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
-from ottla.testing.simulation.raft_invariant import AllReachHighWatermark, ElectionWithinBound
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft.raft_invariant import AllReachHighWatermark, ElectionWithinBound
+from ottla.testing.simulation.raft.raft_part import RaftPart
 from ottla.testing.simulation.scenario import Scenario
 from ottla.testing.simulation.workload import Workload
 

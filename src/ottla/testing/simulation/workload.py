@@ -1,8 +1,8 @@
 """Clients that append to whoever leads, and remember what they were told was committed."""
 
 from ottla.raft.roles.leader import Leader
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 
 class Workload:

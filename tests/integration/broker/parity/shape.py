@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.config_keys.server import SERVER_KEYS
+from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.protocol.definition import Struct
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
 

@@ -15,7 +15,7 @@ from ottla.protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ottla.raft.identity import Node
-from ottla.replication.leader_endpoint import OffsetRequest, ReplicaFetch, TopicIdPartition
+from ottla.replication.follower.leader_endpoint import OffsetRequest, ReplicaFetch, TopicIdPartition
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 
 TOPIC = Uuid(b"t" * 16)

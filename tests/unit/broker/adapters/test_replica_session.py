@@ -2,7 +2,7 @@
 
 from ottla.base.ids import Uuid
 from ottla.broker.adapters.replica_session import ReplicaSession
-from ottla.replication.leader_endpoint import ReplicaFetch
+from ottla.replication.follower.leader_endpoint import ReplicaFetch
 
 TOPIC, OTHER = Uuid(b"t" * 16), Uuid(b"o" * 16)
 

@@ -1,6 +1,6 @@
 """Settings of small nodes for tests."""
 
-from ottla.broker.config import ServerConfig
+from ottla.broker.config.server_config import ServerConfig
 
 COMBINED = {
     "process.roles": "broker,controller",

@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from ottla.broker.config_description import DescribeOptions, describe_configs
-from ottla.broker.config_source import ConfigSource
-from ottla.broker.dynamic_config import DynamicConfig
+from ottla.broker.config.description import DescribeOptions, describe_configs
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE
 from ottla.protocol.errors import ApiError, InvalidRequestError, InvalidTopicError, UnknownTopicOrPartitionError

@@ -7,10 +7,10 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.system_clock import SystemClock
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.dynamic_config import DynamicConfig
-from ottla.broker.listener_set import SERVER_LIMIT_KEYS, listener_limits
+from ottla.broker.config.dynamic_config import DynamicConfig
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.listener_set import SERVER_LIMIT_KEYS, listener_limits
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Provenance

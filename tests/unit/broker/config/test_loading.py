@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.broker.config_loading import ConfigLoadError, load_server_config
+from ottla.broker.config.loading import ConfigLoadError, load_server_config
 from tests.unit.broker.config.settings import COMBINED
 
 

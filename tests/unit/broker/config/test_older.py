@@ -2,9 +2,9 @@
 
 import pytest
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_keys.server import SERVER_KEYS
-from ottla.broker.config_older import DECIDING, GONE, replacements, standalone
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.older import DECIDING, GONE, replacements, standalone
+from ottla.broker.config.server_config import ServerConfig
 
 PLAIN = {
     "process.roles": "broker,controller",

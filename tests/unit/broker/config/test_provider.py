@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.broker.config_provider import resolve
+from ottla.broker.config.provider import resolve
 
 PACKAGE = "org.apache.kafka.common.config.provider"
 

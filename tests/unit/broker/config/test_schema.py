@@ -2,8 +2,8 @@
 
 import pytest
 
-from ottla.broker.config_schema import BrokerConfigSchema
-from ottla.broker.config_source import ConfigSource
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType
 from ottla.protocol.errors import ApiError, InvalidConfigError, InvalidRequestError, InvalidTopicError
 from tests.unit.broker.config.settings import config_of

@@ -3,9 +3,9 @@
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_listener import HostPort, ListenerAddress, QuorumVoter
-from ottla.broker.config_rule import check_startable, warnings_of
+from ottla.broker.config.listener import HostPort, ListenerAddress, QuorumVoter
+from ottla.broker.config.rule import check_startable, warnings_of
+from ottla.broker.config.server_config import ServerConfig
 from tests.unit.broker.config.settings import BROKER, COMBINED, CONTROLLER, config_of
 
 

@@ -24,13 +24,14 @@ from ottla.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from tests.unit.broker.coordinator.conftest import CoordinatorBroker
-from tests.unit.broker.coordinator.test_group_call import member
+from tests.unit.broker.coordinator_host.conftest import CoordinatorBroker
+from tests.unit.broker.coordinator_host.test_group_call import member
 from tests.unit.broker.data_broker import DataBroker
 from tests.unit.broker.recorder import RecordedExchange, frame_of
 
 pytestmark = pytest.mark.skipif(
-    compiled_module("ottla.broker._commit_lane") is None, reason="the lane is compiled, and this installation is not"
+    compiled_module("ottla.broker.request._commit_lane") is None,
+    reason="the lane is compiled, and this installation is not",
 )
 
 VERSIONS = range(5, 11)

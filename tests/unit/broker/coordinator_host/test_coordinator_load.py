@@ -7,10 +7,10 @@ from itertools import count, pairwise
 
 import pytest
 
-from ottla.broker.adapters.coordinator_load import RETRY_MS_MAX, RETRY_MS_MIN, ReadInThread
+from ottla.broker.coordinator_host.coordinator_load import RETRY_MS_MAX, RETRY_MS_MIN, ReadInThread
 from ottla.coordinator.runtime.shard import ShardStatus
-from tests.unit.broker.coordinator.conftest import CoordinatorBroker
-from tests.unit.broker.coordinator.test_group_call import commit, fetch
+from tests.unit.broker.coordinator_host.conftest import CoordinatorBroker
+from tests.unit.broker.coordinator_host.test_group_call import commit, fetch
 
 FAILED = 'kafka_server_group_coordinator_metrics_num_partitions{state="failed"}'
 

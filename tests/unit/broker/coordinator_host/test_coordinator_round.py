@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.broker.coordinator_round import CoordinatorRounds
+from ottla.broker.coordinator_host.coordinator_round import CoordinatorRounds
 from tests.unit.broker.hand_loop import HandLoop
 
 

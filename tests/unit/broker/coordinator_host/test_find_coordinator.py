@@ -6,7 +6,7 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from tests.unit.broker.coordinator.conftest import CoordinatorBroker
+from tests.unit.broker.coordinator_host.conftest import CoordinatorBroker
 
 
 @pytest.mark.parametrize(("key_type", "topic"), [(0, "__consumer_offsets"), (1, "__transaction_state")])

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.metric_text import render
-from ottla.broker.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -34,7 +34,7 @@ from ottla.protocol.messages.offset_fetch import (
     OffsetFetchResponse,
 )
 from ottla.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from tests.unit.broker.coordinator.conftest import CoordinatorBroker
+from tests.unit.broker.coordinator_host.conftest import CoordinatorBroker
 
 STRANGER = Uuid(b"nobody knows me!")
 

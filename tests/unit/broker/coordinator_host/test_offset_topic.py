@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.offset_topic import AnswerTypes, SiftedTopics, merged, sift
+from ottla.broker.coordinator_host.offset_topic import AnswerTypes, SiftedTopics, merged, sift
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import offset_commit, offset_delete, txn_offset_commit
 from ottla.protocol.messages.offset_commit import OffsetCommitResponsePartition, OffsetCommitResponseTopic

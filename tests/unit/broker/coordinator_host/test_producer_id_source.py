@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ottla.broker.producer_id_source import WAITING_MAX, ProducerIdSource
+from ottla.broker.coordinator_host.producer_id_source import WAITING_MAX, ProducerIdSource
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError, ErrorCode, RequestTimedOutError
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest, AllocateProducerIdsResponse

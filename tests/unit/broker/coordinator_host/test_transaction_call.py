@@ -31,7 +31,7 @@ from ottla.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from tests.unit.broker.coordinator.conftest import CoordinatorBroker
+from tests.unit.broker.coordinator_host.conftest import CoordinatorBroker
 from tests.unit.broker.data_broker import NOW_MS
 
 CLASSIC, SECOND = 11, 12

@@ -21,7 +21,7 @@ from ottla.protocol.messages.fetch import (
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions
-from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.errors import StorageError
 from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
 from ottla.storage.segment.slice import FileSlice

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.broker.request_limit import elements_max
+from ottla.broker.request.request_limit import elements_max
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_records import (

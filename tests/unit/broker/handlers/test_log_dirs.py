@@ -11,7 +11,7 @@ from ottla.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopic,
 )
 from ottla.protocol.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
-from ottla.replication.log_dir import LogDirDescription, ReplicaInDirectory
+from ottla.replication.directory.log_dir import LogDirDescription, ReplicaInDirectory
 from ottla.storage.topic_partition import TopicPartition
 from tests.unit.broker.small_broker import SmallBroker
 

@@ -1,6 +1,6 @@
 """Quotas of addresses, from the cluster's metadata to the listeners."""
 
-from ottla.broker.ip_quota import IpQuotas
+from ottla.broker.node.ip_quota import IpQuotas
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.net.connection_rate import AddressRates

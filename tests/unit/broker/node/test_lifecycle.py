@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.broker.lifecycle import (
+from ottla.broker.node.lifecycle import (
     BrokerIdentity,
     BrokerLifecycle,
     BrokerState,

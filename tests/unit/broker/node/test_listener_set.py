@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ottla.broker.config import ServerConfig
-from ottla.broker.listener_set import ListenerSet, listener_limits, server_limits
+from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.listener_set import ListenerSet, listener_limits, server_limits
 from ottla.metadata.image.cluster import Endpoint
 from ottla.net.limits import UNLIMITED
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.broker.config_rule import check_startable
-from ottla.broker.operator_policy import ConfigAlteration, NewTopic, OperatorPolicy
+from ottla.broker.config.rule import check_startable
+from ottla.broker.node.operator_policy import ConfigAlteration, NewTopic, OperatorPolicy
 from ottla.metadata.image.config import topic_resource
 from ottla.protocol.errors import PolicyViolationError, UnknownServerError
 from tests.unit.broker.config.settings import BROKER, config_of

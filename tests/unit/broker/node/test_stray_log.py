@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.broker.stray_log import StrayLogs
+from ottla.broker.node.stray_log import StrayLogs
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance
 from ottla.protocol.metadata_log.topic import PartitionRecord, TopicRecord

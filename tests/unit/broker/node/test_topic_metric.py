@@ -3,7 +3,7 @@
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
-from ottla.broker.topic_metric import TopicMetrics
+from ottla.broker.node.topic_metric import TopicMetrics
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance
 from ottla.protocol.metadata_log.topic import RemoveTopicRecord, TopicRecord

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from ottla.base.system_clock import SystemClock
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_schema import BrokerConfigSchema
+from ottla.broker.config.schema import BrokerConfigSchema
+from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.quorum_member import QuorumMember, QuorumSurroundings
 from ottla.broker.quorum.quorum_network import Peer

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ottla.broker.controller_channel import ControllerChannel
-from ottla.broker.forwarded_request import ForwardedContext
-from ottla.broker.request_context import RequestContext
+from ottla.broker.quorum.controller_channel import ControllerChannel
+from ottla.broker.request.forwarded_request import ForwardedContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller
 from ottla.protocol.api_key import ApiKey

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ottla.broker.api_table import BROKER_SERVED, CONTROLLER_SERVED, ApiTable
+from ottla.broker.request.api_table import BROKER_SERVED, CONTROLLER_SERVED, ApiTable
 from ottla.protocol.api_key import CONTROLLER_APIS, CONTROLLER_ONLY_APIS, ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.versions import VersionRange
 
 TABLES = [BROKER_SERVED, CONTROLLER_SERVED]
-ANSWERS = Path(__file__).parents[2] / "fixtures" / "kafka-4.3.1-answers" / "data.json"
+ANSWERS = Path(__file__).parents[3] / "fixtures" / "kafka-4.3.1-answers" / "data.json"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)

@@ -1,7 +1,7 @@
 """What a node says of itself."""
 
-from ottla.broker.api_table import BROKER_SERVED, CONTROLLER_SERVED
-from ottla.broker.api_versions_answer import ApiVersionsAnswer
+from ottla.broker.request.api_table import BROKER_SERVED, CONTROLLER_SERVED
+from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Provenance
 from ottla.protocol.api_key import ApiKey

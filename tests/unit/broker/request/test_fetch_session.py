@@ -4,8 +4,8 @@ import pytest
 
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
-from ottla.broker import fetch_session
-from ottla.broker.fetch_session import (
+from ottla.broker.request import fetch_session
+from ottla.broker.request.fetch_session import (
     EVICTION_MS,
     FetchSession,
     FetchSessionCache,
@@ -13,7 +13,7 @@ from ottla.broker.fetch_session import (
     SessionPartition,
     next_epoch,
 )
-from ottla.replication.fetch import FetchPartition, FetchResult
+from ottla.replication.request.fetch import FetchPartition, FetchResult
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.segment.slice import FileSlice
 from tests.unit.broker.small_broker import HandClock

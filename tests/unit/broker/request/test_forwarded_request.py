@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.broker.forwarded_request import decode_address, decode_principal, encode_principal
+from ottla.broker.request.forwarded_request import decode_address, decode_principal, encode_principal
 from ottla.protocol.errors import InvalidRequestError, PrincipalDeserializationFailureError
 
 

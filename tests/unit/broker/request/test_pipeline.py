@@ -6,8 +6,8 @@ import pytest
 
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
-from ottla.broker.api_table import ApiTable, ServedApi
-from ottla.broker.pipeline import Pipeline
+from ottla.broker.request.api_table import ApiTable, ServedApi
+from ottla.broker.request.pipeline import Pipeline
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -4,10 +4,10 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
-from ottla.broker.api_table import BROKER_SERVED, ApiTable
-from ottla.broker.pipeline import Pipeline
-from ottla.broker.produce_answer import ProduceAnswers
-from ottla.broker.route import Route
+from ottla.broker.request.api_table import BROKER_SERVED, ApiTable
+from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.request.produce_answer import ProduceAnswers
+from ottla.broker.request.route import Route
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 

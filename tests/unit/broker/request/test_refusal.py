@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.broker.api_table import BROKER_SERVED, CONTROLLER_SERVED
-from ottla.broker.refusal import refuse
+from ottla.broker.request.api_table import BROKER_SERVED, CONTROLLER_SERVED
+from ottla.broker.request.refusal import refuse
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.definition import Request, Struct

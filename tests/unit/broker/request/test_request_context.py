@@ -6,9 +6,9 @@ import pytest
 
 from ottla.base.metric import MetricRegistry
 from ottla.broker.handlers import heartbeat
-from ottla.broker.request_context import RequestContext, Work
-from ottla.broker.request_limit import elements_max
-from ottla.broker.route import Route, RouteKind
+from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_limit import elements_max
+from ottla.broker.request.route import Route, RouteKind
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.heartbeat import HeartbeatResponse
 from tests.unit.broker.recorder import CORRELATION_ID, RecordedExchange

@@ -3,9 +3,9 @@
 import pytest
 
 from ottla.base.metric import MetricRegistry
-from ottla.broker.api_table import BROKER_SERVED
-from ottla.broker.pipeline import Pipeline
-from ottla.broker.route import Route
+from ottla.broker.request.api_table import BROKER_SERVED
+from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.request.route import Route
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.frame import encode_response
 from ottla.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData

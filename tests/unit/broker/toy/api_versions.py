@@ -1,6 +1,6 @@
 """A handler with an answer for one body, which it need not read."""
 
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 PREPARED_FOR = ApiVersionsRequest(client_software_name="known", client_software_version="1").encode(3)

@@ -1,6 +1,6 @@
 """A handler that does what the group id tells it to."""
 
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import RebalanceInProgressError
 from ottla.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 

@@ -1,6 +1,6 @@
 """A handler that refuses everything."""
 
-from ottla.broker.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import ClusterAuthorizationFailedError
 from ottla.protocol.messages.produce import ProduceRequest, ProduceResponse
 

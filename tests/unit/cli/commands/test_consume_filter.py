@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ottla.cli.commands.consume_field import RecordView
 from ottla.cli.commands.consume_filter import parse_filter
 from ottla.cli.output.advice import CommandError
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.record import Record
 
 ORDER = Record(
     "orders",

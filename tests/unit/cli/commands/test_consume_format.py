@@ -9,7 +9,7 @@ from ottla.cli.commands.consume_format import json_render, line_render, template
 from ottla.cli.commands.produce_line import LineForm, json_record
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.style import Style
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.record import Record
 
 PLAIN = Style(is_coloured=False)
 TIME_MS = 1_700_000_000_000

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ottla.cli.kafka.console_formatter import make_formatter
-from ottla.cli.kafka.console_line import LineReader, LineRecord
-from ottla.cli.kafka.option import ToolError
-from ottla.client.consumer.record import Record
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.record.console_formatter import make_formatter
+from ottla.cli.kafka.record.console_line import LineReader, LineRecord
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.errors import SerializationError
 from ottla.protocol.coordinator_record import CoordinatorLog
 from ottla.protocol.group_log.offset import OffsetCommitKey, OffsetCommitValue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.cli.kafka.moment import DurationError, MomentError, parse_duration_ms, parse_moment_ms
+from ottla.cli.kafka.argument.moment import DurationError, MomentError, parse_duration_ms, parse_moment_ms
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.cli.kafka.option import Option, OptionTable, OptionValueError, ToolError
+from ottla.cli.kafka.argument.option import Option, OptionTable, OptionValueError, ToolError
 
 TABLE = OptionTable(
     "What it does.",

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from ottla.cli.kafka import producer_perf_test
+from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.e2e_latency import Payload, validate
-from ottla.cli.kafka.java_date import DateFormat
-from ottla.cli.kafka.metric_table import metric_lines
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.send_statistic import SendStatistic, now_ms
-from ottla.client.consumer.record import Record
+from ottla.cli.kafka.output.java_date import DateFormat
+from ottla.cli.kafka.output.metric_table import metric_lines
+from ottla.cli.kafka.output.send_statistic import SendStatistic, now_ms
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.metric.metric_name import MetricName
 
 

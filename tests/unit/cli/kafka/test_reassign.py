@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.reassign_execute import Move, proposed_moves, throttled_replicas
-from ottla.cli.kafka.reassign_plan import check_plan, parse_plan, render_plan
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.subcommand.reassign_execute import Move, proposed_moves, throttled_replicas
+from ottla.cli.kafka.subcommand.reassign_plan import check_plan, parse_plan, render_plan
 from ottla.client.admin.value.replica import PartitionReassignment, TopicPartitionReplica
 from ottla.client.record import TopicPartition
 

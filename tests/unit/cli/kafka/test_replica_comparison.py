@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.cli.kafka.replica_comparison import (
+from ottla.cli.kafka.subcommand.replica_comparison import (
     NO_ANSWER,
     OffsetMismatchError,
     ReplicaAnswer,

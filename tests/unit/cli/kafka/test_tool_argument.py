@@ -2,16 +2,16 @@
 
 import pytest
 
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.argument.topic_filter import TopicFilter
 from ottla.cli.kafka.configs import OPTIONS as CONFIGS
 from ottla.cli.kafka.configs import checked_entities, config_pairs
-from ottla.cli.kafka.consumer_groups_reset import listed_partitions, read_plan
 from ottla.cli.kafka.delete_records import parse_offsets
 from ottla.cli.kafka.get_offsets import offset_time
-from ottla.cli.kafka.identifier import parse_uuid
 from ottla.cli.kafka.leader_election import parse_partitions
-from ottla.cli.kafka.metadata_quorum_voter import controller_endpoints
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.topic_filter import TopicFilter
+from ottla.cli.kafka.output.identifier import parse_uuid
+from ottla.cli.kafka.subcommand.consumer_groups_reset import listed_partitions, read_plan
+from ottla.cli.kafka.subcommand.metadata_quorum_voter import controller_endpoints
 from ottla.cli.kafka.topics import replica_assignment
 from ottla.client.record import TopicPartition
 

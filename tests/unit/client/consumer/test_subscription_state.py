@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ottla.client.consumer.offset_reset import EARLIEST
+from ottla.client.consumer.offset.offset_reset import EARLIEST
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.consumer.subscription_state import (
     UNCHECKED,

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.coordinator.txn.config import TxnConfig
-from ottla.coordinator.txn.id_sweep import SLICE_IDS
+from ottla.coordinator.txn.transactional_id_expiry import SLICE_IDS
 from ottla.protocol.errors import CoordinatorLoadInProgressError, KafkaStorageError
 from tests.unit.coordinator.txn.world import A0, ID, World
 

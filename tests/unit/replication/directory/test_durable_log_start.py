@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ottla.replication.directory.durable_log_start import SafeStarts
 from ottla.replication.partition.partition import Partition
-from ottla.replication.safe_start import SafeStarts
 from tests.unit.replication.broker_under_test import BrokerUnderTest, Metadata
 from tests.unit.replication.manual_loop import ManualLoop
 

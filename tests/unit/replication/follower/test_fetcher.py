@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.protocol.errors import ErrorCode, UnknownServerError
-from ottla.replication.delete_records import DeleteRecordsEntry
-from ottla.replication.fetch import ClientMetadata, FetchParams
+from ottla.replication.request.delete_records import DeleteRecordsEntry
+from ottla.replication.request.fetch import ClientMetadata, FetchParams
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.log.log import Log
 from ottla.storage.topic_partition import TopicPartition

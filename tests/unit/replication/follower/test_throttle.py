@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.base.rate import Rate
-from ottla.replication.throttle import ThrottleLimits
+from ottla.replication.follower.throttle import ThrottleLimits
 from ottla.storage.log_config import LogConfig
 from ottla.storage.topic_partition import TopicPartition
 from tests.unit.replication.broker_under_test import BrokerUnderTest, Metadata, directory_id

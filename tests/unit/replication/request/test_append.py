@@ -1,7 +1,7 @@
 import pytest
 
 from ottla.protocol.errors import ErrorCode, IneligibleReplicaError
-from ottla.replication.produce import AppendEntry, AppendResult
+from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.log_config import LogConfig
 from tests.unit.replication.broker_under_test import Answers, BrokerUnderTest, Metadata, batch, want

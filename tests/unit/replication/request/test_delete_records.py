@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from ottla.protocol.errors import ErrorCode
-from ottla.replication.delete_records import DeleteRecordsEntry, DeleteRecordsResult
+from ottla.replication.request.delete_records import DeleteRecordsEntry, DeleteRecordsResult
 from ottla.storage.topic_partition import TopicPartition
 from tests.unit.replication.broker_under_test import Answers, BrokerUnderTest, Metadata, want
 from tests.unit.replication.manual_loop import ManualLoop

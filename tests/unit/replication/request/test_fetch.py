@@ -3,8 +3,8 @@ import pytest
 from ottla.base.ids import Uuid
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
-from ottla.replication.fetch import READ_COMMITTED, ClientMetadata, FetchParams, FetchResult
-from ottla.replication.produce import AppendEntry
+from ottla.replication.request.fetch import READ_COMMITTED, ClientMetadata, FetchParams, FetchResult
+from ottla.replication.request.produce import AppendEntry
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import Fault
 from ottla.storage.leader_epoch.checkpoint import EpochEntry

@@ -8,8 +8,8 @@ from ottla.protocol.errors import (
     UnknownTopicOrPartitionError,
 )
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from ottla.replication.fetch import READ_COMMITTED, READ_UNCOMMITTED
-from ottla.replication.offset_query import (
+from ottla.replication.request.fetch import READ_COMMITTED, READ_UNCOMMITTED
+from ottla.replication.request.offset_query import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
@@ -19,7 +19,7 @@ from ottla.replication.offset_query import (
     OffsetAnswer,
     OffsetQuery,
 )
-from ottla.replication.produce import AppendEntry
+from ottla.replication.request.produce import AppendEntry
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log.append_info import AppendOptions
 from ottla.storage.topic_partition import TopicPartition

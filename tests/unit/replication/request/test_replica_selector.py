@@ -2,8 +2,8 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.metadata_log.broker import BrokerEndpoint, RegisterBrokerRecord
-from ottla.replication.fetch import READ_COMMITTED, ClientMetadata
-from ottla.replication.near_replica import LEADER_ONLY, RACK_AWARE
+from ottla.replication.request.fetch import READ_COMMITTED, ClientMetadata
+from ottla.replication.request.replica_selector import LEADER_ONLY, RACK_AWARE
 from ottla.replication.settings import ReplicationSettings
 from tests.unit.replication.broker_under_test import Answers, BrokerUnderTest, Metadata, offsets, want
 from tests.unit.replication.manual_loop import ManualLoop

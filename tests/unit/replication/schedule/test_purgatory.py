@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
-from ottla.replication.purgatory import Purgatory
-from ottla.replication.timer_wheel import TimerWheel
+from ottla.replication.schedule.purgatory import Purgatory
+from ottla.replication.schedule.timer_wheel import TimerWheel
 from tests.unit.replication.manual_loop import ManualLoop
 
 

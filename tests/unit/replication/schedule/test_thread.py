@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from ottla.replication.mailbox import Mailbox
-from ottla.replication.worker_thread import WorkerThread
-from ottla.replication.writer_thread import run_on_loop
+from ottla.replication.schedule.mailbox import Mailbox
+from ottla.replication.schedule.worker_thread import WorkerThread
+from ottla.replication.schedule.writer_thread import run_on_loop
 from tests.unit.replication.manual_loop import ManualLoop
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ottla.replication.timer_wheel import TimerWheel
+from ottla.replication.schedule.timer_wheel import TimerWheel
 from tests.unit.replication.manual_loop import ManualLoop
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope
 from ottla.base.config_check import Check
 from ottla.base.config_type import ConfigType
-from ottla.broker.config_keys.declaration import INT, LIST, Items
+from ottla.broker.config.keys.declaration import INT, LIST, Items
 
 MATCH_NAMES: Final = frozenset({
     "client_instance_id",

@@ -4,7 +4,7 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config_keys.declaration import INT, LIST, LONG, MIB, STRING, Items, cluster_wide, fixed
+from ottla.broker.config.keys.declaration import INT, LIST, LONG, MIB, STRING, Items, cluster_wide, fixed
 
 METRIC_KEYS: Final = ConfigKeys((
     fixed("metrics.num.samples", INT, 2, Range(1),

@@ -4,7 +4,7 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
 from ottla.base.config_check import OneOf, Range
-from ottla.broker.config_keys.declaration import (
+from ottla.broker.config.keys.declaration import (
     BOOLEAN,
     INT,
     LIST,

@@ -4,7 +4,7 @@ from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config_keys.declaration import CLASS, INT, LONG, LONG_MAX, cluster_wide, fixed
+from ottla.broker.config.keys.declaration import CLASS, INT, LONG, LONG_MAX, cluster_wide, fixed
 
 
 def _windows(prefix: str, what: str) -> tuple[ConfigKey, ConfigKey]:

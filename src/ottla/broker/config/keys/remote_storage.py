@@ -4,7 +4,7 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import NonEmpty, Range
-from ottla.broker.config_keys.declaration import (
+from ottla.broker.config.keys.declaration import (
     BOOLEAN,
     DOUBLE,
     INT,

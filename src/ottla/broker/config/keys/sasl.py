@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.broker.config_keys.declaration import (
+from ottla.broker.config.keys.declaration import (
     CLASS,
     DOUBLE,
     INT,

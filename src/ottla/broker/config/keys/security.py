@@ -4,7 +4,7 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config_keys.declaration import CLASS, INT, LONG, PASSWORD, STRING, fixed, per_broker
+from ottla.broker.config.keys.declaration import CLASS, INT, LONG, PASSWORD, STRING, fixed, per_broker
 
 _PRINCIPAL_BUILDER: Final = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 

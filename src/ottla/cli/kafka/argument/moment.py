@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from ottla.cli.kafka.option import OptionValueError
+from ottla.cli.kafka.argument.option import OptionValueError
 
 _ZONE: Final = re.compile(r"(.*T[^+Z-]*)(Z|[+-]\d{2}(?::?\d{2})?)?")
 _DURATION: Final = re.compile(

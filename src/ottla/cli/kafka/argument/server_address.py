@@ -6,7 +6,7 @@ Kafka's tools refuse others at once. A server that is only not there yet is anot
 import socket
 
 from ottla.base.config import ConfigError
-from ottla.cli.kafka.option import OptionValueError
+from ottla.cli.kafka.argument.option import OptionValueError
 from ottla.client.cluster.address import parse_address
 
 
@@ -26,7 +26,7 @@ def check_servers(servers: str, message: str) -> None:
     >>> check_servers("127.0.0.1:9092", "Failed to construct kafka consumer")
     >>> check_servers("localhost", "Failed to construct kafka consumer")
     Traceback (most recent call last):
-    ottla.cli.kafka.server_address.UnusableServersError: Failed to construct kafka consumer
+    ottla.cli.kafka.argument.server_address.UnusableServersError: Failed to construct kafka consumer
     Caused by: org.apache.kafka.common.config.ConfigException: Invalid url in bootstrap.servers: localhost \
 (Expected host:port, for example localhost:9092)
     """

@@ -5,7 +5,7 @@ import string
 from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 _LENGTH_MAX: Final = 24
 _ALPHABET: Final = string.ascii_letters + string.digits + "-_"

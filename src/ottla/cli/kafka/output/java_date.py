@@ -4,7 +4,7 @@ import re
 import time
 from typing import Final
 
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 
 _PIECE: Final = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 from ottla.protocol.errors import MessageTooLargeError
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."

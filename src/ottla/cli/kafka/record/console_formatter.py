@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.removed import class_hint
 from ottla.client.errors import SerializationError
 from ottla.protocol.errors import DecodeError
 
 if TYPE_CHECKING:
-    from ottla.client.consumer.record import Record
+    from ottla.client.consumer.fetch.record import Record
     from ottla.protocol.coordinator_record import CoordinatorLog
 
 _PACKAGE: Final = "org.apache.kafka.tools.consumer."
@@ -122,7 +122,7 @@ class CoordinatorFormatter:
 
     def format(self, record: "Record") -> bytes:
         """Key and value, or nothing for a record of another type."""
-        from ottla.cli.kafka.message_json import json_text, record_json
+        from ottla.cli.kafka.record.message_json import json_text, record_json
 
         if record.key is None:
             return b""
@@ -228,7 +228,7 @@ def _text(value: object, size: int) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        from ottla.cli.kafka.java_number import double_text, float_text
+        from ottla.cli.kafka.output.java_number import double_text, float_text
 
         return float_text(value) if size == _FLOAT_BYTES else double_text(value)
     if isinstance(value, (bytes, bytearray)):

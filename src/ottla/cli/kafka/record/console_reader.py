@@ -7,16 +7,16 @@ from typing import IO, TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import leave_output
-from ottla.cli.kafka.console_log import log_error
-from ottla.cli.kafka.java_error import java_text
-from ottla.cli.kafka.server_address import check_servers
-from ottla.cli.kafka.stop_signal import stop_signal
+from ottla.cli.kafka.argument.server_address import check_servers
+from ottla.cli.kafka.output.java_error import java_text
+from ottla.cli.kafka.record.console_log import log_error
+from ottla.cli.kafka.session.stop_signal import stop_signal
 from ottla.client import Consumer, TopicPartition
 from ottla.client.errors import KafkaTimeoutError, NoBrokersAvailableError, WakeupError
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.console_consumer import ConsoleReading
-    from ottla.client.consumer.record import Record
+    from ottla.client.consumer.fetch.record import Record
 
 _LOGGER: Final = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 _LONG_S: Final = 3600.0

@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from ottla.cli.kafka.message_json import json_text, message_json
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.record.message_json import json_text, message_json
 from ottla.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from ottla.protocol.coordinator_record import CoordinatorLog, CoordinatorValue
 from ottla.protocol.definition import Message
@@ -37,7 +37,7 @@ def named_decoder(name: str) -> Decoder:
 
         return _coordinator(TRANSACTION_LOG)
     if name == "remote-log-metadata-decoder":
-        from ottla.cli.kafka.dump_log_remote import decode_remote
+        from ottla.cli.kafka.record.dump_log_remote import decode_remote
 
         return decode_remote
     from ottla.protocol.share_state_log import SHARE_STATE_LOG

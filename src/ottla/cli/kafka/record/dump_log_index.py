@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.frozen import frozen
-from ottla.cli.kafka.dump_log_record import batch_views, last_offset, log_bytes, optional_long, records_of
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.record.dump_log_record import batch_views, last_offset, log_bytes, optional_long, records_of
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.errors import RebuildableFileError
 from ottla.storage.producer_state.snapshot import read_snapshot

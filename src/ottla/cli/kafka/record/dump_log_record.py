@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.frozen import frozen
-from ottla.cli.kafka.dump_log_decoder import Decoder
-from ottla.cli.kafka.message_json import json_text, message_json
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.record.dump_log_decoder import Decoder
+from ottla.cli.kafka.record.message_json import json_text, message_json
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.control_record import (
     KRaftVersionRecord,

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from ottla.base.config import ConfigError
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.client_setting import properties_in
-from ottla.cli.kafka.option import ChosenOptions, ToolError
-from ottla.cli.kafka.server_address import UnusableServersError, check_servers
+from ottla.cli.kafka.argument.client_setting import properties_in
+from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
+from ottla.cli.kafka.argument.server_address import UnusableServersError, check_servers
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.config.admin import ADMIN_KEYS
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ottla.cli.kafka.acls_wish import pattern_type, shown_entry, shown_resource, wishes
-from ottla.cli.kafka.option import ChosenOptions
+from ottla.cli.kafka.argument.option import ChosenOptions
+from ottla.cli.kafka.subcommand.acls_wish import pattern_type, shown_entry, shown_resource, wishes
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.acl import (
     AccessControlEntry,

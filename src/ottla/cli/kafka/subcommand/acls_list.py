@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ottla.cli.kafka.acls_wish import in_order, principals, resources, shown_entry, shown_resource
-from ottla.cli.kafka.option import ChosenOptions
+from ottla.cli.kafka.argument.option import ChosenOptions
+from ottla.cli.kafka.subcommand.acls_wish import in_order, principals, resources, shown_entry, shown_resource
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.acl import AccessControlEntry, AclBinding, AclBindingFilter, ResourcePattern
 

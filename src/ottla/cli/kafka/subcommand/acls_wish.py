@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ottla.cli.kafka.option import ChosenOptions, ToolError
+from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
 from ottla.client.admin.value.acl import (
     AccessControlEntry,
     AclOperation,

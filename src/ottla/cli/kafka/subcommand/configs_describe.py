@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.configs import Entities
-from ottla.cli.kafka.configs_alter import QUOTA_TYPES
-from ottla.cli.kafka.java_error import java_name
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.output.java_error import java_name
+from ottla.cli.kafka.subcommand.configs_alter import QUOTA_TYPES
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import ConfigEntry, ConfigResource, ConfigResourceType, ConfigSource
 from ottla.client.admin.value.quota import CLIENT_ID, IP, USER, ClientQuotaEntity, QuotaFilterPart

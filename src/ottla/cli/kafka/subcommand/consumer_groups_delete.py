@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.consumer_groups_reset import named_partitions
-from ottla.cli.kafka.java_error import java_text
+from ottla.cli.kafka.output.java_error import java_text
+from ottla.cli.kafka.subcommand.consumer_groups_reset import named_partitions
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.record import TopicPartition
 from ottla.protocol.errors import (

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.java_error import java_text
-from ottla.cli.kafka.option import ChosenOptions, ToolError
+from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
+from ottla.cli.kafka.output.java_error import java_text
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.operation.group_offset import GroupOffsets
 from ottla.client.admin.value.group import ConsumerGroupDescription, MemberDescription

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.cli.kafka.identifier import parse_uuid
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.output.identifier import parse_uuid
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.cluster import RaftVoterEndpoint
 from ottla.storage.disk.local import LocalDisk

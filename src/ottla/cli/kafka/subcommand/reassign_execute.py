@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.option import ChosenOptions, ToolError
-from ottla.cli.kafka.reassign_plan import Plan, TerseError, check_plan, render_plan
-from ottla.cli.kafka.reassign_verify import (
+from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
+from ottla.cli.kafka.subcommand.reassign_plan import Plan, TerseError, check_plan, render_plan
+from ottla.cli.kafka.subcommand.reassign_verify import (
     BROKER_THROTTLES,
     TOPIC_THROTTLES,
     clear_throttles,

@@ -3,9 +3,9 @@
 from random import Random
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.reassign_plan import duplicates, parse_topics, render_plan
-from ottla.cli.kafka.reassign_verify import replica_dirs
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.subcommand.reassign_plan import duplicates, parse_topics, render_plan
+from ottla.cli.kafka.subcommand.reassign_verify import replica_dirs
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.replica import TopicPartitionReplica
 from ottla.client.record import TopicPartition

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.partition_file import entries, field, parse_json, shown_json
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.argument.partition_file import entries, field, parse_json, shown_json
 from ottla.client.admin.value.replica import TopicPartitionReplica
 from ottla.client.record import TopicPartition
 

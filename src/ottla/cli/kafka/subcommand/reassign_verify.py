@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.reassign_plan import Plan
+from ottla.cli.kafka.subcommand.reassign_plan import Plan
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import AlterConfigOp, AlterConfigOpType, ConfigResource, ConfigResourceType
 from ottla.client.admin.value.replica import TopicPartitionReplica

@@ -7,7 +7,7 @@ replicas had: replicas with [0,4][5,9] and [0,4] → the next fetch begins at 5.
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ottla.cli.kafka.option import ToolError
+from ottla.cli.kafka.argument.option import ToolError
 from ottla.client.record import TopicPartition
 
 

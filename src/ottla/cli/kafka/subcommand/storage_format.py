@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.broker.config import ServerConfig
-from ottla.broker.config_loading import load_server_config
+from ottla.broker.config.loading import load_server_config
+from ottla.broker.config.server_config import ServerConfig
 from ottla.cli.auto_format import standalone
-from ottla.cli.kafka.storage_feature import parse_release
+from ottla.cli.kafka.subcommand.storage_feature import parse_release
 from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.feature import KRAFT_VERSION
 from ottla.metadata.metadata_version import FEATURE_NAME

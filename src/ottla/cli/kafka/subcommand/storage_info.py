@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ottla.broker.config_loading import load_server_config
+from ottla.broker.config.loading import load_server_config
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.errors import StorageError
 from ottla.storage.meta_properties import META_PROPERTIES_FILE, MetaProperties, read_meta_properties

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.base.java_order import hash_order, string_hash
-from ottla.cli.kafka.identifier import parse_uuid
-from ottla.cli.kafka.option import ChosenOptions, ToolError
-from ottla.cli.kafka.topic_filter import INTERNAL, TopicFilter
+from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
+from ottla.cli.kafka.argument.topic_filter import INTERNAL, TopicFilter
+from ottla.cli.kafka.output.identifier import parse_uuid
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import ConfigEntry, ConfigResource, ConfigResourceType
 from ottla.client.admin.value.replica import PartitionReassignment

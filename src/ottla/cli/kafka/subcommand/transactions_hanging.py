@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.kafka.option import ToolError
-from ottla.cli.kafka.table import table_text
+from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.output.table import table_text
 from ottla.cli.kafka.transactions import failure
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.transaction import ProducerState, TransactionDescription

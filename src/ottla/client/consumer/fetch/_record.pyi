@@ -1,2 +1,2 @@
-from ottla.client.consumer.record_plain import Record as Record
-from ottla.client.consumer.record_plain import RecordReader as RecordReader
+from ottla.client.consumer.fetch.record_plain import Record as Record
+from ottla.client.consumer.fetch.record_plain import RecordReader as RecordReader

@@ -15,7 +15,7 @@ from ottla.protocol.records._frame cimport Frame, add, parse
 from ottla.protocol.records._memory cimport is_contiguous
 from ottla.protocol.records._varint cimport read_varint
 
-from ottla.client.consumer import record_plain
+from ottla.client.consumer.fetch import record_plain
 from ottla.protocol.records import frames_plain
 from ottla.protocol.records.memory import contiguous
 

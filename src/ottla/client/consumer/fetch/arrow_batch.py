@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ottla.client.consumer.arrow_columns import COLUMNS
-from ottla.client.consumer.completed_fetch import CompletedFetch
+from ottla.client.consumer.fetch.arrow_columns import COLUMNS
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
 from ottla.protocol.records.arrow import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ottla.client.consumer.arrow_batch import ArrowReader
+    from ottla.client.consumer.fetch.arrow_batch import ArrowReader
 
 COLUMNS: Final = ("topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers")
 """All that `poll_arrow` can give, in this order unless another is asked for: the words of Spark's Kafka source."""
@@ -14,7 +14,7 @@ COLUMNS: Final = ("topic", "partition", "offset", "timestamp", "timestampType", 
 def arrow_reader(columns: tuple[str, ...]) -> "ArrowReader":
     """The reader for some columns. Raises `ImportError` without pyarrow, `ValueError` for columns there are not."""
     try:
-        from ottla.client.consumer.arrow_batch import ArrowReader
+        from ottla.client.consumer.fetch.arrow_batch import ArrowReader
     except ModuleNotFoundError as error:
         raise ImportError("poll_arrow() needs pyarrow: pip install ottla[arrow]") from error
     return ArrowReader(columns)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
-from ottla.client.consumer.completed_fetch import CompletedFetch
-from ottla.client.consumer.fetch_buffer import FailedFetch, FetchBuffer
-from ottla.client.consumer.fetch_metric import FetchMetrics
-from ottla.client.consumer.offset_reset import OffsetReset, ResetKind
-from ottla.client.consumer.record import RecordSource
-from ottla.client.consumer.record_plain import Read
-from ottla.client.consumer.records import Records
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
+from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer
+from ottla.client.consumer.fetch.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.record import RecordSource
+from ottla.client.consumer.fetch.record_plain import Read
+from ottla.client.consumer.fetch.records import Records
+from ottla.client.consumer.offset.offset_reset import OffsetReset, ResetKind
 from ottla.client.errors import OffsetOutOfRangeError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
-    from ottla.client.consumer.arrow_batch import ArrowReader
+    from ottla.client.consumer.fetch.arrow_batch import ArrowReader
 
 _SOURCES_MAX: Final = 10_000
 

@@ -14,7 +14,7 @@ from typing import Final
 from ottla.base.buffer import Buffer
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
-from ottla.client.consumer.record import Record, RecordReader, RecordSource
+from ottla.client.consumer.fetch.record import Record, RecordReader, RecordSource
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import RecordTooLargeError
 from ottla.protocol.errors import CorruptMessageError

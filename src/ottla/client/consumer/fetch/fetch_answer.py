@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import BrokerView
-from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
-from ottla.client.consumer.fetch_buffer import FailedFetch, FetchBuffer, Fetched
-from ottla.client.consumer.fetch_metric import FetchMetrics
-from ottla.client.consumer.fetch_option import FetchOptions
-from ottla.client.consumer.fetch_session import FetchTarget
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer, Fetched
+from ottla.client.consumer.fetch.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.fetch_option import FetchOptions
+from ottla.client.consumer.fetch.fetch_session import FetchTarget
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import OffsetOutOfRangeError
 from ottla.client.record import TopicPartition

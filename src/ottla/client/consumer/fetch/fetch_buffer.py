@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
-from ottla.client.consumer.completed_fetch import CompletedFetch
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
 from ottla.client.consumer.subscription_state import PartitionState
 
 

@@ -2,7 +2,7 @@
 
 from ottla.base.frozen import frozen
 from ottla.client.config.settings import ClientSettings
-from ottla.client.consumer.fetch_session import SessionRequest
+from ottla.client.consumer.fetch.fetch_session import SessionRequest
 from ottla.protocol.messages.fetch import FetchRequest
 
 

@@ -19,11 +19,11 @@ from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import Lane
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.fetch_answer import FetchAnswers, Sent
-from ottla.client.consumer.fetch_buffer import FailedFetch, FetchBuffer
-from ottla.client.consumer.fetch_option import FetchOptions
-from ottla.client.consumer.fetch_session import LAST_VERSION_BY_NAME, FetchSession, FetchTarget
-from ottla.client.consumer.side_fetch import SideFetch
+from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
+from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer
+from ottla.client.consumer.fetch.fetch_option import FetchOptions
+from ottla.client.consumer.fetch.fetch_session import LAST_VERSION_BY_NAME, FetchSession, FetchTarget
+from ottla.client.consumer.fetch.side_fetch import SideFetch
 from ottla.client.consumer.subscription_state import PartitionState, SubscriptionState
 from ottla.client.errors import AuthenticationFailedError
 from ottla.client.record import TopicPartition

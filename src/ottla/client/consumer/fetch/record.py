@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from ottla.base.accelerated import load
-from ottla.client.consumer.record_plain import RecordSource
+from ottla.client.consumer.fetch.record_plain import RecordSource
 
 if TYPE_CHECKING:
-    from ottla.client.consumer.record_plain import Record, RecordReader
+    from ottla.client.consumer.fetch.record_plain import Record, RecordReader
 else:
-    _twin = load("ottla.client.consumer._record", "ottla.client.consumer.record_plain")
+    _twin = load("ottla.client.consumer.fetch._record", "ottla.client.consumer.fetch.record_plain")
     Record = _twin.Record
     RecordReader = _twin.RecordReader
 

@@ -157,7 +157,7 @@ def fields(record: Any) -> tuple[Any, ...]:
 
 def rebuilt(*values: Any) -> Any:
     """A record from its `fields`, for pickle."""
-    from ottla.client.consumer.record import Record as Installed
+    from ottla.client.consumer.fetch.record import Record as Installed
 
     *place, timestamp, timestamp_type, headers, leader_epoch = values
     return Installed(

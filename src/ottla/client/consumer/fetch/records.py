@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ottla.client.consumer.record import Record
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 
 

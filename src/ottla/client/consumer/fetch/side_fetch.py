@@ -16,9 +16,9 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import Lane
-from ottla.client.consumer.fetch_answer import FetchAnswers, Sent
-from ottla.client.consumer.fetch_option import FetchOptions
-from ottla.client.consumer.fetch_session import LAST_VERSION_BY_NAME, SessionRequest, without_session
+from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
+from ottla.client.consumer.fetch.fetch_option import FetchOptions
+from ottla.client.consumer.fetch.fetch_session import LAST_VERSION_BY_NAME, SessionRequest, without_session
 from ottla.client.record import TopicPartition
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.fetch import FetchResponse

@@ -9,9 +9,9 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.consumer.attempt import Attempts
-from ottla.client.consumer.group_coordinator import GroupCoordinator
 from ottla.client.consumer.membership import GroupMetadata
+from ottla.client.consumer.offset.attempt import Attempts
+from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ErrorCode, error_for

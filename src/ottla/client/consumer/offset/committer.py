@@ -13,7 +13,7 @@ from ottla.base.errors import OttlaError
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.interceptor import Interceptors
-from ottla.client.consumer.offset_commit import OffsetCommits
+from ottla.client.consumer.offset.offset_commit import OffsetCommits
 from ottla.client.consumer.subscription_state import SubscriptionState
 from ottla.client.consumer.user_call import UserCalls
 from ottla.client.errors import CommitFailedError, InvalidStateError, RetriableCommitFailedError

@@ -15,10 +15,10 @@ from typing import Final, Protocol
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.consumer.attempt import Attempts, is_retriable
-from ottla.client.consumer.commit_metric import CommitMetrics
-from ottla.client.consumer.group_coordinator import GroupCoordinator
 from ottla.client.consumer.membership import GroupMetadata
+from ottla.client.consumer.offset.attempt import Attempts, is_retriable
+from ottla.client.consumer.offset.commit_metric import CommitMetrics
+from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.errors import CommitFailedError, RetriableCommitFailedError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey

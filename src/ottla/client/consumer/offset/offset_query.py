@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ANY_NODE
 from ottla.client.cluster.cluster_view import ClusterView
-from ottla.client.consumer.attempt import Attempts
-from ottla.client.consumer.offset_lookup import OffsetLookup
-from ottla.client.consumer.offset_reset import EARLIEST, EARLIEST_TIMESTAMP, LATEST, LATEST_TIMESTAMP, OffsetReset
+from ottla.client.consumer.offset.attempt import Attempts
+from ottla.client.consumer.offset.offset_lookup import OffsetLookup
+from ottla.client.consumer.offset.offset_reset import (
+    EARLIEST,
+    EARLIEST_TIMESTAMP,
+    LATEST,
+    LATEST_TIMESTAMP,
+    OffsetReset,
+)
 from ottla.client.consumer.subscription_state import Position
 from ottla.client.errors import InvalidStateError, KafkaTimeoutError
 from ottla.client.record import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition

@@ -16,11 +16,11 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.consumer.attempt import is_retriable
-from ottla.client.consumer.committed_offset import CommittedOffsets
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.offset_lookup import EpochEnd, OffsetFound, OffsetLookup
-from ottla.client.consumer.offset_reset import LATEST, OffsetReset, ResetKind
+from ottla.client.consumer.offset.attempt import is_retriable
+from ottla.client.consumer.offset.committed_offset import CommittedOffsets
+from ottla.client.consumer.offset.offset_lookup import EpochEnd, OffsetFound, OffsetLookup
+from ottla.client.consumer.offset.offset_reset import LATEST, OffsetReset, ResetKind
 from ottla.client.consumer.subscription_state import UNCHECKED, PartitionState, Position, SubscriptionState
 from ottla.client.errors import LogTruncationError, NoOffsetForPartitionError
 from ottla.client.record import TopicPartition

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.leader_update import (
+from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.topic.leader_update import (
     NOBODY_LEAVES,
     BrokerMove,
     leader_and_isr_updates,
     leaderless_partitions,
 )
-from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.topic_index import partitions_with
+from ottla.metadata.controller.topic.topic_index import partitions_with
 from ottla.metadata.image.cluster import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE, BrokerRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import BrokerIdNotRegisteredError

@@ -9,7 +9,7 @@ The next state follows from the current one, from what the broker wants, and fro
 
 from enum import Enum, auto
 
-from ottla.metadata.controller.broker_fencing import (
+from ottla.metadata.controller.broker.broker_fencing import (
     begin_controlled_shutdown,
     directories_cordoned,
     directories_offline,
@@ -17,7 +17,7 @@ from ottla.metadata.controller.broker_fencing import (
     leads_anything,
     unfence,
 )
-from ottla.metadata.controller.broker_session import BrokerSession
+from ottla.metadata.controller.broker.broker_session import BrokerSession
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome
 from ottla.protocol.errors import StaleBrokerEpochError

@@ -8,7 +8,7 @@ eligible leader replicas (KIP-966).
 
 from collections.abc import Mapping
 
-from ottla.metadata.controller.broker_fencing import shut_down
+from ottla.metadata.controller.broker.broker_fencing import shut_down
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome
 from ottla.metadata.directory_id import is_reserved

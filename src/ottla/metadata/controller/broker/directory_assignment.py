@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.leader_update import BrokerMove, leader_and_isr_updates
 from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.partition_change import PartitionChangeBuilder
+from ottla.metadata.controller.topic.leader_update import BrokerMove, leader_and_isr_updates
+from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import ErrorCode, UnsupportedVersionError
 from ottla.protocol.messages.assign_replicas_to_dirs import (

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from ottla.metadata.controller.config_alteration import ConfigChange, alter_configs_of, splittable_value
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.resource.config_alteration import ConfigChange, alter_configs_of, splittable_value
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.protocol.errors import (
     ApiError,

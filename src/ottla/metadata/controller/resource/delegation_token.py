@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.token_index import token_hmac
+from ottla.metadata.controller.resource.token_index import token_hmac
 from ottla.metadata.image.delegation_token import DelegationToken
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_delegation_token import (

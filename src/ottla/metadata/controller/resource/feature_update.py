@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.metadata.controller.config_alteration import elr_safety_records
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.resource.config_alteration import elr_safety_records
 from ottla.metadata.feature import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     FEATURES,

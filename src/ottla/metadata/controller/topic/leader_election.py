@@ -6,7 +6,7 @@ from typing import Final
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded
-from ottla.metadata.controller.partition_change import Election, PartitionChangeBuilder
+from ottla.metadata.controller.topic.partition_change import Election, PartitionChangeBuilder
 from ottla.metadata.image.partition import NO_LEADER
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import (

@@ -5,7 +5,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.partition_change import PartitionChangeBuilder
+from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.metadata_log.log import VersionedRecord
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext, TopicRules
 from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.partition_change import PartitionChangeBuilder, changed
+from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder, changed
 from ottla.metadata.image.partition import NO_LEADER_CHANGE, LeaderRecoveryState, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import ErrorCode

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext, TopicRules
-from ottla.metadata.controller.reassignment_replica import ReassignmentReplicas
+from ottla.metadata.controller.topic.reassignment_replica import ReassignmentReplicas
 from ottla.metadata.image.partition import (
     NO_LEADER,
     NO_LEADER_CHANGE,

@@ -4,7 +4,7 @@ from collections import Counter
 
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
-from ottla.metadata.controller.replica_assignment import (
+from ottla.metadata.controller.topic.replica_assignment import (
     check_manual_assignment,
     new_partition,
     new_partitions,

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
-from ottla.metadata.controller.partition_change import PartitionChangeBuilder
-from ottla.metadata.controller.reassignment_replica import ReassignmentReplicas
-from ottla.metadata.controller.replica_assignment import check_manual_assignment
+from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
+from ottla.metadata.controller.topic.reassignment_replica import ReassignmentReplicas
+from ottla.metadata.controller.topic.replica_assignment import check_manual_assignment
 from ottla.metadata.image.partition import LeaderRecoveryState, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.errors import (

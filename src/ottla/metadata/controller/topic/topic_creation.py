@@ -3,11 +3,11 @@
 from collections import Counter
 
 from ottla.base.ids import Uuid
-from ottla.metadata.controller.config_alteration import ConfigChange, alter_configs_of
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
 from ottla.metadata.controller.ports import NewTopic
-from ottla.metadata.controller.replica_assignment import (
+from ottla.metadata.controller.resource.config_alteration import ConfigChange, alter_configs_of
+from ottla.metadata.controller.topic.replica_assignment import (
     check_manual_assignment,
     new_partition,
     new_partitions,

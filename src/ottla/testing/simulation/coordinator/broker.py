@@ -23,8 +23,8 @@ from ottla.testing.simulation.coordinator.image import OFFSETS, TRANSACTIONS, Cl
 from ottla.testing.simulation.coordinator.marker import MarkerWriter, SimulatedMarkerSender
 from ottla.testing.simulation.coordinator.replica import ReplicaOutside, Replicas, SimulatedShardLog
 from ottla.testing.simulation.coordinator.shard_load import ShardLoad
-from ottla.testing.simulation.coordinator.task import NEVER_MS
 from ottla.testing.simulation.coordinator.transaction_gate import TransactionGate
+from ottla.testing.simulation.coordinator.workload.task import NEVER_MS
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.node import SimulatedNode
 

@@ -14,29 +14,29 @@ from ottla.protocol.records.batch import Batch
 from ottla.testing.simulation.cluster import Cluster, NodePlan
 from ottla.testing.simulation.coordinator import broker_api
 from ottla.testing.simulation.coordinator.broker import BrokerOutside, BrokerPart
-from ottla.testing.simulation.coordinator.classic_member import ClassicMember, Style
-from ottla.testing.simulation.coordinator.client import ClientPart, client_part
-from ottla.testing.simulation.coordinator.commit_work import CommitWork
 from ottla.testing.simulation.coordinator.connection import NAME, Caller, Connections
-from ottla.testing.simulation.coordinator.consumer_member import ConsumerMember
 from ottla.testing.simulation.coordinator.controller import SimulatedController
 from ottla.testing.simulation.coordinator.history import CoordinatorHistory
 from ottla.testing.simulation.coordinator.image import ClusterView
 from ottla.testing.simulation.coordinator.invariant import CoordinatorInvariants
-from ottla.testing.simulation.coordinator.member import (
+from ottla.testing.simulation.coordinator.replica import ReplicaOutside
+from ottla.testing.simulation.coordinator.scenario import CoordinatorScenario, GroupPlan
+from ottla.testing.simulation.coordinator.witness import Witness
+from ottla.testing.simulation.coordinator.workload.classic_member import ClassicMember, Style
+from ottla.testing.simulation.coordinator.workload.client import ClientPart, client_part
+from ottla.testing.simulation.coordinator.workload.commit_work import CommitWork
+from ottla.testing.simulation.coordinator.workload.consumer_member import ConsumerMember
+from ottla.testing.simulation.coordinator.workload.member import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
     ClientOutside,
     Membership,
     Work,
 )
-from ottla.testing.simulation.coordinator.operator import Operator
-from ottla.testing.simulation.coordinator.producer import TransactionalProducer
-from ottla.testing.simulation.coordinator.replica import ReplicaOutside
-from ottla.testing.simulation.coordinator.scenario import CoordinatorScenario, GroupPlan
-from ottla.testing.simulation.coordinator.task import TaskPart
-from ottla.testing.simulation.coordinator.transform import TransformWork
-from ottla.testing.simulation.coordinator.witness import Witness
+from ottla.testing.simulation.coordinator.workload.operator import Operator
+from ottla.testing.simulation.coordinator.workload.producer import TransactionalProducer
+from ottla.testing.simulation.coordinator.workload.task import TaskPart
+from ottla.testing.simulation.coordinator.workload.transform import TransformWork
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.part import Part
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from ottla.testing.simulation.coordinator.client import client_part
 from ottla.testing.simulation.coordinator.controller import READ_TOPICS
 from ottla.testing.simulation.coordinator.coordinator_cluster import CoordinatorCluster
+from ottla.testing.simulation.coordinator.workload.client import client_part
 from ottla.testing.simulation.network import HEALTHY
 from ottla.testing.simulation.node import SimulatedNode
 

@@ -14,13 +14,13 @@ from ottla.coordinator.runtime.shard import ShardStatus
 from ottla.coordinator.txn.state import ENDING, TransactionState
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.coordinator.broker import broker_part
-from ottla.testing.simulation.coordinator.client import client_part
 from ottla.testing.simulation.coordinator.compaction import compacted
 from ottla.testing.simulation.coordinator.history import Attempt, CoordinatorHistory, InputRecord, SyncAnswer
 from ottla.testing.simulation.coordinator.image import OFFSETS, TRANSACTIONS
-from ottla.testing.simulation.coordinator.member import Membership
 from ottla.testing.simulation.coordinator.shard_load import stored
 from ottla.testing.simulation.coordinator.witness import NO_OFFSET, GroupPartition, VisibleRecord, Witness
+from ottla.testing.simulation.coordinator.workload.client import client_part
+from ottla.testing.simulation.coordinator.workload.member import Membership
 from ottla.testing.simulation.invariant import Invariant
 from ottla.testing.simulation.node import SimulatedNode
 

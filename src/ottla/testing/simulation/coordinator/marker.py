@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ottla.broker.adapters.coordinator_log import marker_batch, marker_options
+from ottla.broker.coordinator_host.coordinator_log import marker_batch, marker_options
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
 from ottla.protocol.definition import Response

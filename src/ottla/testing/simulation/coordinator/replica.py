@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from ottla.broker.adapters.coordinator_log import marker_batch, marker_options
+from ottla.broker.coordinator_host.coordinator_log import marker_batch, marker_options
 from ottla.coordinator.ports import (
     KeyValue,
     PartitionKey,

@@ -16,8 +16,8 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import alter_partition, assign_replicas_to_dirs
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
-from ottla.testing.simulation.metadata_directory import BrokerDirectories, BrokerFiles
-from ottla.testing.simulation.metadata_part import MetadataPart, MetadataPlan
+from ottla.testing.simulation.metadata.directory import BrokerDirectories, BrokerFiles
+from ottla.testing.simulation.metadata.part import MetadataPart, MetadataPlan
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.node import SimulatedNode
 

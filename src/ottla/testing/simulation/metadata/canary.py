@@ -7,20 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ottla.base.ids import Uuid
-from ottla.metadata.controller import (
-    broker_fencing,
-    broker_heartbeat,
-    client_quota,
-    controller,
-    partition_alteration,
-    producer_id,
-    topic_creation,
-)
-from ottla.metadata.controller.broker_heartbeat import BrokerState
+from ottla.metadata.controller import controller
+from ottla.metadata.controller.broker import broker_fencing, broker_heartbeat
+from ottla.metadata.controller.broker.broker_heartbeat import BrokerState
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.controller import Controller
-from ottla.metadata.controller.partition_change import PartitionChangeBuilder
-from ottla.metadata.controller.reassignment_replica import Completed, ReassignmentReplicas
+from ottla.metadata.controller.resource import client_quota, producer_id
+from ottla.metadata.controller.topic import partition_alteration, topic_creation
+from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
+from ottla.metadata.controller.topic.reassignment_replica import Completed, ReassignmentReplicas
 from ottla.metadata.image.cluster import BrokerRegistration
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
@@ -33,9 +28,9 @@ from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord
-from ottla.testing.simulation import metadata_part
 from ottla.testing.simulation.canary import Canary, Sabotage, replacing
-from ottla.testing.simulation.metadata_cluster import metadata_scenario
+from ottla.testing.simulation.metadata import part as metadata_part
+from ottla.testing.simulation.metadata.cluster import metadata_scenario
 from ottla.testing.simulation.scenario import Scenario
 
 _merge = PartitionRegistration.merge

@@ -14,7 +14,7 @@ from ottla.protocol.catalog import request_type, response_type
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import ErrorCode
 from ottla.testing.simulation.network import Frame
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 NAME: Final = "metadata"
 REQUEST_TIMEOUT_MS: Final = 2000

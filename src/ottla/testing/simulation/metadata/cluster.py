@@ -6,18 +6,20 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.metadata.metadata_version import LATEST, MetadataVersion
-from ottla.testing.simulation import metadata_broker, metadata_client, metadata_registration
 from ottla.testing.simulation.cluster import NodePlan
-from ottla.testing.simulation.metadata_broker import BrokerPart
-from ottla.testing.simulation.metadata_directory import BrokerFiles
-from ottla.testing.simulation.metadata_history import MetadataHistory
-from ottla.testing.simulation.metadata_invariant import AllBrokersReturn, AllPartitionsLed, MetadataInvariants
-from ottla.testing.simulation.metadata_part import MetadataPart, MetadataPlan, Witness, metadata_part
-from ottla.testing.simulation.metadata_registration import ControllerRegistrationPart
+from ottla.testing.simulation.metadata import broker as metadata_broker
+from ottla.testing.simulation.metadata import client as metadata_client
+from ottla.testing.simulation.metadata import registration as metadata_registration
+from ottla.testing.simulation.metadata.broker import BrokerPart
+from ottla.testing.simulation.metadata.directory import BrokerFiles
+from ottla.testing.simulation.metadata.history import MetadataHistory
+from ottla.testing.simulation.metadata.invariant import AllBrokersReturn, AllPartitionsLed, MetadataInvariants
+from ottla.testing.simulation.metadata.part import MetadataPart, MetadataPlan, Witness, metadata_part
+from ottla.testing.simulation.metadata.registration import ControllerRegistrationPart
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.part import Part
-from ottla.testing.simulation.quorum_cluster import CLUSTER_ID, QuorumCluster
-from ottla.testing.simulation.raft_part import raft_part
+from ottla.testing.simulation.raft.quorum_cluster import CLUSTER_ID, QuorumCluster
+from ottla.testing.simulation.raft.raft_part import raft_part
 from ottla.testing.simulation.scenario import Scenario
 
 _OLD_VERSIONS: Final = (

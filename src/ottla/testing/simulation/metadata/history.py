@@ -11,7 +11,7 @@ from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.protocol.metadata_log.topic import RemoveTopicRecord, TopicRecord
 from ottla.protocol.metadata_log.transaction import AbortTransactionRecord
-from ottla.testing.simulation.metadata_setting import Key, Settings, SettingsModel, Value
+from ottla.testing.simulation.metadata.setting import Key, Settings, SettingsModel, Value
 
 
 class PublishedImage(NamedTuple):

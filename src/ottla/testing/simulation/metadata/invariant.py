@@ -15,10 +15,10 @@ from ottla.metadata.image.partition import NO_LEADER, LeaderRecoveryState, Parti
 from ottla.metadata.image.topic import TopicImage
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.invariant import Invariant
-from ottla.testing.simulation.metadata_broker import broker_part
-from ottla.testing.simulation.metadata_history import MetadataHistory, PublishedImage
-from ottla.testing.simulation.metadata_part import metadata_part
-from ottla.testing.simulation.metadata_setting_invariant import NoAnsweredSettingLost, SettingsMatchLog
+from ottla.testing.simulation.metadata.broker import broker_part
+from ottla.testing.simulation.metadata.history import MetadataHistory, PublishedImage
+from ottla.testing.simulation.metadata.part import metadata_part
+from ottla.testing.simulation.metadata.setting_invariant import NoAnsweredSettingLost, SettingsMatchLog
 from ottla.testing.simulation.node import SimulatedNode
 
 

@@ -32,15 +32,15 @@ from ottla.protocol.records.batch import batches
 from ottla.raft.control_batch import read_control_batch
 from ottla.raft.effect import ApplyCommitted
 from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
-from ottla.testing.simulation.ledger import CommittedLedger
-from ottla.testing.simulation.metadata_client import NAME, ControllerClient, answer_frame, decode_request
-from ottla.testing.simulation.metadata_history import HastyFencing, MetadataHistory, PrematureAnswer
-from ottla.testing.simulation.metadata_quorum import RaftQuorum
-from ottla.testing.simulation.metadata_schema import SimulatedSchema
+from ottla.testing.simulation.metadata.client import NAME, ControllerClient, answer_frame, decode_request
+from ottla.testing.simulation.metadata.history import HastyFencing, MetadataHistory, PrematureAnswer
+from ottla.testing.simulation.metadata.quorum import RaftQuorum
+from ottla.testing.simulation.metadata.schema import SimulatedSchema
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.node import SimulatedNode
-from ottla.testing.simulation.raft_invariant import NoCommittedRecordLost
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.ledger import CommittedLedger
+from ottla.testing.simulation.raft.raft_invariant import NoCommittedRecordLost
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 NEVER_MS: Final = 2**62
 _SNAPSHOT_DELAY_MS = 20

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ottla.metadata.batch import record_values
 from ottla.protocol.errors import NotControllerError, NotLeaderOrFollowerError
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 
 class RaftQuorum:

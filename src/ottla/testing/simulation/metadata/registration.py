@@ -5,7 +5,7 @@ from typing import Any, Final
 from ottla.base.ids import Uuid
 from ottla.metadata.feature import supported_features
 from ottla.protocol.messages.controller_registration import ControllerRegistrationRequest, Feature, Listener
-from ottla.testing.simulation.metadata_part import MetadataPart
+from ottla.testing.simulation.metadata.part import MetadataPart
 from ottla.testing.simulation.network import Frame
 
 NAME: Final = "registration"

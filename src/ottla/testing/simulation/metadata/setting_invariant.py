@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.invariant import Invariant
-from ottla.testing.simulation.metadata_history import MetadataHistory, PublishedImage
-from ottla.testing.simulation.metadata_setting import settings_of
+from ottla.testing.simulation.metadata.history import MetadataHistory, PublishedImage
+from ottla.testing.simulation.metadata.setting import settings_of
 from ottla.testing.simulation.node import SimulatedNode
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-from ottla.metadata.controller.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
-from ottla.metadata.controller.feature_update import SAFE_DOWNGRADE, UPGRADE
-from ottla.metadata.controller.scram import ITERATIONS_MIN
+from ottla.metadata.controller.resource.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
+from ottla.metadata.controller.resource.feature_update import SAFE_DOWNGRADE, UPGRADE
+from ottla.metadata.controller.resource.scram import ITERATIONS_MIN
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, FEATURES, KRAFT_VERSION
 from ottla.metadata.image.acl import Acl
 from ottla.metadata.image.metadata_image import MetadataImage
@@ -24,9 +24,9 @@ from ottla.protocol.messages.alter_user_scram_credentials import (
 from ottla.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from ottla.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from ottla.testing.simulation.metadata_broker import BrokerPart
-from ottla.testing.simulation.metadata_history import MetadataHistory
-from ottla.testing.simulation.metadata_setting import Key, Value, acl_key, feature_key, quota_key, scram_key
+from ottla.testing.simulation.metadata.broker import BrokerPart
+from ottla.testing.simulation.metadata.history import MetadataHistory
+from ottla.testing.simulation.metadata.setting import Key, Value, acl_key, feature_key, quota_key, scram_key
 
 _USERS: Final = ("alice", "bob", "carol")
 _QUOTAS: Final = ("producer_byte_rate", "request_percentage")

@@ -28,12 +28,12 @@ from ottla.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
-from ottla.testing.simulation.metadata_broker import BrokerPart, broker_part
-from ottla.testing.simulation.metadata_history import MetadataHistory
-from ottla.testing.simulation.metadata_part import metadata_part
-from ottla.testing.simulation.metadata_setting_workload import SettingWorkload
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.metadata.broker import BrokerPart, broker_part
+from ottla.testing.simulation.metadata.history import MetadataHistory
+from ottla.testing.simulation.metadata.part import metadata_part
+from ottla.testing.simulation.metadata.setting_workload import SettingWorkload
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 _NAMES: Final = tuple(f"topic-{number}" for number in range(8))
 _PARTITIONS_MAX: Final = 5

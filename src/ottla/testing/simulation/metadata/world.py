@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from ottla.testing.simulation.metadata_cluster import MetadataCluster, metadata_scenario
-from ottla.testing.simulation.metadata_workload import MetadataWorkload
-from ottla.testing.simulation.quorum_cluster import QuorumCluster
+from ottla.testing.simulation.metadata.cluster import MetadataCluster, metadata_scenario
+from ottla.testing.simulation.metadata.workload import MetadataWorkload
+from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster
 from ottla.testing.simulation.runner import World
 
 

@@ -12,7 +12,7 @@ from ottla.protocol.records.reader import decode_batch
 from ottla.raft.effect import ApplyCommitted
 from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
 from ottla.testing.simulation.network import Frame
-from ottla.testing.simulation.raft_part import RaftPart
+from ottla.testing.simulation.raft.raft_part import RaftPart
 
 _STATE = struct.Struct(">qI")
 _NEVER_MS = 2**62

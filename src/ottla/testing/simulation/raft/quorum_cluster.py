@@ -11,11 +11,11 @@ from ottla.raft.snapshot.writer import bootstrap_snapshot
 from ottla.raft.voters.voter_set import NO_VOTERS, VoterNode, VoterSet
 from ottla.testing.simulation.clock import EPOCH_MS
 from ottla.testing.simulation.cluster import Cluster, NodePlan, directory_id
-from ottla.testing.simulation.digest_part import DigestPart
-from ottla.testing.simulation.ledger import CommittedLedger
 from ottla.testing.simulation.node import PartFactory, SimulatedNode
 from ottla.testing.simulation.part import Part
-from ottla.testing.simulation.raft_invariant import (
+from ottla.testing.simulation.raft.digest_part import DigestPart
+from ottla.testing.simulation.raft.ledger import CommittedLedger
+from ottla.testing.simulation.raft.raft_invariant import (
     AllReachHighWatermark,
     ConsistentCommittedData,
     ElectionWithinBound,
@@ -28,7 +28,7 @@ from ottla.testing.simulation.raft_invariant import (
     VoterSetConsistency,
     quorum_of,
 )
-from ottla.testing.simulation.raft_part import NAME, RaftPart
+from ottla.testing.simulation.raft.raft_part import NAME, RaftPart
 from ottla.testing.simulation.scenario import Scenario
 
 CLUSTER_ID = "simulated-cluster-0000"

@@ -8,12 +8,12 @@ from ottla.protocol.records.batch import batches
 from ottla.raft.identity import ReplicaKey
 from ottla.raft.roles.leader import Leader
 from ottla.testing.simulation.cluster import Cluster
-from ottla.testing.simulation.digest_part import DigestPart
 from ottla.testing.simulation.disk import SimulatedDisk
 from ottla.testing.simulation.invariant import Invariant
-from ottla.testing.simulation.ledger import CommittedLedger
 from ottla.testing.simulation.node import SimulatedNode
-from ottla.testing.simulation.raft_part import NAME, RaftPart
+from ottla.testing.simulation.raft.digest_part import DigestPart
+from ottla.testing.simulation.raft.ledger import CommittedLedger
+from ottla.testing.simulation.raft.raft_part import NAME, RaftPart
 
 _READ_BYTES = 1 << 16
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ottla.client.consumer.arrow_batch import ArrowReader
-from ottla.client.consumer.arrow_columns import COLUMNS, arrow_reader
-from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.fetch.arrow_batch import ArrowReader
+from ottla.client.consumer.fetch.arrow_columns import COLUMNS, arrow_reader
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.record import TopicPartition
 from ottla.protocol.errors import CorruptMessageError

@@ -1,18 +1,18 @@
 """What the user's call makes of what was fetched: records, and where they leave the consumer."""
 
-from ottla.client.consumer.collector import CollectOptions, Collector
-from ottla.client.consumer.fetch_buffer import FetchBuffer
-from ottla.client.consumer.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.collector import CollectOptions, Collector
+from ottla.client.consumer.fetch.fetch_buffer import FetchBuffer
+from ottla.client.consumer.fetch.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.record import Record
+from ottla.client.consumer.fetch.records import Records
 from ottla.client.consumer.interceptor import Interceptors
-from ottla.client.consumer.offset_reset import OffsetReset
-from ottla.client.consumer.record import Record
-from ottla.client.consumer.records import Records
+from ottla.client.consumer.offset.offset_reset import OffsetReset
 from ottla.client.consumer.subscription_state import SubscriptionState
 from ottla.client.metric.client_metric import ClientMetrics
 from ottla.client.record import OffsetAndMetadata
 from ottla.protocol.records.control import ControlRecordType
+from tests.unit.client.consumer.fetch.test_completed_fetch import PARTITION, data, fetched, marker
 from tests.unit.client.consumer.scripted import SETTINGS
-from tests.unit.client.consumer.test_completed_fetch import PARTITION, data, fetched, marker
 
 
 def collected(records: bytes, records_max: int = 500) -> Records:

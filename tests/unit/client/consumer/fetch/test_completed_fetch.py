@@ -2,8 +2,8 @@
 
 import pytest
 
-from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
-from ottla.client.consumer.record import Record, RecordSource
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.fetch.record import Record, RecordSource
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import RecordTooLargeError
 from ottla.client.record import TopicPartition

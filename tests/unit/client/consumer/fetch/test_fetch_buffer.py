@@ -1,7 +1,7 @@
 """The queue between the loop and the user: order, paused partitions, bytes."""
 
-from ottla.client.consumer.completed_fetch import CompletedFetch, FetchedData
-from ottla.client.consumer.fetch_buffer import FailedFetch, FetchBuffer
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import ClientError
 from ottla.client.record import TopicPartition

@@ -2,7 +2,7 @@
 
 import math
 
-from ottla.client.consumer.fetch_metric import GROUP, FetchMetrics
+from ottla.client.consumer.fetch.fetch_metric import GROUP, FetchMetrics
 from ottla.client.consumer.subscription_state import Position, SubscriptionState
 from ottla.client.metric.client_metric import ClientMetrics
 from ottla.client.record import TopicPartition

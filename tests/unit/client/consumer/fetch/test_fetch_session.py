@@ -1,7 +1,7 @@
 """Incremental fetch sessions: what a request has to say."""
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.client.consumer.fetch_session import FetchSession, FetchTarget, SessionRequest
+from ottla.client.consumer.fetch.fetch_session import FetchSession, FetchTarget, SessionRequest
 from ottla.client.record import TopicPartition
 from ottla.protocol.messages.fetch import FetchResponse
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from ottla.client.consumer.completed_fetch import CompletedFetch
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.fetch_answer import FetchAnswers
-from ottla.client.consumer.fetch_buffer import FailedFetch, FetchBuffer
-from ottla.client.consumer.fetch_metric import FetchMetrics
-from ottla.client.consumer.fetch_option import FetchOptions
-from ottla.client.consumer.fetcher import Fetcher
+from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
+from ottla.client.consumer.fetch.fetch_answer import FetchAnswers
+from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer
+from ottla.client.consumer.fetch.fetch_metric import FetchMetrics
+from ottla.client.consumer.fetch.fetch_option import FetchOptions
+from ottla.client.consumer.fetch.fetcher import Fetcher
 from ottla.client.consumer.subscription_state import PartitionState, Position, SubscriptionState
 from ottla.client.errors import AuthenticationFailedError, OffsetOutOfRangeError
 from ottla.client.record import TopicPartition

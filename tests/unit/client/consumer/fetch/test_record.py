@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from ottla.base.accelerated import compiled_module
-from ottla.client.consumer import record_plain
 from ottla.client.consumer.errors import RecordDeserializationError
-from ottla.client.consumer.record_plain import RecordSource
+from ottla.client.consumer.fetch import record_plain
+from ottla.client.consumer.fetch.record_plain import RecordSource
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.writer import BatchOptions, write_batch
 
-_compiled = compiled_module("ottla.client.consumer._record")
+_compiled = compiled_module("ottla.client.consumer.fetch._record")
 SOURCE = RecordSource("orders", 3)
 TUPLES = [
     (10, 1000, b"k", b"v", ()),

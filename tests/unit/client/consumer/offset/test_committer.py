@@ -7,12 +7,12 @@ from typing import Any, cast
 import pytest
 
 from ottla.base.errors import OttlaError
-from ottla.client.consumer.commit_metric import CommitMetrics
-from ottla.client.consumer.committer import Committer
-from ottla.client.consumer.group_coordinator import GroupCoordinator
 from ottla.client.consumer.interceptor import Interceptors
 from ottla.client.consumer.membership import GroupMetadata
-from ottla.client.consumer.offset_commit import OffsetCommits
+from ottla.client.consumer.offset.commit_metric import CommitMetrics
+from ottla.client.consumer.offset.committer import Committer
+from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
+from ottla.client.consumer.offset.offset_commit import OffsetCommits
 from ottla.client.consumer.subscription_state import Position, SubscriptionState
 from ottla.client.consumer.user_call import UserCalls, invoke_here
 from ottla.client.errors import CommitFailedError, RetriableCommitFailedError

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.client.consumer.offset_reset import OffsetReset, ResetKind
+from ottla.client.consumer.offset.offset_reset import OffsetReset, ResetKind
 
 
 @pytest.mark.parametrize(

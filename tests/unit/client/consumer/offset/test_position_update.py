@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.offset_lookup import OffsetLookup
-from ottla.client.consumer.offset_reset import OffsetReset
-from ottla.client.consumer.position_update import PositionUpdate
+from ottla.client.consumer.offset.offset_lookup import OffsetLookup
+from ottla.client.consumer.offset.offset_reset import OffsetReset
+from ottla.client.consumer.offset.position_update import PositionUpdate
 from ottla.client.consumer.subscription_state import PartitionState, Position, SubscriptionState
 from ottla.client.errors import LogTruncationError, NoOffsetForPartitionError
 from ottla.client.record import TopicPartition

@@ -23,7 +23,8 @@ from ottla.protocol.messages.join_group import (
 from ottla.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from ottla.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from ottla.testing.simulation.coordinator.history import SyncAnswer
-from ottla.testing.simulation.coordinator.member import (
+from ottla.testing.simulation.coordinator.scenario import GroupPlan
+from ottla.testing.simulation.coordinator.workload.member import (
     COORDINATOR_ELSEWHERE,
     HEARTBEAT_MS,
     REBALANCE_TIMEOUT_MS,
@@ -33,8 +34,7 @@ from ottla.testing.simulation.coordinator.member import (
     Identity,
     Membership,
 )
-from ottla.testing.simulation.coordinator.scenario import GroupPlan
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 Style = Literal["eager", "cooperative"]
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.testing.simulation.coordinator.connection import NAME, Caller
-from ottla.testing.simulation.coordinator.member import Membership, Work
-from ottla.testing.simulation.coordinator.task import TaskPart
+from ottla.testing.simulation.coordinator.workload.member import Membership, Work
+from ottla.testing.simulation.coordinator.workload.task import TaskPart
 from ottla.testing.simulation.node import SimulatedNode
 
 _DOWN_MS: Final = 300

@@ -8,8 +8,8 @@ from ottla.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from ottla.testing.simulation.coordinator.member import COORDINATOR_ELSEWHERE, RETRY_MS, Identity, Membership
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.member import COORDINATOR_ELSEWHERE, RETRY_MS, Identity, Membership
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 _VERSION = 9
 _TRIES = 10

@@ -13,7 +13,8 @@ from ottla.protocol.messages.consumer_group_heartbeat import (
 )
 from ottla.protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from ottla.testing.simulation.coordinator.image import topic_id
-from ottla.testing.simulation.coordinator.member import (
+from ottla.testing.simulation.coordinator.scenario import GroupPlan
+from ottla.testing.simulation.coordinator.workload.member import (
     COORDINATOR_ELSEWHERE,
     HEARTBEAT_MS,
     REBALANCE_TIMEOUT_MS,
@@ -22,8 +23,7 @@ from ottla.testing.simulation.coordinator.member import (
     Identity,
     Membership,
 )
-from ottla.testing.simulation.coordinator.scenario import GroupPlan
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 _VERSION: Final = 1
 _LEAVE: Final = -1

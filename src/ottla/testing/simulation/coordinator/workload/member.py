@@ -22,7 +22,7 @@ from ottla.protocol.messages.offset_fetch import (
 from ottla.testing.simulation.coordinator.history import CoordinatorHistory
 from ottla.testing.simulation.coordinator.image import OFFSETS, TRANSACTIONS, ClusterImage
 from ottla.testing.simulation.coordinator.scenario import GroupPlan
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 SESSION_TIMEOUT_MS: Final = 1500
 REBALANCE_TIMEOUT_MS: Final = 2000

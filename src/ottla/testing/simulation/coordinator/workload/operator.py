@@ -15,9 +15,9 @@ from ottla.protocol.messages.offset_delete import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from ottla.testing.simulation.coordinator.member import ClientOutside
 from ottla.testing.simulation.coordinator.scenario import GroupPlan
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.member import ClientOutside
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 _INTERVAL_MS: Final = 400
 

@@ -24,8 +24,13 @@ from ottla.protocol.messages.txn_offset_commit import (
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.testing.simulation.clock import EPOCH_MS
 from ottla.testing.simulation.coordinator.broker_api import refusal_code
-from ottla.testing.simulation.coordinator.member import COORDINATOR_ELSEWHERE, RETRY_MS, ClientOutside, Identity
-from ottla.testing.simulation.coordinator.task import Ask, Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.member import (
+    COORDINATOR_ELSEWHERE,
+    RETRY_MS,
+    ClientOutside,
+    Identity,
+)
+from ottla.testing.simulation.coordinator.workload.task import Ask, Sleep, Steps
 
 _TIMEOUTS_MS: Final = (2500, 6000)
 """Shorter than a client may stand still, and longer: it may find its transaction aborted, or still open."""

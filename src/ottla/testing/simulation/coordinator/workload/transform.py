@@ -5,9 +5,9 @@ from typing import Final
 from ottla.coordinator.ports import PartitionKey
 from ottla.testing.simulation.coordinator.controller import LED_TOPICS, OUTPUT
 from ottla.testing.simulation.coordinator.history import Attempt, InputRecord
-from ottla.testing.simulation.coordinator.member import Identity, Membership
-from ottla.testing.simulation.coordinator.producer import Progress, TransactionalProducer
-from ottla.testing.simulation.coordinator.task import Sleep, Steps
+from ottla.testing.simulation.coordinator.workload.member import Identity, Membership
+from ottla.testing.simulation.coordinator.workload.producer import Progress, TransactionalProducer
+from ottla.testing.simulation.coordinator.workload.task import Sleep, Steps
 
 _RECORDS_MAX: Final = 4
 _FENCED_MS: Final = 400
