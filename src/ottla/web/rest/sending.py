@@ -6,7 +6,7 @@ waits for `max.block.ms` by itself: the records beside it go on.
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
@@ -16,6 +16,18 @@ from ottla.client.record import RecordMetadata
 from ottla.protocol.errors import UnknownTopicOrPartitionError
 
 Outcome: TypeAlias = RecordMetadata | OttlaError
+
+
+class TopicAbsentError(OttlaError):
+    """The topic was not found in all the time that there was."""
+
+
+class Sent(Awaitable[RecordMetadata], Protocol):
+    """A record on its way."""
+
+    def done(self) -> bool:
+        """Whether it has arrived, or failed."""
+        ...
 
 
 @frozen
@@ -41,7 +53,7 @@ class RecordSender:
             count = await self._partition_count(topic)
         except OttlaError as error:
             return [error] * len(records)
-        sent: list[Awaitable[RecordMetadata] | OttlaError] = []
+        sent: list[Sent | OttlaError] = []
         for record in records:
             try:
                 sent.append(await self._submit(topic, record, count))
@@ -49,22 +61,29 @@ class RecordSender:
                 sent.append(error)
         return [each if isinstance(each, OttlaError) else await outcome_of(each) for each in sent]
 
-    async def submit(self, topic: str, record: OutgoingRecord) -> Awaitable[RecordMetadata]:
-        """Puts one record on its way; its outcome is awaited apart. Raises `OttlaError`."""
-        return await self._submit(topic, record, await self._partition_count(topic))
+    async def submit(self, topic: str, record: OutgoingRecord) -> Sent:
+        """Puts one record on its way; its outcome is awaited apart. Raises `OttlaError`, `TopicAbsentError` for one."""
+        try:
+            count = await self._partition_count(topic)
+        except (UnknownTopicOrPartitionError, KafkaTimeoutError) as error:
+            raise TopicAbsentError(str(error)) from error
+        return await self._submit(topic, record, count)
 
     async def _partition_count(self, topic: str) -> int:
         return len(await self._producer.partitions_for(topic))
 
-    async def _submit(self, topic: str, record: OutgoingRecord, partition_count: int) -> Awaitable[RecordMetadata]:
+    async def _submit(self, topic: str, record: OutgoingRecord, partition_count: int) -> Sent:
         arguments = (topic, record.value, record.key)
         more = {"partition": record.partition, "timestamp_ms": record.timestamp_ms, "headers": record.headers or None}
         if record.partition is not None and record.partition >= partition_count:
-            return asyncio.ensure_future(self._producer.send(*arguments, **more))  # type: ignore[arg-type]
+            late = asyncio.ensure_future(self._producer.send(*arguments, **more))  # type: ignore[arg-type]
+            # A client that goes away does not wait for it.
+            late.add_done_callback(lambda done: done.cancelled() or done.exception())
+            return late
         return await self._producer.enqueue(*arguments, **more)  # type: ignore[arg-type]
 
 
-async def outcome_of(sent: Awaitable[RecordMetadata]) -> Outcome:
+async def outcome_of(sent: Sent) -> Outcome:
     """Where a record is, or what it failed with."""
     try:
         return await sent
@@ -72,6 +91,6 @@ async def outcome_of(sent: Awaitable[RecordMetadata]) -> Outcome:
         return error
 
 
-def is_absent(error: OttlaError) -> bool:
-    """Whether a topic or partition was not found in all the time that there was."""
-    return isinstance(error, (UnknownTopicOrPartitionError, KafkaTimeoutError))
+def is_late(sent: Sent) -> bool:
+    """Whether a record waits for a partition that its topic does not have yet."""
+    return isinstance(sent, asyncio.Task)

@@ -15,11 +15,16 @@ def test_the_commands_of_the_page(rest: RestProcess, kafka: Server, tmp_path: Pa
         run(script, {"localhost:8082": rest.port}, tmp_path, OTTLA_BOOTSTRAP=kafka.bootstrap)
         for script in scripts_of("REST.md")
     ]
-    assert said[0].count('"error_code":null') == 3
-    assert '"value_schema_id":1' in said[0]
-    assert '"instance_id":"c1"' in said[1]
-    assert '{"topic":"orders","key":"a","value":{"total":7}' in said[1]
-    assert '"orders"' in said[2]
+    produced, streamed, managed, consumed, shown = said
+    assert produced.count('"error_code":null') == 3
+    assert '"value_schema_id":' in produced
+    assert streamed.count('"error_code":200') == 4
+    assert streamed.count('"id":') == 2
+    assert '"name":"retention.ms","value":"86400000"' in managed
+    assert '"partitions_count":3' in managed
+    assert '"instance_id":"c1"' in consumed
+    assert '"key":"a","value":{"total":7}' in consumed
+    assert '"orders"' in shown
 
 
 def test_the_settings_of_the_page() -> None:
