@@ -18,7 +18,7 @@ KILLS   ?= 200
 MINUTES ?= 60
 NODES   ?= 1
 
-.PHONY: help run broker test test-all check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors clean
+.PHONY: help run broker test test-all check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors connect-vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -114,6 +114,11 @@ spark: $(VENV)/.connect  ## pipelines on Spark in their long form: KILLS=30 kill
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors
+
+connect-vectors: $(VENV)/.built  ## asks Apache Kafka Connect's own classes what tests/vectors/connect asks (needs Java and Maven)
+	$(BIN)/python -m tests.vectors.connect build/connect-cases.jsonl
+	mvn --quiet --file tests/vectors/connect/java/pom.xml compile exec:java -Dexec.args="build/connect-cases.jsonl build/connect-answers.jsonl"
+	gzip --best --no-name --stdout build/connect-answers.jsonl >tests/vectors/connect/answers.jsonl.gz
 
 clean:  ## removes what was built
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis

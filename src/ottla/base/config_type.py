@@ -6,8 +6,9 @@ is what DescribeConfigs shows, and `parse` reads it back to an equal value; a pa
 
 import enum
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Final
+
+from ottla.base.java_number import java_double
 
 _INT_RANGES: Final = {"SHORT": 1 << 15, "INT": 1 << 31, "LONG": 1 << 63}
 
@@ -78,7 +79,7 @@ class ConfigType(enum.IntEnum):
         if self is ConfigType.BOOLEAN:
             return "true" if value else "false"
         if self is ConfigType.DOUBLE and isinstance(value, float):
-            return _java_double(value)
+            return java_double(value)
         if self is ConfigType.LIST and isinstance(value, Sequence) and not isinstance(value, str):
             return ",".join(str(item) for item in value)
         return str(value)
@@ -117,12 +118,3 @@ def _list(raw: object) -> tuple[str, ...]:
     if isinstance(raw, Sequence) and all(isinstance(item, str) for item in raw):
         return tuple(raw)
     raise ValueError("Expected a comma separated list.")
-
-
-def _java_double(value: float) -> str:
-    """As Java prints it: plain between 0.001 and ten million, otherwise with an `E`."""
-    if value == 0 or 1e-3 <= abs(value) < 1e7 or value != value or value in (float("inf"), float("-inf")):
-        return repr(value)
-    shortest = Decimal(repr(value)).normalize()
-    digits = "".join(str(digit) for digit in shortest.as_tuple().digits)
-    return f"{'-' if value < 0 else ''}{digits[0]}.{digits[1:] or '0'}E{shortest.adjusted()}"

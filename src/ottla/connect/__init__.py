@@ -1,0 +1,1 @@
+"""Kafka Connect's meaning: data, converters, transforms, configuration and connector interfaces. No Spark, no HTTP."""

@@ -1,0 +1,132 @@
+"""What a connector in Python is: a class that describes itself and its tasks, and a class for a task.
+
+A connector is asked once, for its settings and how to share the work; its tasks move the data. Each task runs in a
+process and a thread of its own and is told everything through its methods: it needs no locks and no event loop. A
+`poll` with nothing to give returns an empty list at once; the worker waits before it asks again.
+
+    class Ticks(SourceConnector):
+        def task_class(self):
+            return TickTask
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from ottla.connect.config.definition import ConfigDef
+from ottla.connect.record import SinkRecord, SourceRecord
+
+Partition = Mapping[str, object]
+Offset = Mapping[str, object]
+Settings = Mapping[str, str]
+
+
+class SourceContext(Protocol):
+    """What a source task may ask."""
+
+    def offset(self, partition: Partition) -> Offset | None:
+        """The last stored offset of a partition of the source; None if there is none."""
+        ...
+
+
+class SinkContext(Protocol):
+    """What a sink task may ask."""
+
+    def report(self, record: SinkRecord, error: BaseException) -> None:
+        """Gives up one record: it becomes a dead letter, or fails the task, as the connector is configured."""
+        ...
+
+
+class SourceTask:
+    """Reads a part of the source."""
+
+    def start(self, context: SourceContext, settings: Settings) -> None:
+        """Called once, before anything else."""
+
+    def poll(self) -> Sequence[SourceRecord]:
+        """The next records; empty if there are none now. Must not wait long."""
+        raise AssertionError(f"{type(self).__name__} has no poll")
+
+    def commit(self) -> None:
+        """All records of earlier polls are stored: the source may be told."""
+
+    def stop(self) -> None:
+        """Called once, at the end."""
+
+
+class SinkTask:
+    """Writes records to where they belong."""
+
+    def start(self, context: SinkContext, settings: Settings) -> None:
+        """Called once, before anything else."""
+
+    def open(self, partitions: Sequence[tuple[str, int]]) -> None:
+        """These partitions come to the task."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """Takes records. `RetriableError`: the same records come again."""
+        raise AssertionError(f"{type(self).__name__} has no put")
+
+    def flush(self, offsets: Mapping[tuple[str, int], int]) -> None:
+        """Makes durable what was put: afterwards these offsets are committed."""
+
+    def close(self, partitions: Sequence[tuple[str, int]]) -> None:
+        """These partitions leave the task."""
+
+    def stop(self) -> None:
+        """Called once, at the end."""
+
+
+class Connector:
+    """What sources and sinks have in common."""
+
+    version: ClassVar[str] = "4.3.1"
+    config_def: ClassVar[ConfigDef] = ConfigDef()
+
+    def __init__(self) -> None:
+        self.settings: Settings = {}
+
+    def validate(self, settings: Settings) -> Mapping[str, Sequence[str]]:
+        """What is wrong beyond single settings: sentences by the name of the setting."""
+        return {}
+
+    def start(self, settings: Settings) -> None:
+        """Called once, before `task_configs`."""
+        self.settings = settings
+
+    def task_configs(self, tasks_max: int) -> Sequence[Settings]:
+        """The settings of each task, at most so many."""
+        return [self.settings]
+
+    def stop(self) -> None:
+        """Called once, at the end."""
+
+
+class SourceConnector(Connector):
+    """A connector that brings records."""
+
+    exactly_once: ClassVar[bool] = True
+    """Whether a task that starts from its last offset gives exactly the records that are missing."""
+
+    def task_class(self) -> type[SourceTask]:
+        """The class of its tasks."""
+        raise AssertionError(f"{type(self).__name__} has no task_class")
+
+    def alter_offsets(self, settings: Settings, offsets: Sequence[tuple[Partition, Offset | None]]) -> bool:
+        """Refuses offsets that make no sense (`ConnectError`); False if it does not look at them."""
+        return False
+
+
+class SinkConnector(Connector):
+    """A connector that takes records away."""
+
+    def task_class(self) -> type[SinkTask]:
+        """The class of its tasks."""
+        raise AssertionError(f"{type(self).__name__} has no task_class")
+
+    def task_configs(self, tasks_max: int) -> Sequence[Settings]:
+        """As many tasks as there may be: they share the partitions."""
+        return [self.settings] * tasks_max
+
+    def alter_offsets(self, settings: Settings, offsets: Mapping[tuple[str, int], int | None]) -> bool:
+        """Refuses offsets that make no sense (`ConnectError`); False if it does not look at them."""
+        return False

@@ -1,0 +1,150 @@
+"""FileStreamSource: each line of a file becomes a record.
+
+The offset is the number of bytes behind the last line, as Kafka's connector has it for ASCII; it counts characters
+otherwise and loses its place. A line is complete when its end is there. A missing file is waited for.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import BinaryIO, ClassVar, Final
+
+from ottla.base.config import REQUIRED
+from ottla.base.config_type import ConfigType
+from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
+from ottla.connect.config.validator import NON_EMPTY
+from ottla.connect.connector import Offset, Partition, Settings, SourceConnector, SourceContext, SourceTask
+from ottla.connect.data.schema import STRING
+from ottla.connect.error import ConnectError
+from ottla.connect.record import SourceRecord
+
+_CHUNK_BYTES: Final = 1 << 20
+FILENAME: Final = "filename"
+POSITION: Final = "position"
+
+
+class FileStreamSourceConnector(SourceConnector):
+    """`file`, `topic`, `batch.size`; one task."""
+
+    config_def: ClassVar[ConfigDef] = ConfigDef(
+        ConfigKey("file", ConfigType.STRING, None, "The file to read; standard input where it is not given.",
+                  importance=Importance.HIGH),
+        ConfigKey("topic", ConfigType.STRING, REQUIRED, "The topic to write to.", importance=Importance.HIGH,
+                  validator=NON_EMPTY),
+        ConfigKey("batch.size", ConfigType.INT, 2000, "How many records one poll may give.", importance=Importance.LOW),
+    )  # fmt: skip
+
+    def task_class(self) -> type[SourceTask]:
+        """The task that reads."""
+        return FileStreamSourceTask
+
+    def alter_offsets(self, settings: Settings, offsets: Sequence[tuple[Partition, Offset | None]]) -> bool:
+        """Refuses what is no place in a file."""
+        if not settings.get("file"):
+            raise ConnectError(
+                "Offsets cannot be modified if the 'file' configuration is unspecified. "
+                "This is because stdin is used for input and offsets are not tracked."
+            )
+        for partition, offset in offsets:
+            if offset is None:
+                continue
+            if POSITION not in offset:
+                raise ConnectError("Offset objects should either be null or contain the key 'position'")
+            position = offset[POSITION]
+            if not isinstance(position, int) or isinstance(position, bool):
+                raise ConnectError("The value for the 'position' key in the offset is expected to be a Long value")
+            if position < 0:
+                raise ConnectError("The value for the 'position' key in the offset should be a non-negative value")
+            if FILENAME not in partition:
+                raise ConnectError("Partition objects should contain the key 'filename'")
+        return True
+
+
+class FileStreamSourceTask(SourceTask):
+    """Reads on from where it was."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._topic = ""
+        self._batch = 2000
+        self._context: SourceContext
+        self._stream: BinaryIO | None = None
+        self._position = 0
+        self._rest = b""
+
+    def start(self, context: SourceContext, settings: Settings) -> None:
+        """Remembers what to read; the file is opened by the first poll that finds it."""
+        parsed = FileStreamSourceConnector.config_def.parse(settings)
+        self._name = str(parsed["file"] or "")
+        self._topic = str(parsed["topic"])
+        self._batch = int(str(parsed["batch.size"]))
+        self._context = context
+        if not self._name:
+            self._stream = sys.stdin.buffer
+
+    def poll(self) -> Sequence[SourceRecord]:
+        """The lines that are complete, at most `batch.size` of them."""
+        if self._stream is None and not self._opened():
+            return []
+        lines = self._lines()
+        return [self._record(line, position) for line, position in lines]
+
+    def stop(self) -> None:
+        """Closes the file."""
+        if self._stream is not None and self._name:
+            self._stream.close()
+        self._stream = None
+
+    def _opened(self) -> bool:
+        try:
+            stream = open(self._name, "rb")  # noqa: SIM115 - stays open between polls
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ConnectError(f"{self._name} cannot be read: {error}") from error
+        stored = (self._context.offset({FILENAME: self._name}) or {}).get(POSITION, 0)
+        if not isinstance(stored, int):
+            stream.close()
+            raise ConnectError("Offset position is the incorrect type")
+        self._position = stored
+        stream.seek(stored)
+        self._stream = stream
+        return True
+
+    def _lines(self) -> list[tuple[bytes, int]]:
+        found: list[tuple[bytes, int]] = []
+        while len(found) < self._batch:
+            end, width = _line_end(self._rest)
+            if end >= 0:
+                self._position += end + width
+                found.append((self._rest[:end], self._position))
+                self._rest = self._rest[end + width :]
+            elif not self._more():
+                break
+        return found
+
+    def _more(self) -> bool:
+        """Reads on; False at the end of what is there."""
+        stream = self._stream
+        if stream is None:
+            return False
+        data = stream.read(_CHUNK_BYTES) if self._name else os.read(stream.fileno(), _CHUNK_BYTES)
+        self._rest += data
+        return bool(data)
+
+    def _record(self, line: bytes, position: int) -> SourceRecord:
+        text = line.decode("utf-8", "replace")
+        if not self._name:
+            return SourceRecord({FILENAME: None}, {POSITION: None}, self._topic, text, value_schema=STRING)
+        return SourceRecord({FILENAME: self._name}, {POSITION: position}, self._topic, text, value_schema=STRING)
+
+
+def _line_end(data: bytes) -> tuple[int, int]:
+    """Where the first line ends and how long its end is; `\\r` alone ends a line, too, once something follows."""
+    feed = data.find(b"\n")
+    carriage = data.find(b"\r", 0, feed if feed >= 0 else len(data))
+    if carriage < 0:
+        return feed, 1
+    if carriage + 1 == len(data):
+        return -1, 0
+    return carriage, 2 if data[carriage + 1 : carriage + 2] == b"\n" else 1

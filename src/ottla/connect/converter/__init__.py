@@ -1,0 +1,1 @@
+"""Bytes of a topic to values and back."""

@@ -1,0 +1,50 @@
+"""What a converter is: bytes of a topic to a value with its schema, and back. Own ones are subclasses."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from ottla.base.config import REQUIRED
+from ottla.base.config_type import ConfigType
+from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
+from ottla.connect.config.validator import AnyOf
+from ottla.connect.data.schema import Schema, SchemaAndValue
+
+CONVERTER_TYPE: Final = ConfigKey(
+    "converter.type",
+    ConfigType.STRING,
+    REQUIRED,
+    "What the converter is used for.",
+    importance=Importance.LOW,
+    validator=AnyOf("key", "value", "header"),
+)
+
+
+class Converter:
+    """Converts keys, values or headers. `DataError` says why something cannot be converted."""
+
+    java_name: str = ""
+    """The class that errors name; a converter in Python has `module.Class`."""
+    version: ClassVar[str] = "4.3.1"
+    config_def: ClassVar[ConfigDef] = ConfigDef(CONVERTER_TYPE)
+
+    def configure(self, given: Mapping[str, str], *, is_key: bool) -> None:
+        """Takes its settings, without the prefix `value.converter.`"""
+
+    def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
+        """The bytes of a value; None is a tombstone."""
+        raise AssertionError(f"{type(self).__name__} has no from_connect")
+
+    def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
+        """The value of the bytes."""
+        raise AssertionError(f"{type(self).__name__} has no to_connect")
+
+    def from_connect_header(self, topic: str, key: str, schema: Schema | None, value: object) -> bytes | None:
+        """The bytes of a header's value."""
+        return self.from_connect(topic, schema, value)
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """The value of a header's bytes."""
+        return self.to_connect(topic, data)
+
+    def close(self) -> None:
+        """Gives back what it holds."""

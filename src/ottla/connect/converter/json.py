@@ -1,0 +1,160 @@
+"""JsonConverter: JSON with the schema in an envelope, or plain.
+
+With `schemas.enable` messages are `{"schema":…,"payload":…}` and nothing else, unless `schema.content` gives one schema
+for all of them. Functions that read and write are made once for each schema and kept.
+"""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import ClassVar, Final, NoReturn, TypeVar
+
+from ottla.base.config_type import ConfigType
+from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
+from ottla.connect.config.validator import AnyOfIgnoringCase
+from ottla.connect.converter.converter import CONVERTER_TYPE, Converter
+from ottla.connect.converter.json_reader import Read, read_bare, reader
+from ottla.connect.converter.json_schema_text import schema_from_json, schema_members
+from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
+from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
+from ottla.connect.error import DataError
+
+_DECIMAL: Final = b"connect.data.Decimal"
+
+
+class JsonConverter(Converter):
+    """`schemas.enable=true`, `decimal.format=BASE64|NUMERIC`, `schema.content`, `replace.null.with.default=true`.
+
+    >>> from ottla.connect.data.schema import INT32
+    >>> json = JsonConverter()
+    >>> json.configure({}, is_key=False)
+    >>> json.from_connect("t", INT32, 5)
+    b'{"schema":{"type":"int32","optional":false},"payload":5}'
+    >>> json.to_connect("t", _)
+    SchemaAndValue(schema=Schema{INT32}, value=5)
+    """
+
+    java_name = "org.apache.kafka.connect.json.JsonConverter"
+    config_def: ClassVar[ConfigDef] = ConfigDef(
+        CONVERTER_TYPE,
+        ConfigKey("schemas.enable", ConfigType.BOOLEAN, True, "Whether messages carry their schema.",
+                  importance=Importance.HIGH, group="Schemas", order=0, width=Width.MEDIUM, display="Enable Schemas"),
+        ConfigKey("schemas.cache.size", ConfigType.INT, 1000, "How many schemas are remembered.",
+                  importance=Importance.HIGH, group="Schemas", order=1, width=Width.MEDIUM,
+                  display="Schema Cache Size"),
+        ConfigKey("schema.content", ConfigType.STRING, None, "One schema for all messages, which are bare payloads.",
+                  importance=Importance.HIGH, group="Schemas", order=2, width=Width.MEDIUM, display="Schema Content"),
+        ConfigKey("decimal.format", ConfigType.STRING, "BASE64", "How decimals are written: BASE64 or NUMERIC.",
+                  importance=Importance.LOW, validator=AnyOfIgnoringCase("NUMERIC", "BASE64"), group="Serialization",
+                  order=0, width=Width.MEDIUM, display="Decimal Format"),
+        ConfigKey("replace.null.with.default", ConfigType.BOOLEAN, True,
+                  "Whether a null that has a default is written and read as the default.", importance=Importance.LOW,
+                  group="Serialization", order=1, width=Width.MEDIUM, display="Replace null with default"),
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._enveloped = True
+        self._limit = 1000
+        self._replace_null = True
+        self._option = WriteOption()
+        self._fixed: Schema | None = None
+        self._writers: Final[dict[Schema | None, tuple[str, Write]]] = {}
+        self._readers: Final[dict[str, tuple[Schema | None, Read]]] = {}
+
+    def configure(self, given: Mapping[str, str], *, is_key: bool) -> None:
+        """Reads the settings."""
+        settings = self.config_def.parse({**given, "converter.type": "key" if is_key else "value"})
+        self._enveloped = settings["schemas.enable"] is True
+        self._limit = max(1, int(str(settings["schemas.cache.size"])))
+        self._replace_null = settings["replace.null.with.default"] is True
+        numeric = str(settings["decimal.format"]).upper() == "NUMERIC"
+        self._option = WriteOption(numeric_decimals=numeric, replace_null=self._replace_null)
+        if settings["schema.content"]:
+            content = str(settings["schema.content"]).encode()
+            try:
+                self._fixed = self._schema(_parsed(content))
+            except ValueError as error:
+                raise DataError("Failed to parse schema in converter config due to serialization error: ") from error
+
+    def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
+        """The message; no value without a schema is a tombstone, null with a schema is the text `null`."""
+        if value is None and schema is None:
+            return None
+        head, write = self._writers.get(schema) or self._remember_writer(schema)
+        text = f'{{"schema":{head},"payload":{write(value)}}}' if self._enveloped else write(value)
+        return text.encode("utf-8", "replace")
+
+    def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
+        """The value of a message; no bytes are null."""
+        if data is None:
+            return NULL
+        try:
+            node = _parsed(data)
+        except ValueError as error:
+            raise DataError("Converting byte[] to Kafka Connect data failed due to serialization error: ") from error
+        if not self._enveloped:
+            return SchemaAndValue(None, None if node is _MISSING else read_bare(node))
+        if self._fixed is not None:
+            _, read = self._readers.get("") or self._remember_reader("", self._fixed)
+            return SchemaAndValue(self._fixed, read(None if node is _MISSING else node))
+        if not isinstance(node, dict) or len(node) != 2 or "schema" not in node or "payload" not in node:
+            raise DataError(
+                'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain '
+                "additional fields. If you are trying to deserialize plain JSON data, set schemas.enable=false in your "
+                "converter configuration."
+            )
+        key = json.dumps(node["schema"], default=str)
+        found = self._readers.get(key)
+        schema, read = found or self._remember_reader(key, self._schema(node["schema"]))
+        return SchemaAndValue(schema, read(node["payload"]))
+
+    def _schema(self, node: object) -> Schema | None:
+        if node is None:
+            return None
+        return schema_from_json(node, lambda schema, default: reader(schema, replace_null=self._replace_null)(default))
+
+    def _remember_reader(self, key: str, schema: Schema | None) -> tuple[Schema | None, Read]:
+        made = (schema, reader(schema, replace_null=self._replace_null))
+        _forget_oldest(self._readers, self._limit)
+        self._readers[key] = made
+        return made
+
+    def _remember_writer(self, schema: Schema | None) -> tuple[str, Write]:
+        head = "null"
+        if schema is not None and self._enveloped:
+            members = schema_members(schema, quoted, lambda each, value: writer(each, self._option)(value))
+            head = f"{{{members}}}"
+        made = (head, writer(schema, self._option))
+        _forget_oldest(self._writers, self._limit)
+        self._writers[schema] = made
+        return made
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+_MISSING: Final = object()
+
+
+def _forget_oldest(kept: dict[K, V], limit: int) -> None:
+    if len(kept) >= limit:
+        del kept[next(iter(kept))]
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+_PLAIN: Final = json.JSONDecoder(parse_constant=_no_number)
+_EXACT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=Decimal)
+"""Where a schema of decimals may be: their digits must not pass through a float."""
+
+
+def _parsed(data: bytes) -> object:
+    """The first document in the bytes; `_MISSING` if there is none."""
+    text = data.decode(json.detect_encoding(data)).lstrip(" \t\r\n")
+    if not text:
+        if data.strip(b" \t\r\n"):
+            raise ValueError("there is only a byte order mark")
+        return _MISSING
+    decoder = _EXACT if _DECIMAL in data else _PLAIN
+    return decoder.raw_decode(text)[0]

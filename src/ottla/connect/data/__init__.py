@@ -1,0 +1,1 @@
+"""Schemas and the values that they describe."""

@@ -1,0 +1,156 @@
+"""Connectors under test, without Kafka and without Spark: the same converters, transforms and errors, in one process.
+
+Waiting is counted and not done. A harness is restarted as a task is after a crash: from what was stored.
+
+    source = SourceHarness({"connector.class": "FileStreamSource", "file": "a.txt", "topic": "lines"})
+    assert [record.value for record in source.poll()] == [b"first line"]
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ottla.connect.connector import Offset, Partition, SinkConnector, SourceConnector
+from ottla.connect.error import ConnectError
+from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, Headers, ProducerRecord
+from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
+from ottla.connect.plugin import Plugins
+from ottla.connect.record import SinkRecord
+
+WORKER: Final = {
+    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+}
+
+
+class CountedPause:
+    """A clock that only waiting turns."""
+
+    def __init__(self) -> None:
+        self.waited_ms = 0
+
+    def now_ms(self) -> int:
+        """What was waited so far."""
+        return self.waited_ms
+
+    def wait_ms(self, delay_ms: int) -> bool:
+        """Turns the clock."""
+        self.waited_ms += max(1, delay_ms)
+        return True
+
+
+class _Offsets:
+    def __init__(self) -> None:
+        self.stored: Final[dict[str, dict[str, object]]] = {}
+
+    def offset(self, partition: Partition) -> Offset | None:
+        return self.stored.get(json.dumps(partition, sort_keys=True))
+
+    def store(self, partition: Partition, offset: Offset) -> None:
+        self.stored[json.dumps(partition, sort_keys=True)] = dict(offset)
+
+
+class SourceHarness:
+    """The first task of a source connector."""
+
+    def __init__(
+        self, settings: Mapping[str, str], worker: Mapping[str, str] = WORKER, plugins: Plugins | None = None
+    ) -> None:
+        self._settings: Final = {"name": "tested", **settings}
+        self._worker: Final = worker
+        self._plugins: Final = plugins or Plugins()
+        self._offsets: Final = _Offsets()
+        self.pause: Final = CountedPause()
+        self.dead_letters: Final[list[ProducerRecord]] = []
+        self._start()
+
+    def poll(self) -> list[ProducerRecord]:
+        """What one poll brings into topics; dead letters are put aside, and offsets are stored."""
+        made: list[ProducerRecord] = []
+        for record in self._task.poll():
+            outcome = self._pipeline.source(record)
+            if isinstance(outcome, ProducerRecord):
+                made.append(outcome)
+            elif isinstance(outcome, DeadLetter):
+                self.dead_letters.append(outcome.record)
+            if record.source_partition is not None and record.source_offset is not None:
+                self._offsets.store(record.source_partition, record.source_offset)
+        self._task.commit()
+        return made
+
+    def restart(self) -> None:
+        """Ends the task and starts another from the stored offsets."""
+        self._task.stop()
+        self._start()
+
+    def stop(self) -> None:
+        """Ends the task."""
+        self._task.stop()
+
+    def _start(self) -> None:
+        connector = self._plugins.connector(self._settings["connector.class"])
+        if not isinstance(connector, SourceConnector):
+            raise ConnectError(f"{self._settings['connector.class']} is no source")
+        connector.start(self._settings)
+        configs = connector.task_configs(int(self._settings.get("tasks.max", "1")))
+        self._pipeline = RecordPipeline.of(self._settings, self._worker, 0, self.pause, self._plugins)
+        self._task = connector.task_class()()
+        self._task.start(self._offsets, configs[0])
+
+
+class SinkHarness:
+    """The first task of a sink connector."""
+
+    def __init__(
+        self, settings: Mapping[str, str], worker: Mapping[str, str] = WORKER, plugins: Plugins | None = None
+    ) -> None:
+        self._settings: Final = {"name": "tested", **settings}
+        self._plugins: Final = plugins or Plugins()
+        self.pause: Final = CountedPause()
+        self.dead_letters: Final[list[ProducerRecord]] = []
+        self._given: Final[dict[int, ConsumerRecord]] = {}
+        self._next: Final[dict[tuple[str, int], int]] = {}
+        self._pipeline: Final = RecordPipeline.of(self._settings, worker, 0, self.pause, self._plugins)
+        connector = self._plugins.connector(self._settings["connector.class"])
+        if not isinstance(connector, SinkConnector):
+            raise ConnectError(f"{self._settings['connector.class']} is no sink")
+        connector.start(self._settings)
+        self._class_name: Final = f"{type(connector).__module__}.{type(connector).__qualname__}"
+        self._task: Final = connector.task_class()()
+        self._task.start(self, connector.task_configs(1)[0])
+
+    def put(self, *values: bytes | None, topic: str = "topic", key: bytes | None = None, headers: Headers = ()) -> None:
+        """Records of one partition with these values, then a flush."""
+        start = self._next.get((topic, 0), 0)
+        given = [
+            ConsumerRecord(topic, 0, start + index, None, "CreateTime", key, value, headers)
+            for index, value in enumerate(values)
+        ]
+        self.put_records(given)
+
+    def put_records(self, given: Sequence[ConsumerRecord]) -> None:
+        """These records, then a flush."""
+        taken: list[SinkRecord] = []
+        for record in given:
+            outcome = self._pipeline.sink(record)
+            if isinstance(outcome, SinkRecord):
+                taken.append(outcome)
+                self._given[id(outcome)] = record
+            else:
+                self._keep(outcome)
+            self._next[record.topic, record.partition] = record.offset + 1
+        self._task.put(taken)
+        self._given.clear()
+        self._task.flush(dict(self._next))
+
+    def report(self, record: SinkRecord, error: BaseException) -> None:
+        """What the task gives up."""
+        self._keep(self._pipeline.report(self._given[id(record)], error, self._class_name))
+
+    def stop(self) -> None:
+        """Ends the task."""
+        self._task.stop()
+
+    def _keep(self, outcome: DeadLetter | Dropped) -> None:
+        if isinstance(outcome, DeadLetter):
+            self.dead_letters.append(outcome.record)

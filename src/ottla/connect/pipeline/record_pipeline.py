@@ -1,0 +1,224 @@
+"""The whole way of a record: from a topic's bytes to a sink task, or from a source task to a topic's bytes.
+
+One `RecordPipeline` belongs to one task. What it returns says what is to be done with each record: put or produce it,
+send a dead letter, or nothing. `ToleranceExceededError` is the end of the task; the record is not lost, since its
+offset was not committed.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.base.frozen import frozen
+from ottla.connect.converter.converter import Converter
+from ottla.connect.converter.json_writer import WriteOption, writer
+from ottla.connect.data.java_text import java_text
+from ottla.connect.data.schema import Schema, SchemaAndValue
+from ottla.connect.error import DataError
+from ottla.connect.pipeline.dead_letter import (
+    ConsumerRecord,
+    DeadLetter,
+    Headers,
+    ProducerRecord,
+    TaskName,
+    consumed_dead_letter,
+    dead_letter,
+)  # fmt: skip
+from ottla.connect.pipeline.tolerance import ErrorOption, Failure, Pause, Stage, Tolerance
+from ottla.connect.pipeline.transform_chain import TransformChain, prefixed
+from ottla.connect.plugin import Plugins
+from ottla.connect.record import Header, SinkRecord, SourceRecord
+
+LOG: Final = logging.getLogger("org.apache.kafka.connect.runtime.errors.LogReporter")
+_DEFAULT_HEADER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
+
+@frozen
+class Dropped:
+    """Nothing is to be done: a transform dropped the record, or its error is tolerated and has no dead letter topic."""
+
+    failure: Failure | None = None
+
+
+@frozen
+class _Converters:
+    key: Converter
+    value: Converter
+    header: Converter
+
+
+class RecordPipeline:
+    """The converters and transforms of one task."""
+
+    def __init__(self, task: TaskName, option: ErrorOption, tolerance: Tolerance, chain: TransformChain) -> None:
+        self._task: Final = task
+        self._option: Final = option
+        self._tolerance: Final = tolerance
+        self._chain: Final = chain
+        self._converters: _Converters
+
+    @classmethod
+    def of(
+        cls, settings: Mapping[str, str], worker: Mapping[str, str], task_id: int, pause: Pause,
+        plugins: Plugins | None = None,
+    ) -> "RecordPipeline":  # fmt: skip
+        """From the configurations of the connector and of its worker, their placeholders replaced."""
+        found = plugins or Plugins()
+        option = ErrorOption.of(settings)
+        task = TaskName(settings.get("name", ""), task_id)
+        made = cls(task, option, Tolerance(option, pause), TransformChain.of(settings, found))
+        made._converters = _Converters(
+            *(_converter(part, settings, worker, found) for part in ("key", "value", "header"))
+        )
+        return made
+
+    def sink(self, record: ConsumerRecord) -> SinkRecord | DeadLetter | Dropped:
+        """What becomes of a record that was read."""
+        found = self._read(record)
+        if isinstance(found, SinkRecord):
+            transformed = self._chain.apply(found, self._tolerance) if self._chain else found
+            if transformed is None:
+                return Dropped()
+            if not isinstance(transformed, Failure):
+                return transformed
+            found = transformed
+        return self._give_up(record, found)
+
+    def source(self, record: SourceRecord) -> ProducerRecord | DeadLetter | Dropped:
+        """What becomes of a record that was polled."""
+        transformed = self._chain.apply(record, self._tolerance) if self._chain else record
+        if transformed is None:
+            return Dropped()
+        found = transformed if isinstance(transformed, Failure) else self._write(transformed)
+        if not isinstance(found, Failure):
+            return found
+        self._log(found, f", where source record is = {record.source_partition} {record.source_offset}")
+        if not self._option.dead_letter_topic:
+            return Dropped(found)
+        return dead_letter(self._salvaged(record), found, self._task, self._option)
+
+    def report(self, record: ConsumerRecord, error: BaseException, class_name: str) -> DeadLetter | Dropped:
+        """What becomes of a record that a sink task gave up."""
+        failure = self._tolerance.failed(Failure(Stage.TASK_PUT, class_name, error))
+        return self._give_up(record, failure)
+
+    def close(self) -> None:
+        """Closes transforms and converters."""
+        self._chain.close()
+        for converter in (self._converters.key, self._converters.value, self._converters.header):
+            converter.close()
+
+    def _read(self, record: ConsumerRecord) -> SinkRecord | Failure:
+        made = self._converters
+        key = self._tolerance.run(
+            Stage.KEY_CONVERTER, made.key.java_name, lambda: made.key.to_connect(record.topic, record.key)
+        )
+        if isinstance(key, Failure):
+            return key
+        value = self._tolerance.run(
+            Stage.VALUE_CONVERTER, made.value.java_name, lambda: made.value.to_connect(record.topic, record.value)
+        )
+        if isinstance(value, Failure):
+            return value
+        if not record.headers:
+            return _sink_record(record, key, value, ())
+        headers = self._tolerance.run(Stage.HEADER_CONVERTER, made.header.java_name, lambda: self._read_headers(record))
+        return headers if isinstance(headers, Failure) else _sink_record(record, key, value, headers)
+
+    def _read_headers(self, record: ConsumerRecord) -> tuple[Header, ...]:
+        read = self._converters.header.to_connect_header
+        found = ((key, read(record.topic, key, data)) for key, data in record.headers)
+        return tuple(Header(key, each.schema, each.value) for key, each in found)
+
+    def _write(self, record: SourceRecord) -> ProducerRecord | Failure:
+        made, topic = self._converters, record.topic
+        headers = self._headers(record)
+        if isinstance(headers, Failure):
+            return headers
+        key = self._tolerance.run(
+            Stage.KEY_CONVERTER, made.key.java_name, lambda: made.key.from_connect(topic, record.key_schema, record.key)
+        )
+        if isinstance(key, Failure):
+            return key
+        value = self._tolerance.run(
+            Stage.VALUE_CONVERTER,
+            made.value.java_name,
+            lambda: made.value.from_connect(topic, record.value_schema, record.value),
+        )
+        if isinstance(value, Failure):
+            return value
+        return ProducerRecord(topic, record.partition, key, value, headers, record.timestamp)
+
+    def _headers(self, record: SourceRecord) -> Headers | Failure:
+        if not record.headers:
+            return ()
+        name = self._converters.header.java_name
+        return self._tolerance.run(Stage.HEADER_CONVERTER, name, lambda: self._write_headers(record))
+
+    def _write_headers(self, record: SourceRecord) -> Headers:
+        write = self._converters.header.from_connect_header
+        return tuple((each.key, write(record.topic, each.key, each.schema, each.value)) for each in record.headers)
+
+    def _give_up(self, record: ConsumerRecord, failure: Failure) -> DeadLetter | Dropped:
+        place = f"{{topic='{record.topic}', partition={record.partition}, offset={record.offset}}}"
+        self._log(failure, f", where consumed record is {place}")
+        if not self._option.dead_letter_topic:
+            return Dropped(failure)
+        return consumed_dead_letter(record, failure, self._task, self._option)
+
+    def _salvaged(self, record: SourceRecord) -> ProducerRecord:
+        key, value = (
+            _salvage(*each) for each in ((record.key_schema, record.key), (record.value_schema, record.value))
+        )
+        return ProducerRecord(self._option.dead_letter_topic, None, key, value, (), record.timestamp)
+
+    def _log(self, failure: Failure, place: str) -> None:
+        if self._option.logged:
+            where = place if self._option.located else ""
+            LOG.error(
+                "Error encountered in task %s. Executing stage '%s' with class '%s'%s: %s",
+                self._task, failure.stage.name, failure.class_name, where, failure.error,
+            )  # fmt: skip
+
+
+def _salvage(schema: Schema | None, value: object) -> bytes | None:
+    """A value of which no converter could make bytes, as something to read."""
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace")
+    try:
+        return writer(schema, WriteOption())(value).encode("utf-8", "replace")
+    except DataError:
+        return java_text(value, schema).encode("utf-8", "replace")
+
+
+def _sink_record(
+    record: ConsumerRecord, key: SchemaAndValue, value: SchemaAndValue, headers: tuple[Header, ...]
+) -> SinkRecord:
+    return SinkRecord(
+        record.topic,
+        record.partition,
+        record.offset,
+        key_schema=key.schema,
+        key=key.value,
+        value_schema=value.schema,
+        value=value.value,
+        timestamp=record.timestamp,
+        timestamp_type=record.timestamp_type,
+        headers=headers,
+    )
+
+
+def _converter(part: str, settings: Mapping[str, str], worker: Mapping[str, str], plugins: Plugins) -> Converter:
+    """The connector's converter with the connector's options, or the worker's with the worker's."""
+    name = f"{part}.converter"
+    owner = settings if settings.get(name) else worker
+    class_name = owner.get(name) or (_DEFAULT_HEADER if part == "header" else None)
+    if class_name is None:
+        raise DataError(f"Neither the connector nor the worker says which {name} to use")
+    converter = plugins.header_converter(class_name) if part == "header" else plugins.converter(class_name)
+    options = prefixed(owner, f"{name}.")
+    options.pop("plugin.version", None)
+    converter.configure(options, is_key=part == "key")
+    return converter

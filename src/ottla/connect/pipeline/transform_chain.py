@@ -1,0 +1,95 @@
+"""The transforms of a connector in their order, each behind its predicate."""
+
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+from ottla.base.frozen import frozen
+from ottla.connect.error import ConnectError
+from ottla.connect.pipeline.tolerance import Failure, Stage, Tolerance
+from ottla.connect.plugin import Plugins
+from ottla.connect.record import ConnectRecord
+from ottla.connect.transform.predicate import Predicate
+from ottla.connect.transform.transform import Transform
+
+R = TypeVar("R", bound=ConnectRecord)
+
+
+@frozen
+class Link:
+    """One transform and for which records it is."""
+
+    transform: Transform
+    class_name: str
+    predicate: Predicate | None
+    negated: bool
+
+    def apply(self, record: R) -> R | None:
+        """The record transformed, or as it was where the predicate says so."""
+        if self.predicate is not None and self.predicate.test(record) == self.negated:
+            return record
+        return self.transform.apply(record)
+
+
+class TransformChain:
+    """All of them."""
+
+    def __init__(self, links: list[Link]) -> None:
+        self._links: Final = links
+
+    @classmethod
+    def of(cls, settings: Mapping[str, str], plugins: Plugins) -> "TransformChain":
+        """From a connector's configuration; `ConnectError` if one cannot be made."""
+        names = [name.strip() for name in settings.get("transforms", "").split(",") if name.strip()]
+        try:
+            return cls([_link(name, settings, plugins) for name in names])
+        except ConnectError as error:
+            raise ConnectError(str(error)) from error
+
+    def __bool__(self) -> bool:
+        return bool(self._links)
+
+    def apply(self, record: R, tolerance: Tolerance) -> R | Failure | None:
+        """The record behind the last of them; None if one dropped it."""
+        current = record
+        for link in self._links:
+            found = tolerance.run(Stage.TRANSFORMATION, link.class_name, lambda link=link, at=current: link.apply(at))  # type: ignore[misc]
+            if found is None or isinstance(found, Failure):
+                return found
+            current = found
+        return current
+
+    def close(self) -> None:
+        """Closes them."""
+        for link in self._links:
+            link.transform.close()
+            if link.predicate is not None:
+                link.predicate.close()
+
+
+def _link(name: str, settings: Mapping[str, str], plugins: Plugins) -> Link:
+    given = prefixed(settings, f"transforms.{name}.")
+    type_name = given.pop("type", None)
+    if type_name is None:
+        raise ConnectError(f"transforms.{name}.type is missing: it names the class of the transform")
+    asked, negated = given.pop("predicate", None), given.pop("negate", "false")
+    given.pop("plugin.version", None)
+    transform = plugins.transform(type_name)
+    transform.configure(given)
+    predicate = None if asked is None else _predicate(asked.strip(), settings, plugins)
+    return Link(transform, plugins.class_name(transform), predicate, negated.strip().lower() == "true")
+
+
+def _predicate(name: str, settings: Mapping[str, str], plugins: Plugins) -> Predicate:
+    given = prefixed(settings, f"predicates.{name}.")
+    type_name = given.pop("type", None)
+    given.pop("plugin.version", None)
+    if type_name is None:
+        raise ConnectError(f"There is no predicate {name}: predicates.{name}.type is missing")
+    predicate = plugins.predicate(type_name)
+    predicate.configure(given)
+    return predicate
+
+
+def prefixed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The settings with a prefix, without it."""
+    return {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}

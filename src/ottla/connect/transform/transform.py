@@ -1,0 +1,98 @@
+"""What a transform is: a function of a record, with settings. Own ones are subclasses, named `module:Class`.
+
+Most of Kafka's come in two forms, for the key and for the value; a `Side` says which one a transform works on.
+"""
+
+import enum
+from collections.abc import Mapping
+from typing import ClassVar, Final, TypeVar
+
+from ottla.connect.config.definition import ConfigDef
+from ottla.connect.data.schema import Schema
+from ottla.connect.data.struct import Struct, java_class
+from ottla.connect.error import DataError
+from ottla.connect.record import ConnectRecord
+
+R = TypeVar("R", bound=ConnectRecord)
+
+
+class Transform:
+    """One step of a chain."""
+
+    java_name: str = ""
+    """The class that errors name; a transform in Python has `module.Class`."""
+    version: ClassVar[str] = "4.3.1"
+    config_def: ClassVar[ConfigDef] = ConfigDef()
+
+    def configure(self, given: Mapping[str, str]) -> None:
+        """Takes its settings, without the prefix `transforms.ALIAS.`; `InvalidConfigError` if they cannot be used."""
+        self.config_def.parse(given)
+
+    def apply(self, record: R) -> R | None:
+        """The changed record; None drops it."""
+        raise AssertionError(f"{type(self).__name__} has no apply")
+
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+
+class Side(enum.Enum):
+    """The half of a record that a transform changes."""
+
+    KEY = "Key"
+    VALUE = "Value"
+
+
+class SidedTransform(Transform):
+    """A transform of the key or the value."""
+
+    def __init__(self, side: Side) -> None:
+        self._side: Final = side
+        self.java_name = f"org.apache.kafka.connect.transforms.{type(self).__name__}${side.value}"
+
+    def schema_of(self, record: ConnectRecord) -> Schema | None:
+        """The schema on its side."""
+        return record.key_schema if self._side is Side.KEY else record.value_schema
+
+    def value_of(self, record: ConnectRecord) -> object:
+        """The value on its side."""
+        return record.key if self._side is Side.KEY else record.value
+
+    def updated(self, record: R, schema: Schema | None, value: object) -> R:
+        """The record with another schema and value on its side."""
+        if self._side is Side.KEY:
+            return record.replace(key_schema=schema, key=value)
+        return record.replace(value_schema=schema, value=value)
+
+
+def require_map(value: object, purpose: str) -> dict[str, object]:
+    """The value as a map; `DataError` if it is none."""
+    if not isinstance(value, dict):
+        found = java_class(value)
+        raise DataError(f"Only Map objects supported in absence of schema for [{purpose}], found: {found}")
+    return value
+
+
+def require_struct(value: object, purpose: str, schema: Schema | None = None) -> Struct:
+    """The value as a struct; `DataError` if it is none. The schema tells the width of a number in the message."""
+    if not isinstance(value, Struct):
+        raise DataError(f"Only Struct objects supported for [{purpose}], found: {java_class(value, schema)}")
+    return value
+
+
+def field_value(struct: Struct, name: str, *, replace_null: bool) -> object:
+    """A field's value; a null gives way to the default if asked for."""
+    return struct.get(name) if replace_null else struct.get_without_default(name)
+
+
+class SchemaMemory(dict[Schema, Schema]):
+    """Schemas that a transform made, by what it made them from; the oldest leave when there are too many."""
+
+    LIMIT = 256
+
+    def keep(self, source: Schema, made: Schema) -> Schema:
+        """Remembers and returns it."""
+        if len(self) >= self.LIMIT:
+            del self[next(iter(self))]
+        self[source] = made
+        return made

@@ -1,0 +1,1 @@
+"""Questions to Kafka Connect's own classes, and their answers: transforms, converters, definitions of settings."""
