@@ -7,9 +7,12 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from ottla.cli.kafka.configs import main as configs
+from ottla.protocol.errors import ErrorCode
+from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from tests.clients.client import confluent
 from tests.clients.topic import create
 from tests.kafka.server import Server
+from tests.kafka.wire import Wire
 
 pytestmark = pytest.mark.client(confluent.NAME)
 RATE = 500_000
@@ -27,9 +30,9 @@ def limited(server: Server) -> Iterator[None]:
     _alter(server, "--delete-config", ",".join(quotas))
 
 
-def _alter(server: Server, *change: str) -> None:
-    entity = ("--entity-type", "clients", "--entity-name", "limited")
-    assert configs(["--bootstrap-server", server.bootstrap, "--alter", *entity, *change]) == 0
+def _alter(server: Server, *change: str, entity: str = "--entity-name=limited") -> None:
+    who = ("--entity-type", "clients", entity)
+    assert configs(["--bootstrap-server", server.bootstrap, "--alter", *who, *change]) == 0
 
 
 def write(server: Server, topic: str, client_id: str) -> list[float]:
@@ -74,3 +77,25 @@ def test_quotas_slow_the_one_they_name(server: Server, topic: str) -> None:
     assert any(wait > 0 for wait in write(server, topic, "limited"))
     assert write(server, topic, "bystander") == []
     read(server, topic, "limited")
+
+
+@pytest.mark.parametrize(("version", "code"), [(4, ErrorCode.NONE), (7, ErrorCode.THROTTLING_QUOTA_EXCEEDED)])
+def test_topics_come_no_faster_than_the_quota_says(server: Server, topic: str, version: int, code: int) -> None:
+    """controller_mutation_rate: an overdrawn client is told to wait, and refused in versions that know of the quota"""
+    _alter(server, "--add-config", "controller_mutation_rate=1", entity="--entity-default")
+    try:
+        large, small = create_topics(f"{topic}-large", 100), create_topics(f"{topic}-small", 1)
+        # The connection of the first is not read from for a while, so the second comes over another one.
+        with Wire(("127.0.0.1", server.port)) as first, Wire(("127.0.0.1", server.port)) as second:
+            first.ask(large, version)
+            answer = second.ask(small, version)
+        assert isinstance(answer, CreateTopicsResponse)
+        assert answer.topics[0].error_code == code
+        assert answer.throttle_time_ms > 0
+    finally:
+        _alter(server, "--delete-config", "controller_mutation_rate", entity="--entity-default")
+
+
+def create_topics(name: str, partitions: int) -> CreateTopicsRequest:
+    topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
+    return CreateTopicsRequest(topics=[topic], timeout_ms=30_000)

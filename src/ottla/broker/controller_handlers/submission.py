@@ -5,19 +5,24 @@ Not a handler itself: those whose call is an operation of the controller, or a m
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ottla.broker.node.controller_parts import ControllerParts
+from ottla.broker.quota.mutation_quota import MutationCharge
 from ottla.broker.request.forwarded_request import ForwardedContext
 from ottla.broker.request.refusal import refuse
 from ottla.broker.request.request_context import RequestContext
 from ottla.metadata.controller.answer import Answer
-from ottla.metadata.controller.context import Caller
+from ottla.metadata.controller.context import Caller, unlimited
+from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import ApiError, NotControllerError
 
 Completion = Callable[[Any], Any]
 """From the controller's response to the client's."""
+
+_STRICT_QUOTA_SINCE: Final = {ApiKey.CREATE_TOPICS: 6, ApiKey.CREATE_PARTITIONS: 3, ApiKey.DELETE_TOPICS: 5}
+"""The calls that `controller_mutation_rate` is for: from this version on they are refused where it is overdrawn."""
 
 
 def submit(parts: ControllerParts, context: RequestContext, request: Request) -> None:
@@ -27,9 +32,16 @@ def submit(parts: ControllerParts, context: RequestContext, request: Request) ->
 
 def answer_with(complete: Completion, parts: ControllerParts, context: RequestContext, request: Request) -> None:
     """As `submit`, with something done to the controller's response before it leaves."""
+    account = None
+    if context.api in _STRICT_QUOTA_SINCE:
+        is_strict = context.version >= _STRICT_QUOTA_SINCE[context.api]
+        user = context.principal.partition(":")[2]
+        account = parts.mutation_quotas.account(user, context.client_id, is_strict=is_strict)
+        complete = partial(_completed, complete, account)
     caller = Caller(
         api_version=context.version,
         principal=context.principal,
+        mutation_quota=unlimited if account is None else account.charge,
         through_broker=isinstance(context, ForwardedContext),
     )
     answer = parts.controller.submit(request, caller)
@@ -43,6 +55,13 @@ def ask_quorum(parts: ControllerParts, context: RequestContext, request: Request
 
 def _as_it_is(response: Any) -> Any:
     return response
+
+
+def _completed(complete: Completion, account: MutationCharge, response: Any) -> Any:
+    """The client's response, which says how long to wait before the next change."""
+    completed = complete(response)
+    completed.throttle_time_ms = max(completed.throttle_time_ms, account.wait_ms)
+    return completed
 
 
 def _given(complete: Completion, context: RequestContext, request: Request, answer: Answer) -> None:

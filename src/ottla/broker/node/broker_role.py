@@ -44,7 +44,7 @@ from ottla.broker.node.stray_log import StrayLogs
 from ottla.broker.node.topic_metric import TopicMetrics
 from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.quorum_member import QuorumMember
-from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
+from ottla.broker.quota.client_quota import ClientQuotas, quota_windows
 from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.request.auto_topic import AutoTopicCreator
@@ -273,7 +273,7 @@ class BrokerRole:
         # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
         # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:
         coordinators = parts.coordinators
-        quotas = ClientQuotas(_quota_windows(around.config), around.clock, around.metrics)
+        quotas = ClientQuotas(quota_windows(around.config), around.clock, around.metrics)
         for listener in (
             self.metadata,  # Clients see the cluster as it was, as they do on any broker that lags.
             self._dynamic,  # Settings stay what they were.
@@ -419,10 +419,3 @@ async def _applied(replicas: ReplicaManager, offset: int) -> None:
     applied = asyncio.Event()
     replicas.when_applied(offset, applied.set)
     await applied.wait()
-
-
-def _quota_windows(config: ServerConfig) -> QuotaWindows:
-    return QuotaWindows(
-        quota_window_num=config.integer("quota.window.num"),
-        quota_window_size_seconds=config.integer("quota.window.size.seconds"),
-    )

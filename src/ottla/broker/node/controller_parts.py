@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ottla.broker.quorum.controller_driver import ControllerDriver
     from ottla.broker.quorum.metadata_publisher import MetadataPublisher
     from ottla.broker.quorum.raft_driver import RaftDriver
+    from ottla.broker.quota.mutation_quota import MutationQuotas
     from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
     from ottla.broker.request.pipeline import Pipeline
 
@@ -38,5 +39,6 @@ class ControllerParts:
     schema: "BrokerConfigSchema"
     metrics: "MetricRegistry"
     api_versions: "ApiVersionsAnswer"
+    mutation_quotas: "MutationQuotas"
     pipeline: "Pipeline | None" = None
     """What serves the controller listener, so that the Envelope handler can hand on what was inside."""

@@ -19,6 +19,8 @@ from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.broker.quorum.quorum_port import QuorumPort
+from ottla.broker.quota.client_quota import quota_windows
+from ottla.broker.quota.mutation_quota import MutationQuotas
 from ottla.broker.request.api_table import CONTROLLER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.request.pipeline import Pipeline
@@ -54,6 +56,9 @@ class ControllerRole:
 
         self.driver = ControllerDriver(make, member.raft, member.metadata.loader, around.steady_clock, config.node_id)
         member.metadata.controller = self.driver
+        quotas = MutationQuotas(quota_windows(config), around.clock)
+        # A fault does not end the node: clients are held to what they were.
+        member.metadata.add_listener(quotas)
         parts = ControllerParts(
             node_id=config.node_id,
             cluster_id=around.cluster_id,
@@ -67,6 +72,7 @@ class ControllerRole:
             schema=schema,
             metrics=around.metrics,
             api_versions=ApiVersionsAnswer(CONTROLLER_SERVED),
+            mutation_quotas=quotas,
         )
         self.pipeline = parts.pipeline = Pipeline(parts, CONTROLLER_SERVED, around.metrics, around.loop.time)
 

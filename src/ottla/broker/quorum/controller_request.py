@@ -128,6 +128,9 @@ class Forwarding:
         context = self._context
         if isinstance(answer, Response):
             context.answer(answer)
+            wait_ms: int = getattr(answer, "throttle_time_ms", 0)
+            if wait_ms:
+                context.connection.throttle(wait_ms)
             return
         if answer.code == ErrorCode.UNSUPPORTED_VERSION:
             # The controller is older than the client believes: a new connection asks for the versions again.

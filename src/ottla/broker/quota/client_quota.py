@@ -14,6 +14,7 @@ from immutables import Map
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.base.metric import MetricKind, MetricRegistry, Samples
+from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.quota.bucket import Bucket
 from ottla.broker.quota.precedence import Share, applied
 from ottla.metadata.image.client_quota import QuotaEntity, Quotas
@@ -42,6 +43,14 @@ class QuotaWindows:
 
     quota_window_num: int = 11
     quota_window_size_seconds: int = 1
+
+
+def quota_windows(config: ServerConfig) -> QuotaWindows:
+    """The windows of a node's config."""
+    return QuotaWindows(
+        quota_window_num=config.integer("quota.window.num"),
+        quota_window_size_seconds=config.integer("quota.window.size.seconds"),
+    )
 
 
 class Entitlement(NamedTuple):

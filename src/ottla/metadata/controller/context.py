@@ -29,7 +29,7 @@ MIN_IN_SYNC_REPLICAS: Final = "min.insync.replicas"
 UNCLEAN_LEADER_ELECTION_ENABLE: Final = "unclean.leader.election.enable"
 
 
-def _unlimited(partitions: int) -> None:
+def unlimited(partitions: int) -> None:
     """The quota of those who have none."""
 
 
@@ -41,7 +41,7 @@ class Caller:
     principal: str = "User:ANONYMOUS"
     describable_topics: Collection[str] | None = None
     """The topics whose configs the caller may see; None for all."""
-    mutation_quota: Callable[[int], None] = field(default=_unlimited)
+    mutation_quota: Callable[[int], None] = field(default=unlimited)
     """Charged with the number of partitions to create or delete; raises `ThrottlingQuotaExceededError`."""
     through_broker: bool = True
     """Whether a broker, which checked the request against its own state, forwarded it."""
