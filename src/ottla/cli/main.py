@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "schemas": Command("ottla.cli.commands.schemas", "list, show, check, register and compare schemas in a registry"),
     "registry": Command("ottla.cli.commands.registry", "run a schema registry for Confluent's clients"),
     "rest": Command("ottla.cli.commands.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
+    "pipelines": Command("ottla.cli.commands.pipelines", "run pipelines on Spark, and tell them what is wanted"),
     "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
     "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }

@@ -74,6 +74,7 @@ class PipelineStatus:
         try:
             fields = json.loads(value)
             fields["state"] = State(fields["state"])
+            fields["parts"] = tuple(fields.get("parts", ()))
             known = {key: found for key, found in fields.items() if key in cls.__annotations__}
             return cls(**known)
         except (ValueError, KeyError, TypeError) as error:

@@ -43,6 +43,6 @@ def test_what_makes_no_sense_is_refused_by_field(name: str, value: bytes, words:
 
 
 def test_a_status_is_read_as_it_was_written_and_newer_fields_are_passed_over() -> None:
-    status = PipelineStatus(state=State.FAILED, version=2, trace="no", progress={"rows": 1}, parts=[{"id": 0}])
+    status = PipelineStatus(state=State.FAILED, version=2, trace="no", progress={"rows": 1}, parts=({"id": 0},))
     assert PipelineStatus.from_json(status.to_json()) == status
     assert PipelineStatus.from_json(b'{"state": "running", "colour": "red"}').state is State.RUNNING

@@ -1,0 +1,1 @@
+"""`ottla pipelines`: its actions."""

@@ -1,0 +1,1 @@
+"""A pipeline from topics to topics, by columns."""

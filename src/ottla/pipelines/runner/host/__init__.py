@@ -1,0 +1,1 @@
+"""A runner: a Spark driver that hosts the streaming queries of many pipelines."""

@@ -1,0 +1,72 @@
+"""What a kind of pipeline has to provide, and how one is found by its name.
+
+A kind is a module of ours, an entry point of the group `ottla.pipelines`, or `module:Class` for anybody's own.
+"""
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ottla.base.errors import OttlaError
+from ottla.base.frozen import frozen
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+ENTRY_POINTS: Final = "ottla.pipelines"
+_BUILT_IN: Final = {"copy": "ottla.pipelines.copy.kind:CopyKind"}
+
+
+class InvalidDefinitionError(OttlaError):
+    """A definition that will never work; the pipeline is given up until it is changed."""
+
+
+@frozen(kw_only=True)
+class Place:
+    """Where one pipeline runs."""
+
+    name: str
+    definition: Mapping[str, Any]
+    checkpoint: Path
+    """The directory that is this query's alone."""
+    cluster: Mapping[str, str]
+    """Settings of the Kafka clients, `bootstrap.servers` and security among them: options `kafka.<setting>`."""
+    trigger: str
+    """How often to look for new records, as `DataStreamWriter.trigger(processingTime=…)` takes it."""
+
+    def cluster_options(self, settings: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The cluster as options of `format("ottla")`; `settings` count before the place's own."""
+        return {f"kafka.{name}": value for name, value in {**self.cluster, **(settings or {})}.items()}
+
+
+class Kind(Protocol):
+    """A kind of pipeline; made once for each start of a query."""
+
+    def check(self, definition: Mapping[str, Any]) -> None:
+        """Raises `InvalidDefinitionError`."""
+
+    def start(self, spark: "SparkSession", place: Place) -> "StreamingQuery":
+        """Starts the query; it writes its checkpoint to `place.checkpoint`."""
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of this name; `InvalidDefinitionError` if there is none.
+
+    >>> kind_of("nonsense")
+    Traceback (most recent call last):
+    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are copy
+    """
+    known = dict(_BUILT_IN)
+    known |= {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}
+    target = known.get(name, name)
+    module, colon, attribute = target.partition(":")
+    if not colon:
+        raise InvalidDefinitionError(f"there is no kind of pipeline {name!r}; there are {', '.join(sorted(known))}")
+    try:
+        kind: Kind = getattr(importlib.import_module(module), attribute)()
+    except (ImportError, AttributeError) as error:
+        raise InvalidDefinitionError(f"the kind of pipeline {name!r} can't be loaded: {error}") from None
+    return kind
