@@ -114,6 +114,7 @@ spark: $(VENV)/.connect  ## pipelines on Spark in their long form: KILLS=30 kill
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors
+	mvn --quiet --file tests/vectors/streams/java/pom.xml compile exec:java -Dexec.args=tests/vectors/streams
 
 connect-vectors: $(VENV)/.built  ## asks Apache Kafka Connect's own classes what tests/vectors/connect asks (needs Java and Maven)
 	$(BIN)/python -m tests.vectors.connect build/connect-cases.jsonl

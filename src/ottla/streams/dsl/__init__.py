@@ -1,0 +1,1 @@
+"""The DSL: streams, tables and what can be done with them."""

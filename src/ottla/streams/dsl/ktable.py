@@ -1,0 +1,211 @@
+"""KTable: the latest value of each key, and everything that can be done with it. Method by method Kafka Streams'
+KTable.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Generic, cast, overload
+
+from ottla.streams.dsl.foreign_key import ForeignKeyJoin, join_by_foreign_key
+from ottla.streams.dsl.function import with_key
+from ottla.streams.dsl.grouped_table import KGroupedTable
+from ottla.streams.dsl.materialize import Store, materialized
+from ottla.streams.dsl.step import Step, processor_node
+from ottla.streams.dsl.suppression import suppressed_table
+from ottla.streams.dsl.table_join import join_tables
+from ottla.streams.engine.operator.aggregate import RegroupDefinition
+from ottla.streams.engine.operator.stateless import MapKey, ToStream
+from ottla.streams.engine.operator.table import FilterDefinition, MapDefinition, TableDefinition
+from ottla.streams.engine.operator.table_join import Side
+from ottla.streams.option import Grouped, Materialized, Named, Suppressed, TableJoined, name_of
+from ottla.streams.processor import KOut, VOut
+from ottla.streams.record import K, T, V
+from ottla.streams.serde import Serde
+
+
+class KTable(Generic[K, V]):
+    """A table: each record is an update of its key, None deletes."""
+
+    def __init__(self, step: Step, definition: TableDefinition, queryable_store_name: str | None) -> None:
+        self.step = step
+        self.definition = definition
+        self.queryable_store_name = queryable_store_name
+
+    @classmethod
+    def of_definition(cls, parent: Step, name: str, definition: TableDefinition, store: Store) -> "KTable[K, V]":
+        """The table of a new node below `parent`, with a store of its own."""
+        stores = _OwnStore(definition)
+        node = processor_node(name, definition.make, stores)  # type: ignore[arg-type]  # read when it is written
+        node.output_versioned = store.is_versioned
+        parent.graph.add(parent.node, node)
+        step = replace(parent, node=node, name=name, key_serde=store.spec.key_serde, value_serde=store.spec.value_serde)
+        return cls(step, definition, store.spec.name if store.is_named else None)
+
+    def with_key_serde(self, serde: Serde[Any] | None) -> "KTable[K, V]":
+        """The same table with another serde of keys: a windowed one."""
+        return KTable(replace(self.step, key_serde=serde), self.definition, self.queryable_store_name)
+
+    def filter(
+        self,
+        predicate: Callable[[K, V], Any],
+        named: Named | None = None,
+        materialized_as: "Materialized[K, V] | None" = None,
+    ) -> "KTable[K, V]":
+        """The rows that the predicate accepts."""
+        definition = FilterDefinition(None, (self.definition,), predicate=predicate)
+        return self._mapped(definition, "KTABLE-FILTER-", named, materialized_as)
+
+    def filter_not(
+        self,
+        predicate: Callable[[K, V], Any],
+        named: Named | None = None,
+        materialized_as: "Materialized[K, V] | None" = None,
+    ) -> "KTable[K, V]":
+        """The rows that the predicate does not accept."""
+        definition = FilterDefinition(None, (self.definition,), predicate=predicate, negated=True)
+        return self._mapped(definition, "KTABLE-FILTER-", named, materialized_as)
+
+    @overload
+    def map_values(
+        self,
+        mapper: Callable[[V], T],
+        named: Named | None = None,
+        materialized_as: "Materialized[K, T] | None" = None,
+    ) -> "KTable[K, T]": ...
+
+    @overload
+    def map_values(
+        self,
+        mapper: Callable[[K, V], T],
+        named: Named | None = None,
+        materialized_as: "Materialized[K, T] | None" = None,
+    ) -> "KTable[K, T]": ...
+
+    def map_values(
+        self,
+        mapper: Callable[..., T],
+        named: Named | None = None,
+        materialized_as: "Materialized[K, T] | None" = None,
+    ) -> "KTable[K, T]":
+        """Other values; the mapper takes the value, or key and value."""
+        definition = MapDefinition(None, (self.definition,), mapper=with_key(mapper))
+        table = self._mapped(definition, "KTABLE-MAPVALUES-", named, materialized_as)
+        given = None if materialized_as is None else materialized_as.value_serde
+        step = replace(table.step, value_serde=given)
+        return KTable(step, table.definition, table.queryable_store_name)
+
+    def to_stream(self, key_mapper: Callable[[K, V], T] | None = None, named: Named | None = None) -> Any:
+        """The table's updates as a stream of records; with a mapper under another key."""
+        from ottla.streams.dsl.kstream import KStream
+
+        graph = self.step.graph
+        name = graph.name_or(name_of(named), "KTABLE-TOSTREAM-")
+        node = graph.add(self.step.node, processor_node(name, ToStream))
+        step = replace(self.step, node=node, name=name)
+        if key_mapper is None:
+            return KStream[K, V](step)
+        mapper = key_mapper
+        name = graph.processor_name("KSTREAM-KEY-SELECT-")
+        node = graph.add(node, processor_node(name, lambda: MapKey(mapper)))
+        return KStream[T, V](replace(step, node=node, name=name, key_serde=None), repartition_required=True)
+
+    def suppress(self, suppressed: Suppressed) -> "KTable[K, V]":
+        """Holds updates back."""
+        step, definition = suppressed_table(self.step, self.definition, suppressed)
+        return KTable(step, definition, None)
+
+    def group_by(
+        self, selector: Callable[[K, V], tuple[KOut, VOut]], grouped: "Grouped[KOut, VOut] | None" = None
+    ) -> "KGroupedTable[KOut, VOut]":
+        """The rows under other keys, to be aggregated: each update undoes the old row and adds the new one."""
+        given = grouped or Grouped()
+        graph = self.step.graph
+        name = graph.name_or(given.name, "KTABLE-SELECT-")
+        definition = RegroupDefinition(None, (self.definition,), mapper=selector)
+        node = processor_node(name, definition.make)
+        graph.add(self.step.node, node)
+        graph.uses_versions(node, self.step.node, definition)
+        self.definition.enable_old(force=True)
+        step = replace(self.step, node=node, name=name, key_serde=given.key_serde, value_serde=given.value_serde)
+        return KGroupedTable(step, given.name)
+
+    def join(
+        self,
+        other: "KTable[Any, Any]",
+        *arguments: Any,
+        foreign_key: Callable[..., Any] | None = None,
+    ) -> "KTable[K, Any]":
+        """Inner join: `join(table, joiner[, Named][, Materialized])`, by `foreign_key(value)` if one is given.
+
+        The extractor may stand before the joiner as well, as in Kafka Streams.
+        """
+        return self._join(other, arguments, foreign_key, Side.INNER)
+
+    def left_join(
+        self,
+        other: "KTable[Any, Any]",
+        *arguments: Any,
+        foreign_key: Callable[..., Any] | None = None,
+    ) -> "KTable[K, Any]":
+        """Left join, with the same arguments: rows without a partner meet None."""
+        return self._join(other, arguments, foreign_key, Side.LEFT)
+
+    def outer_join(self, other: "KTable[K, T]", *arguments: Any) -> "KTable[K, Any]":
+        """Outer join: rows of both sides without a partner meet None."""
+        return self._join(other, arguments, None, Side.OUTER)
+
+    def _join(
+        self, other: "KTable[Any, Any]", arguments: tuple[Any, ...], extractor: Any, side: Side
+    ) -> "KTable[K, Any]":
+        functions = [argument for argument in arguments if callable(argument)]
+        named = next((one.name for one in arguments if isinstance(one, (Named, TableJoined))), None)
+        given = next((one for one in arguments if isinstance(one, Materialized)), None)
+        if len(functions) == 2:
+            extractor = functions[0]
+        pair = ((self.step, self.definition), (other.step, other.definition))
+        if extractor is not None:
+            fk = ForeignKeyJoin(with_key(extractor), functions[-1], named, given, left=side is Side.LEFT)
+            step, definition, store = join_by_foreign_key(*pair, fk)
+            return cast("KTable[K, Any]", KTable.of_definition(step, step.name, definition, store))
+        joined_step, merged, name = join_tables(*pair, functions[-1], side, (named, given))
+        return KTable(joined_step, merged, name)
+
+    def _mapped(
+        self,
+        definition: FilterDefinition | MapDefinition,
+        prefix: str,
+        named: Named | None,
+        given: "Materialized[Any, Any] | None",
+    ) -> "KTable[K, Any]":
+        graph, step = self.step.graph, self.step
+        queryable = None
+        is_versioned: bool | None = None
+        if given is not None:
+            store = materialized(graph, given, prefix, (step.key_serde, step.value_serde))
+            is_versioned = store.is_versioned
+            step = replace(step, key_serde=store.spec.key_serde, value_serde=store.spec.value_serde)
+            if store.is_named:
+                if isinstance(definition, MapDefinition):
+                    store = replace(store, spec=replace(store.spec, value_serde=given.value_serde))
+                definition.store, queryable = store.spec, store.spec.name
+        name = graph.name_or(name_of(named), prefix)
+        node = processor_node(name, definition.make, _OwnStore(definition))  # type: ignore[arg-type]  # as above
+        node.output_versioned = is_versioned
+        graph.add(step.node, node)
+        if isinstance(definition, FilterDefinition):
+            definition.send_old = self.definition.enable_old(force=False)
+            graph.uses_versions(node, self.step.node, definition)
+        return KTable(replace(step, node=node, name=name), definition, queryable)
+
+
+class _OwnStore:
+    """The store of a definition, as it is when the topology is written: looking into a table may add it until then."""
+
+    def __init__(self, definition: TableDefinition) -> None:
+        self._definition = definition
+
+    def __iter__(self) -> Any:
+        return iter([self._definition.store] if self._definition.store is not None else [])
+
+    def __bool__(self) -> bool:
+        return True

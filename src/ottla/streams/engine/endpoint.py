@@ -1,0 +1,86 @@
+"""The two ends of a task: decoding what comes from topics, and encoding what goes to them."""
+
+from typing import Any
+
+from ottla.streams.engine.context import TaskState
+from ottla.streams.engine.error_handler import InputRecord, OutputRecord
+from ottla.streams.engine.extractor import ConsumedRecord, TimestampExtractor, fail_on_invalid_timestamp
+from ottla.streams.engine.operator.operator import Operator, OperatorContext
+from ottla.streams.engine.store.spec import SerdeRole
+from ottla.streams.engine.topology import SinkNode, SourceNode
+from ottla.streams.errors import RecordDecodeError, RecordEncodeError, StreamsError
+from ottla.streams.record import Headers
+from ottla.streams.serde import Serde
+
+
+class Source(Operator):
+    """Decodes records and finds their time."""
+
+    def __init__(self, node: SourceNode, state: TaskState) -> None:
+        self.node = node
+        self._key = node.key_serde or state.default_serde(SerdeRole.KEY)
+        self._value = node.value_serde or state.default_serde(SerdeRole.VALUE)
+        self._extractor: TimestampExtractor | None = node.timestamp_extractor or state.configuration.get(
+            "default.timestamp.extractor"
+        )
+
+    def decoded(self, record: InputRecord) -> tuple[Any, Any]:
+        """Key and value."""
+        topic, headers = record.topic, record.headers
+        return _decode(self._key, topic, headers, record.key), _decode(self._value, topic, headers, record.value)
+
+    def time_of(self, record: InputRecord, pair: tuple[Any, Any], partition_time: int) -> int:
+        """The record's time; negative: it is left out."""
+        if self._extractor is None and record.timestamp >= 0:
+            return record.timestamp
+        consumed = ConsumedRecord(
+            record.topic, record.partition, record.offset, record.timestamp, *pair, record.headers
+        )
+        return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
+
+
+class Sink(Operator):
+    """Encodes records and writes them."""
+
+    def __init__(self, node: SinkNode, state: TaskState, internal_topics: dict[str, str]) -> None:
+        self._node = node
+        self._state = state
+        self._internal = internal_topics
+        self._key = node.key_serde or state.default_serde(SerdeRole.KEY)
+        self._value = node.value_serde or state.default_serde(SerdeRole.VALUE)
+
+    def open(self, context: OperatorContext) -> None:
+        """Finds out the topic, if it is always the same."""
+        topic = self._node.topic
+        self._topic = self._internal.get(topic, topic) if isinstance(topic, str) else None
+
+    def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
+        """Writes a record; a negative time cannot be written."""
+        topic = self._topic
+        if topic is None:
+            assert not isinstance(self._node.topic, str)
+            topic = self._node.topic(key, value, self._state.metadata)
+        if timestamp < 0:
+            raise StreamsError(f"{self._node.name} cannot write a record with the negative timestamp {timestamp}")
+        raw_key = _encode(self._key, topic, headers, key)
+        raw_value = _encode(self._value, topic, headers, value)
+        partition = None
+        if self._node.partitioner is not None:
+            partition = self._node.partitioner(topic, key, value, self._state.host.partition_count(topic))
+        self._state.host.send(OutputRecord(topic, raw_key, raw_value, timestamp, headers, partition))
+
+
+def _decode(serde: Serde[Any] | None, topic: str, headers: Headers, data: bytes | None) -> Any:
+    if data is None:
+        return None
+    if serde is None:
+        raise RecordDecodeError(f"no serde for {topic}: name one with Consumed.with_, or set default.key.serde")
+    return serde.deserialize(topic, headers, data)
+
+
+def _encode(serde: Serde[Any] | None, topic: str, headers: Headers, value: Any) -> bytes | None:
+    if value is None:
+        return None
+    if serde is None:
+        raise RecordEncodeError(f"no serde for {topic}: name one with Produced.with_, or set default.key.serde")
+    return serde.serialize(topic, headers, value)

@@ -1,0 +1,97 @@
+"""What happens to a record that cannot be decoded, processed or written: the task stops, or goes on without it.
+
+A handler is a function `(context, error)` that answers with `resume` or `fail`, each with records for other
+topics. With `errors.dead.letter.queue.topic.name` the two built-in ones send the source record there, with Kafka
+Streams' headers.
+"""
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from ottla.client.record import Header
+from ottla.streams.record import Headers
+
+DEAD_LETTER_TOPIC: Final = "errors.dead.letter.queue.topic.name"
+_PREFIX: Final = "__streams.errors."
+
+
+class InputRecord(NamedTuple):
+    """A record as it came from its topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+
+
+class OutputRecord(NamedTuple):
+    """A record on its way to a topic; without a partition its key decides."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    headers: Headers = ()
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorContext:
+    """Where the error happened: the source record, the node and the task."""
+
+    source: InputRecord | None
+    node: str
+    task_id: str
+    dead_letter_topic: str | None
+
+
+class ErrorResponse(NamedTuple):
+    """Whether the task goes on, and what else it writes."""
+
+    resumes: bool
+    dead_letters: tuple[OutputRecord, ...] = ()
+
+    @classmethod
+    def resume(cls, *dead_letters: OutputRecord) -> "ErrorResponse":
+        """The task goes on without the record."""
+        return cls(True, dead_letters)
+
+    @classmethod
+    def fail(cls, *dead_letters: OutputRecord) -> "ErrorResponse":
+        """The task stops."""
+        return cls(False, dead_letters)
+
+
+ErrorHandler: TypeAlias = Callable[[ErrorContext, Exception], ErrorResponse]
+
+
+def log_and_fail(context: ErrorContext, error: Exception) -> ErrorResponse:
+    """The task stops."""
+    return ErrorResponse.fail(*_dead_letters(context, error))
+
+
+def log_and_continue(context: ErrorContext, error: Exception) -> ErrorResponse:
+    """The task goes on without the record, which is counted as dropped."""
+    return ErrorResponse.resume(*_dead_letters(context, error))
+
+
+def _dead_letters(context: ErrorContext, error: Exception) -> list[OutputRecord]:
+    source = context.source
+    if context.dead_letter_topic is None or source is None:
+        return []
+    said = (
+        ("exception", f"{type(error).__module__}.{type(error).__qualname__}"),
+        ("stacktrace", "".join(traceback.format_exception(error))),
+        ("message", str(error)),
+        ("topic", source.topic),
+        ("partition", str(source.partition)),
+        ("offset", str(source.offset)),
+    )
+    headers: list[Header] = [(_PREFIX + name, text.encode()) for name, text in said]
+    timestamp = max(source.timestamp, 0)
+    return [OutputRecord(context.dead_letter_topic, source.key, source.value, timestamp, headers)]

@@ -1,0 +1,1 @@
+"""Operators: what nodes do with records."""

@@ -1,0 +1,84 @@
+"""Suppression: holds a table's updates back until their window closes, or for a time, and then sends the latest one.
+
+An update of a closed window is dropped before it is buffered. Time is stream time: nothing leaves by the clock.
+"""
+
+from typing import Any
+
+from ottla.streams.engine.operator.operator import Operator, OperatorContext
+from ottla.streams.engine.operator.table import Getter, TableDefinition, View
+from ottla.streams.engine.store.buffer import Waiting
+from ottla.streams.engine.store.spec import StoreSpec
+from ottla.streams.errors import StreamsError
+from ottla.streams.record import Change, Headers
+
+
+class SuppressDefinition(TableDefinition):
+    """What is held back, for how long, and how much of it."""
+
+    def __init__(self, parent: TableDefinition, buffer: StoreSpec, *, wait_ms: int, until_close: bool) -> None:
+        super().__init__(None, (parent,))
+        self.buffer = buffer
+        self.wait_ms = wait_ms
+        self.until_close = until_close
+        self.records_max: int | None = None
+        self.bytes_max: int | None = None
+        self.emits_when_full = True
+
+    def make(self) -> Operator:
+        """The operator of a task."""
+        return Suppress(self)
+
+    def computed_view(self) -> View:
+        """The parent's rows: what is held back is not hidden from joins that look the table up."""
+        parent = self.parents[0].view()
+
+        def open_getter(context: OperatorContext) -> Getter:
+            return parent.open(context)
+
+        return View((self.buffer.name, *parent.stores), open_getter)
+
+
+class Suppress(Operator):
+    """Buffers, and lets go what is due."""
+
+    def __init__(self, definition: SuppressDefinition) -> None:
+        self._definition = definition
+        self._stream_time = -1
+
+    def open(self, context: OperatorContext) -> None:
+        """Finds the buffer."""
+        self._context = context
+        self._buffer = context.store(self._definition.buffer.name)
+
+    def times(self) -> tuple[int, ...]:
+        """Stream time."""
+        return (self._stream_time,)
+
+    def set_times(self, times: tuple[int, ...]) -> None:
+        """What `times` said."""
+        self._stream_time = times[0]
+
+    def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
+        """A later update of a key takes the place of the earlier one."""
+        definition = self._definition
+        self._stream_time = max(self._stream_time, timestamp)
+        time = key.window.end if definition.until_close else timestamp
+        self._buffer.put(time, Waiting(time, key, Change(*value), timestamp, headers))
+        expiry = self._stream_time - definition.wait_ms
+        for place, waiting in self._buffer.oldest():
+            if waiting.time > expiry and not self._is_full():
+                break
+            if waiting.time > expiry and not definition.emits_when_full:
+                raise StreamsError(
+                    f"{self._context.node} buffer exceeded its max capacity. Currently [{self._buffer.record_count}/"
+                    f"{definition.records_max}] records and [{self._buffer.bytes_held}/{definition.bytes_max}] bytes."
+                )
+            self._buffer.remove(place)
+            if waiting.change.new is not None or not definition.until_close:
+                self.forward(waiting.key, waiting.change, waiting.timestamp, waiting.headers)
+
+    def _is_full(self) -> bool:
+        buffer, definition = self._buffer, self._definition
+        too_many = definition.records_max is not None and buffer.record_count > definition.records_max
+        return too_many or (definition.bytes_max is not None and buffer.bytes_held > definition.bytes_max)

@@ -1,0 +1,1 @@
+"""Stores: what nodes remember, in bytes over an ordered map."""

@@ -1,0 +1,133 @@
+"""Records that wait for a time: what `suppress` holds back, and the stream side of a join with a grace period.
+
+An entry lies at time ++ key, so that the oldest is first; a second map of the same bytes says where a key waits.
+Kafka's own format of these changelogs is private to its version; this one is ours.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ottla.streams.engine.store.coder import Coder
+from ottla.streams.engine.store.spec import LoggedChange, StoreContext, StoreSpec
+from ottla.streams.record import Change, Headers
+
+_TIME: Final = struct.Struct(">q")
+_HEAD: Final = struct.Struct(">qB")
+_LENGTH: Final = struct.Struct(">i")
+_ENTRY: Final = b"\x00"
+_PLACE: Final = b"\x01"
+
+
+class Waiting(NamedTuple):
+    """A record that waits, with the time that its place in the queue stands for."""
+
+    time: int
+    key: Any
+    change: Change
+    timestamp: int
+    headers: Headers
+
+
+class TimeOrderedBuffer:
+    """A queue by time, with one entry per key, or with all of them where `retain_duplicates`."""
+
+    def __init__(self, spec: StoreSpec, context: StoreContext) -> None:
+        self.name: Final = spec.name
+        self._context = context
+        self._map = context.state_map(spec.name)
+        self._coder = Coder(spec, context)
+        self._logs = spec.logging
+        self._keeps_all = spec.retain_duplicates
+        entries = list(self._map.scan(_ENTRY, _PLACE))
+        self.record_count = len(entries)
+        self.bytes_held = sum(len(key) + len(value) for key, value in entries)
+        self._sequence = self.record_count
+
+    def put(self, time: int, waiting: Waiting) -> None:
+        """Puts a record at its time; one whose key waits already takes that one's place."""
+        key = self._coder.key_bytes(waiting.key)
+        place = None if self._keeps_all else self._map.get(_PLACE + key)
+        if place is None:
+            self._sequence += 1
+            suffix = _TIME.pack(self._sequence) if self._keeps_all else b""
+            place = _ENTRY + _TIME.pack(time) + key + suffix
+            self._map.put(_PLACE + key, place)
+        else:
+            self._forget_size(place)
+        value = self._encoded(waiting)
+        self._map.put(place, value)
+        self.record_count += 1
+        self.bytes_held += len(place) + len(value)
+        self._log(place, value)
+
+    def oldest(self) -> Iterator[tuple[bytes, Waiting]]:
+        """The waiting records with their places, oldest first; the caller removes what it takes."""
+        for place, value in self._map.scan(_ENTRY, _PLACE):
+            yield place, self._decoded(place, value)
+
+    def remove(self, place: bytes) -> None:
+        """Takes a record out."""
+        self._forget_size(place)
+        self._map.delete(place)
+        if not self._keeps_all:
+            self._map.delete(_PLACE + place[9:])
+        self._log(place, None)
+
+    def min_time(self) -> int | None:
+        """The time of the oldest record."""
+        first = next(self._map.scan(_ENTRY, _PLACE), None)
+        return None if first is None else int(_TIME.unpack_from(first[0], 1)[0])
+
+    def restore(self, change: LoggedChange) -> None:
+        """Takes a record of the changelog."""
+        place = change.key
+        if self._map.get(place) is not None:
+            self._forget_size(place)
+        if change.value is None:
+            self._map.delete(place)
+            self._map.delete(_PLACE + place[9:])
+            return
+        self._map.put(place, change.value)
+        if not self._keeps_all:
+            self._map.put(_PLACE + place[9:], place)
+        self._sequence += 1
+        self.record_count += 1
+        self.bytes_held += len(place) + len(change.value)
+
+    def _forget_size(self, place: bytes) -> None:
+        self.record_count -= 1
+        self.bytes_held -= len(place) + len(self._map.get(place) or b"")
+
+    def _log(self, place: bytes, value: bytes | None) -> None:
+        if self._logs:
+            self._context.log_change(self.name, LoggedChange(place, value, self._context.now()))
+
+    def _encoded(self, waiting: Waiting) -> bytes:
+        parts = [_HEAD.pack(waiting.timestamp, waiting.change.latest)]
+        parts += [_sized(self._coder.value_bytes(value)) for value in waiting.change[:2]]
+        for name, content in waiting.headers:
+            parts += [_sized(name.encode()), _sized(content)]
+        return b"".join(parts)
+
+    def _decoded(self, place: bytes, data: bytes) -> Waiting:
+        time: int = _TIME.unpack_from(place, 1)[0]
+        timestamp, latest = _HEAD.unpack_from(data)
+        fields = list(_fields(data, _HEAD.size))
+        new, old = (None if field is None else self._coder.value(field) for field in fields[:2])
+        names, contents = fields[2::2], fields[3::2]
+        headers = tuple(((name or b"").decode(), content) for name, content in zip(names, contents, strict=True))
+        key = place[9:-8] if self._keeps_all else place[9:]
+        return Waiting(time, self._coder.key(key), Change(new, old, bool(latest)), timestamp, headers)
+
+
+def _sized(data: bytes | None) -> bytes:
+    return _LENGTH.pack(-1) if data is None else _LENGTH.pack(len(data)) + data
+
+
+def _fields(data: bytes, position: int) -> Iterator[bytes | None]:
+    while position < len(data):
+        length: int = _LENGTH.unpack_from(data, position)[0]
+        position += _LENGTH.size
+        yield None if length < 0 else data[position : position + length]
+        position += max(length, 0)

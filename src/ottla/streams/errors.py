@@ -1,0 +1,27 @@
+"""What can go wrong in a topology, from its construction to a record that a function refuses.
+
+Each error says which node, store or topic it concerns. Errors of users' functions arrive as the cause of a
+`ProcessingError`.
+"""
+
+from ottla.base.errors import OttlaError
+
+
+class StreamsError(OttlaError):
+    """The root of this package's errors."""
+
+
+class TopologyError(StreamsError):
+    """The topology contradicts itself: a name used twice, a parent or a store that does not exist."""
+
+
+class ProcessingError(StreamsError):
+    """A node failed on a record; the cause is what its function raised."""
+
+
+class RecordDecodeError(StreamsError):
+    """A source could not decode a record."""
+
+
+class RecordEncodeError(StreamsError):
+    """A sink or store could not encode a value."""

@@ -1,0 +1,411 @@
+"""What operators can be told: names, serdes, stores. Each is a frozen value whose `with_…` methods make another one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Generic, TypeAlias
+
+from ottla.streams.duration import Duration, milliseconds
+from ottla.streams.engine.extractor import TimestampExtractor
+from ottla.streams.engine.store.spec import StoreSupplier
+from ottla.streams.record import K, T, V
+from ottla.streams.serde import Serde
+
+Partitioner: TypeAlias = Callable[[str, Any, Any, int], int | None]
+"""`(topic, key, value, number of partitions)` to a partition; None leaves it to the producer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a node."""
+
+    name: str
+
+    @classmethod
+    def as_(cls, name: str) -> "Named":
+        """This name."""
+        return cls(name)
+
+
+def name_of(named: Named | None) -> str | None:
+    """The name, if there is one."""
+    return None if named is None else named.name
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed(Generic[K, V]):
+    """How a source reads."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    timestamp_extractor: TimestampExtractor | None = None
+    offset_reset: str | None = None
+    name: str | None = None
+
+    @classmethod
+    def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Consumed[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde)
+
+    @classmethod
+    def as_(cls, name: str) -> "Consumed[K, V]":
+        """With this name."""
+        return cls(name=name)
+
+    def with_key_serde(self, serde: Serde[K]) -> "Consumed[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "Consumed[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
+
+    def with_timestamp_extractor(self, extractor: TimestampExtractor) -> "Consumed[K, V]":
+        """With the time that `extractor(record, partition_time)` finds."""
+        return replace(self, timestamp_extractor=extractor)
+
+    def with_offset_reset_policy(self, policy: str) -> "Consumed[K, V]":
+        """`earliest` or `latest`, where the group has no offset yet."""
+        if policy not in ("earliest", "latest"):
+            raise ValueError(f"the offset reset policy is earliest or latest, not {policy}")
+        return replace(self, offset_reset=policy)
+
+    def with_name(self, name: str) -> "Consumed[K, V]":
+        """With this name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Produced(Generic[K, V]):
+    """How a sink writes."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    partitioner: Partitioner | None = None
+    name: str | None = None
+
+    @classmethod
+    def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Produced[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde)
+
+    @classmethod
+    def as_(cls, name: str) -> "Produced[K, V]":
+        """With this name."""
+        return cls(name=name)
+
+    def with_stream_partitioner(self, partitioner: Partitioner) -> "Produced[K, V]":
+        """With this choice of the partition."""
+        return replace(self, partitioner=partitioner)
+
+    def with_name(self, name: str) -> "Produced[K, V]":
+        """With this name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped(Generic[K, V]):
+    """How grouped records are repartitioned: serdes, and the name of the topic."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    name: str | None = None
+
+    @classmethod
+    def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Grouped[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde)
+
+    @classmethod
+    def as_(cls, name: str) -> "Grouped[K, V]":
+        """With this name."""
+        return cls(name=name)
+
+    def with_name(self, name: str) -> "Grouped[K, V]":
+        """With this name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Generic[K, V]):
+    """How a stream is joined with a table."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    other_value_serde: Serde[Any] | None = None
+    name: str | None = None
+    grace_ms: int | None = None
+
+    @classmethod
+    def with_(
+        cls,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        other_value_serde: Serde[Any] | None = None,
+    ) -> "Joined[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde, other_value_serde)
+
+    @classmethod
+    def as_(cls, name: str) -> "Joined[K, V]":
+        """With this name."""
+        return cls(name=name)
+
+    def with_name(self, name: str) -> "Joined[K, V]":
+        """With this name."""
+        return replace(self, name=name)
+
+    def with_grace_period(self, grace: Duration) -> "Joined[K, V]":
+        """Records of the stream wait this long, by stream time, for the versioned table to be complete."""
+        return replace(self, grace_ms=milliseconds(grace, "grace"))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamJoined(Generic[K, V]):
+    """How two streams are joined."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    other_value_serde: Serde[Any] | None = None
+    name: str | None = None
+    store_name: str | None = None
+    logging: bool = True
+
+    @classmethod
+    def with_(
+        cls,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        other_value_serde: Serde[Any] | None = None,
+    ) -> "StreamJoined[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde, other_value_serde)
+
+    @classmethod
+    def as_(cls, store_name: str) -> "StreamJoined[K, V]":
+        """With this name of the stores."""
+        return cls(store_name=store_name)
+
+    def with_name(self, name: str) -> "StreamJoined[K, V]":
+        """With this name of the nodes."""
+        return replace(self, name=name)
+
+    def with_store_name(self, name: str) -> "StreamJoined[K, V]":
+        """With this name of the stores."""
+        return replace(self, store_name=name)
+
+    def with_logging_disabled(self) -> "StreamJoined[K, V]":
+        """Without changelogs."""
+        return replace(self, logging=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableJoined:
+    """How two tables are joined by a foreign key."""
+
+    name: str | None = None
+
+    @classmethod
+    def as_(cls, name: str) -> "TableJoined":
+        """With this name."""
+        return cls(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Repartitioned(Generic[K, V]):
+    """A repartition that the user asks for."""
+
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    name: str | None = None
+    partitions: int | None = None
+    partitioner: Partitioner | None = None
+
+    @classmethod
+    def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Repartitioned[K, V]":
+        """With these serdes."""
+        return cls(key_serde, value_serde)
+
+    @classmethod
+    def as_(cls, name: str) -> "Repartitioned[K, V]":
+        """With this name."""
+        return cls(name=name)
+
+    @classmethod
+    def number_of_partitions(cls, number: int) -> "Repartitioned[K, V]":
+        """With as many partitions."""
+        return cls(partitions=number)
+
+    def with_name(self, name: str) -> "Repartitioned[K, V]":
+        """With this name."""
+        return replace(self, name=name)
+
+    def with_number_of_partitions(self, number: int) -> "Repartitioned[K, V]":
+        """With as many partitions."""
+        return replace(self, partitions=number)
+
+    def with_stream_partitioner(self, partitioner: Partitioner) -> "Repartitioned[K, V]":
+        """With this choice of the partition."""
+        return replace(self, partitioner=partitioner)
+
+
+@dataclass(frozen=True, slots=True)
+class Materialized(Generic[K, V]):
+    """The store behind a table: its name or supplier, serdes, retention and changelog."""
+
+    store_name: str | None = None
+    supplier: StoreSupplier | None = None
+    key_serde: Serde[K] | None = None
+    value_serde: Serde[V] | None = None
+    retention_ms: int | None = None
+    logging: bool = True
+    topic_config: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def as_(cls, store: str | StoreSupplier) -> "Materialized[K, V]":
+        """A store of this name, or of this supplier."""
+        return cls(store) if isinstance(store, str) else cls(store.name, store)
+
+    @classmethod
+    def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Materialized[K, V]":
+        """With these serdes."""
+        return cls(key_serde=key_serde, value_serde=value_serde)
+
+    def with_key_serde(self, serde: Serde[T]) -> "Materialized[T, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)  # type: ignore[return-value, arg-type]  # the type of keys is new
+
+    def with_value_serde(self, serde: Serde[T]) -> "Materialized[K, T]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)  # type: ignore[return-value, arg-type]  # the type of values is new
+
+    def with_retention(self, retention: Duration) -> "Materialized[K, V]":
+        """Windows are kept this long, by stream time."""
+        return replace(self, retention_ms=milliseconds(retention, "retention"))
+
+    def with_logging_enabled(self, config: Mapping[str, str]) -> "Materialized[K, V]":
+        """With a changelog that has these settings."""
+        return replace(self, logging=True, topic_config=dict(config))
+
+    def with_logging_disabled(self) -> "Materialized[K, V]":
+        """Without a changelog."""
+        return replace(self, logging=False)
+
+    def with_caching_enabled(self) -> "Materialized[K, V]":
+        """Says nothing here: every update is an output (Kafka Streams with a cache of 0 bytes)."""
+        return self
+
+    def with_caching_disabled(self) -> "Materialized[K, V]":
+        """As it is anyway: every update is an output."""
+        return self
+
+
+class EmitStrategy(Enum):
+    """When a windowed aggregate leaves: at each update, or once when its window closes."""
+
+    ON_WINDOW_UPDATE = "update"
+    ON_WINDOW_CLOSE = "close"
+
+    @staticmethod
+    def on_window_update() -> "EmitStrategy":
+        """At each update."""
+        return EmitStrategy.ON_WINDOW_UPDATE
+
+    @staticmethod
+    def on_window_close() -> "EmitStrategy":
+        """Once, when stream time reaches the window's end plus grace."""
+        return EmitStrategy.ON_WINDOW_CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class BufferConfig:
+    """How much a suppression may hold back, and what happens then."""
+
+    records_max: int | None = None
+    bytes_max: int | None = None
+    emits_when_full: bool = True
+    logging: bool = True
+
+    @classmethod
+    def unbounded(cls) -> "BufferConfig":
+        """As much as it takes."""
+        return cls(emits_when_full=False)
+
+    @classmethod
+    def max_records(cls, limit: int) -> "BufferConfig":
+        """At most this many records; then the oldest leave early."""
+        return cls(records_max=limit)
+
+    @classmethod
+    def max_bytes(cls, limit: int) -> "BufferConfig":
+        """At most this many bytes; then the oldest leave early."""
+        return cls(bytes_max=limit)
+
+    def with_max_records(self, limit: int) -> "BufferConfig":
+        """The same, with at most this many records."""
+        return replace(self, records_max=limit)
+
+    def with_max_bytes(self, limit: int) -> "BufferConfig":
+        """The same, with at most this many bytes."""
+        return replace(self, bytes_max=limit)
+
+    def shut_down_when_full(self) -> "BufferConfig":
+        """Fails instead of letting something leave early."""
+        return replace(self, emits_when_full=False)
+
+    def emit_early_when_full(self) -> "BufferConfig":
+        """Lets the oldest leave early."""
+        return replace(self, emits_when_full=True)
+
+    def with_logging_disabled(self) -> "BufferConfig":
+        """Without a changelog."""
+        return replace(self, logging=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """How long a table's updates are held back."""
+
+    wait_ms: int | None
+    buffer: BufferConfig
+    name: str | None = None
+
+    @classmethod
+    def until_window_closes(cls, buffer: BufferConfig) -> "Suppressed":
+        """Until the window closes: only its last result leaves."""
+        if buffer.emits_when_full:
+            raise ValueError("the final result needs a buffer that is unbounded or shuts down when it is full")
+        return cls(None, buffer)
+
+    @classmethod
+    def until_time_limit(cls, time_to_wait: Duration, buffer: BufferConfig) -> "Suppressed":
+        """For this long after a key's first update; then its latest one leaves."""
+        return cls(milliseconds(time_to_wait, "time_to_wait"), buffer)
+
+    def with_name(self, name: str) -> "Suppressed":
+        """With this name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Branched:
+    """A branch of `split`: its name, and what becomes of its stream."""
+
+    name: str | None = None
+    chain: Callable[[Any], Any] | None = None
+    consumer: Callable[[Any], None] | None = None
+
+    @classmethod
+    def as_(cls, name: str) -> "Branched":
+        """A branch of this name."""
+        return cls(name)
+
+    @classmethod
+    def with_function(cls, chain: Callable[[Any], Any], name: str | None = None) -> "Branched":
+        """A branch that becomes what the function makes of its stream."""
+        return cls(name, chain)
+
+    @classmethod
+    def with_consumer(cls, consumer: Callable[[Any], None], name: str | None = None) -> "Branched":
+        """A branch that the function uses up."""
+        return cls(name, None, consumer)

@@ -1,0 +1,102 @@
+"""The Processor API: operators that users write, with stores and punctuation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+
+from ottla.streams.duration import Duration
+from ottla.streams.record import K, Record, RecordMetadata, V
+
+KOut = TypeVar("KOut")
+VOut = TypeVar("VOut")
+
+
+class PunctuationType(Enum):
+    """Which time a punctuation follows."""
+
+    STREAM_TIME = "stream time"
+    WALL_CLOCK_TIME = "wall clock"
+
+
+class Cancellable(Protocol):
+    """A punctuation that can be called off."""
+
+    def cancel(self) -> None:
+        """It fires no more."""
+        ...
+
+
+class ProcessorContext(Protocol[KOut, VOut]):
+    """What a processor may ask of its task."""
+
+    def forward(self, record: Record[KOut, VOut], child_name: str | None = None) -> None:
+        """Sends a record to all children, or to one."""
+        ...
+
+    def get_state_store(self, name: str) -> Any:
+        """A store that the processor was connected with."""
+        ...
+
+    def schedule(
+        self, interval: Duration, punctuation: PunctuationType, callback: Callable[[int], None]
+    ) -> Cancellable:
+        """Calls `callback(time)` every `interval` of stream time or of the clock."""
+        ...
+
+    def record_metadata(self) -> RecordMetadata | None:
+        """Where the current record came from; None in a punctuation."""
+        ...
+
+    def current_stream_time_ms(self) -> int:
+        """The largest timestamp of the task so far."""
+        ...
+
+    def current_system_time_ms(self) -> int:
+        """The host's clock."""
+        ...
+
+    def application_id(self) -> str:
+        """The application's id."""
+        ...
+
+    def task_id(self) -> str:
+        """Sub-topology and partition, as in `0_3`."""
+        ...
+
+    def app_configs(self) -> dict[str, Any]:
+        """The application's configuration."""
+        ...
+
+    def commit(self) -> None:
+        """Asks for a commit as soon as possible."""
+        ...
+
+
+class Processor(ABC, Generic[K, V, KOut, VOut]):
+    """An operator of the user's. A topology makes one per task.
+
+    `self.context` is there from `init` on.
+    """
+
+    context: ProcessorContext[KOut, VOut]
+
+    def init(self, context: ProcessorContext[KOut, VOut]) -> None:
+        """Called once before the first record."""
+        self.context = context
+
+    @abstractmethod
+    def process(self, record: Record[K, V]) -> None:
+        """Takes a record."""
+
+    def close(self) -> None:  # most processors have nothing to close
+        """Called once after the last record."""
+
+
+class FixedKeyProcessor(Processor[K, V, K, VOut]):
+    """A processor that keeps the key of its records: what follows needs no repartition."""
+
+
+def uses_fixed_key(processor: Processor[Any, Any, Any, Any]) -> bool:
+    """Whether the processor promised not to change keys."""
+    return isinstance(processor, FixedKeyProcessor)

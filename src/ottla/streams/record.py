@@ -1,0 +1,79 @@
+"""What flows through a topology: records, windowed keys, and the two sides of a table's update."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from ottla.client.record import Header
+
+K = TypeVar("K")
+V = TypeVar("V")
+T = TypeVar("T")
+
+Headers: TypeAlias = Sequence[Header]
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Generic[K, V]):
+    """A record as processors see it. It never changes; the `with_…` methods make another one.
+
+    >>> Record("a", 1, 5).with_value("x")
+    Record(key='a', value='x', timestamp=5, headers=())
+    """
+
+    key: K
+    value: V
+    timestamp: int
+    headers: Headers = ()
+
+    def with_key(self, key: T) -> "Record[T, V]":
+        """The same record with another key."""
+        return Record(key, self.value, self.timestamp, self.headers)
+
+    def with_value(self, value: T) -> "Record[K, T]":
+        """The same record with another value."""
+        return Record(self.key, value, self.timestamp, self.headers)
+
+    def with_timestamp(self, timestamp: int) -> "Record[K, V]":
+        """The same record at another time."""
+        return replace(self, timestamp=timestamp)
+
+    def with_headers(self, headers: Headers) -> "Record[K, V]":
+        """The same record with other headers."""
+        return replace(self, headers=headers)
+
+
+class Window(NamedTuple):
+    """The bounds of a window in milliseconds; whether the end belongs to it depends on the kind of window."""
+
+    start: int
+    end: int
+
+
+class Windowed(NamedTuple, Generic[K]):
+    """The key of a windowed table: the record's key and its window."""
+
+    key: K
+    window: Window
+
+    def __str__(self) -> str:
+        return f"[{self.key}@{self.window.start}/{self.window.end}]"
+
+
+class Change(NamedTuple):
+    """An update of a table: the new value, the old one (if someone asked for it), and whether no newer value is known.
+
+    Only versioned tables know newer values.
+    """
+
+    new: Any
+    old: Any = None
+    latest: bool = True
+
+
+class RecordMetadata(NamedTuple):
+    """Where the record came from that is being processed."""
+
+    topic: str
+    partition: int
+    offset: int
