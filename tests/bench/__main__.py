@@ -10,6 +10,7 @@ SUITES = (
     "messages",
     "records",
     "arrow",
+    "columns",
     "storage",
     "storage_manager",
     "raft",

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TARGETS = ("messages", "records", "arrow")
+TARGETS = ("messages", "records", "arrow", "columns")
 
 
 def main() -> int:

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from ottla.client.registry.error import RegistryError, RegistryUnavailableError
     from ottla.client.registry.registry import SchemaRegistry
     from ottla.client.registry.value import SchemaText
+    from ottla.client.serde.column.decoder import ArrowDecoder, decode_arrow
+    from ottla.client.serde.column.encoder import ArrowEncoder, encode_arrow
     from ottla.client.serde.schema.async_serde import AsyncDeserializer, AsyncSerializer
     from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
     from ottla.client.serde.schema.json_schema import JsonSchemaDeserializer, JsonSchemaSerializer
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
 _PLACES = {
     "Admin": "admin.blocking_admin",
     "AsyncAdmin": "admin.async_admin",
+    "ArrowDecoder": "serde.column.decoder",
+    "ArrowEncoder": "serde.column.encoder",
     "AsyncConsumer": "consumer.async_consumer",
     "AsyncDeserializer": "serde.schema.async_serde",
     "AsyncProducer": "producer.async_producer",
@@ -117,10 +121,14 @@ _PLACES = {
     "TlsFailedError": "errors",
     "TopicPartition": "record",
     "WakeupError": "errors",
+    "decode_arrow": "serde.column.decoder",
+    "encode_arrow": "serde.column.encoder",
 }
 
 __all__ = [
     "Admin",
+    "ArrowDecoder",
+    "ArrowEncoder",
     "AsyncAdmin",
     "AsyncConsumer",
     "AsyncDeserializer",
@@ -177,6 +185,8 @@ __all__ = [
     "TlsFailedError",
     "TopicPartition",
     "WakeupError",
+    "decode_arrow",
+    "encode_arrow",
 ]
 
 __getattr__ = lazy_names(__name__, _PLACES)

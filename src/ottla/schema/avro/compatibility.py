@@ -104,7 +104,7 @@ class _Comparison:
 
     def _same_kind(self, reader: Node, writer: Node, place: Place) -> Step[_Found]:
         found: _Found = []
-        if isinstance(reader, Named) and isinstance(writer, Named) and not _same_name(reader, writer):
+        if isinstance(reader, Named) and isinstance(writer, Named) and not same_name(reader, writer):
             found.append(name_mismatch(reader, writer, place))
         if isinstance(reader, Record) and isinstance(writer, Record):
             found += yield self._fields(reader, writer, place.at("fields"))
@@ -157,13 +157,14 @@ def _apart(reader: Node, writer: Node) -> bool:
         return False
     if reader.kind != writer.kind:
         return writer.kind not in _PROMOTIONS.get(reader.kind, ())
-    if not isinstance(reader, Named) or not isinstance(writer, Named) or _same_name(reader, writer):
+    if not isinstance(reader, Named) or not isinstance(writer, Named) or same_name(reader, writer):
         return False
     # A field that matches several of the writer's has to be reported whatever the names are.
     return not (isinstance(reader, Record) and reader.has_field_aliases)
 
 
-def _same_name(reader: Named, writer: Named) -> bool:
+def same_name(reader: Named, writer: Named) -> bool:
+    """Whether names or aliases let the reader take the writer's type for its own."""
     if reader.name.simple == writer.name.simple:
         return True
     # An alias without a namespace, of a type that has one, is `.Name` in Java and equals no full name.

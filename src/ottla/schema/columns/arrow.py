@@ -1,0 +1,63 @@
+"""From filled slots to Arrow arrays, and from Arrow's binary columns to the buffers that a decoder reads."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ottla.schema.columns.layout import Filled, Slot
+from ottla.schema.columns.shape import Shape
+
+_CONVERTED: Final = (
+    pa.types.is_null,
+    pa.types.is_large_binary,
+    pa.types.is_large_string,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
+
+
+def assembled(shape: Shape, slots: Sequence[Slot], filled: Sequence[Filled]) -> Any:
+    """The array of a shape."""
+    own = filled[shape.slot]
+    if pa.types.is_null(shape.type):
+        return pa.nulls(own.rows)
+    buffers = [_buffer(own.validity)]
+    if own.offsets is not None:
+        buffers.append(_buffer(own.offsets))
+    if own.data is not None:
+        buffers.append(_buffer(own.data))
+    parts = [assembled(part, slots, filled) for part in shape.parts]
+    if pa.types.is_map(shape.type):
+        entries = pa.struct([pa.field("key", shape.type.key_type, nullable=False), shape.type.item_field])
+        rows = filled[slots[shape.slot].children[0]].rows
+        parts = [pa.Array.from_buffers(entries, rows, [None], 0, children=parts)]
+    return pa.Array.from_buffers(shape.type, own.rows, buffers, own.nulls, children=parts)
+
+
+def _buffer(data: object | None) -> Any:
+    return None if data is None else pa.py_buffer(data)
+
+
+def chunks(column: Any) -> list[Any]:
+    """A column of bytes or texts as arrays with 32-bit offsets."""
+    arrays = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    found = []
+    for array in arrays:
+        kind = array.type
+        if not (pa.types.is_binary(kind) or pa.types.is_string(kind)):
+            if not any(check(kind) for check in _CONVERTED):
+                raise TypeError(f"records are a column of bytes, not of {kind}")
+            array = array.cast(pa.binary())
+        found.append(array)
+    return found
+
+
+def binary_buffers(array: Any) -> tuple[Any, Any, Any]:
+    """Data, offsets and validity; an empty array may come without."""
+    validity, offsets, data = array.buffers()
+    return (
+        b"" if data is None else memoryview(data),
+        bytes(4) if offsets is None else memoryview(offsets),
+        None if validity is None else memoryview(validity),
+    )

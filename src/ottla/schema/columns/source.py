@@ -1,0 +1,55 @@
+"""What the compiler of a writing program hands to the loops over rows: arrays as sources, steps that write."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.base.buffer import Buffer
+from ottla.schema.columns.layout import Kind
+
+
+class Source(NamedTuple):
+    """One Arrow array: row 0 is at `first` in its buffers."""
+
+    kind: Kind
+    width: int
+    first: int
+    rows: int
+    validity: Buffer | None
+    offsets: Buffer | None
+    data: Buffer | None
+    child: int = -1
+    """The source of a list's items; a map's keys, which its values follow."""
+
+
+class Write(IntEnum):
+    """What a step writes of one row of its source."""
+
+    NOTHING = 0
+    BOOLEAN = 1
+    INT = 2
+    LONG = 3
+    FIXED = 4
+    BYTES = 5
+    SYMBOL = 6
+    """An int that is an enum's index; below zero the text was no symbol."""
+    DECIMAL = 7
+    """`a`: the bytes of the fixed, or -1 for as few as hold the number, after their count."""
+    RECORD = 8
+    ARRAY = 9
+    """One part for the items; for a map one for keys and one for values. `a` is the source of the items."""
+    OPTION = 10
+    """`a`: the branch that is null, or -1 if none is; `b`: the branch of the one part."""
+    MEMBERS = 11
+    """`a` as before. Parts are options, of which exactly one has a value."""
+    CONSTANT = 12
+    """`b` bytes of the blob from `a` on."""
+
+
+class WriteStep(NamedTuple):
+    """One step; `parts` are the numbers of others."""
+
+    op: Write
+    source: int
+    a: int = 0
+    b: int = 0
+    parts: tuple[int, ...] = ()
