@@ -10,10 +10,16 @@ from ottla.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ottla.pipelines.registration import register
+    from ottla.pipelines.registry.function import from_registry, to_registry
     from ottla.pipelines.session import session
 
-_PLACES = {"register": "registration", "session": "session"}
+_PLACES = {
+    "from_registry": "registry.function",
+    "register": "registration",
+    "session": "session",
+    "to_registry": "registry.function",
+}
 
-__all__ = ["register", "session"]
+__all__ = ["from_registry", "register", "session", "to_registry"]
 
 __getattr__ = lazy_names(__name__, _PLACES)

@@ -15,6 +15,9 @@ from ottla.pipelines.option.error import OptionError
 KAFKA_PREFIX: Final = "kafka."
 """What follows it is a setting of a Kafka client."""
 
+REGISTRY_PREFIX: Final = "schema.registry."
+"""What follows it is a setting of a registry's client."""
+
 
 class Use(Flag):
     """Where an option has a meaning."""
@@ -81,6 +84,21 @@ OPTIONS: Final = (
     Option("isolation.level", Use.READ, "read_committed",
            "`read_committed` leaves out aborted transactions and stops before open ones; `read_uncommitted` does not.",
            is_ours=True),
+    Option("value.format", Use.READ | Use.WRITE, "binary",
+           "`binary`, or `avro`: values are records with a schema registry, and the column has their fields.",
+           is_ours=True),
+    Option("key.format", Use.READ | Use.WRITE, "binary", "The same for keys.", is_ours=True),
+    Option("schema.registry.url", Use.READ | Use.WRITE, "",
+           "The registry's addresses; all `schema.registry.*` are settings of its client.", is_ours=True),
+    Option("value.subject", Use.READ | Use.WRITE, "topic's name and -value",
+           "The subject whose latest version is the schema, as it is when the query starts.", is_ours=True),
+    Option("key.subject", Use.READ | Use.WRITE, "topic's name and -key", "The same for keys.", is_ours=True),
+    Option("value.schema", Use.READ | Use.WRITE, "",
+           "The schema itself, as JSON; a write registers it under the subject if it is not there.", is_ours=True),
+    Option("key.schema", Use.READ | Use.WRITE, "", "The same for keys.", is_ours=True),
+    Option("badRecords", Use.READ, "fail",
+           "What a value or key becomes that can't be read: `fail` ends the query, `null`, or `column`: "
+           "null, and why in `value_error` or `key_error`.", is_ours=True),
     Option("topic", Use.WRITE, "", "Where all rows are written; without it there has to be a column `topic`."),
     Option("exactlyOnce", Use.STREAM_WRITE, "false",
            "Whether each micro-batch is written in transactions, so that a repeated one writes nothing twice.",
@@ -104,7 +122,7 @@ def check_names(options: Mapping[str, str], use: Use) -> None:
     known = named(use)
     for name in options:
         lowered = name.lower()
-        if lowered in known or lowered.startswith(KAFKA_PREFIX):
+        if lowered in known or lowered.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)):
             continue
         elsewhere = next((option for option in OPTIONS if option.name.lower() == lowered), None)
         if elsewhere is not None:

@@ -11,6 +11,7 @@ from typing import Final
 from ottla.base.frozen import frozen
 from ottla.pipelines.option.client_setting import reader_settings, writer_settings
 from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.format import ColumnFormat, parse_formats
 from ottla.pipelines.option.name import Use, check_names
 from ottla.pipelines.option.offset_bound import (
     ENDING,
@@ -68,6 +69,7 @@ class ReadOptions:
     offset_retries: int
     offset_retry_pause_ms: int
     metadata_age_ms_max: int
+    formats: tuple[ColumnFormat, ...] = ()
 
 
 @frozen
@@ -79,6 +81,7 @@ class WriteOptions:
     topic: str | None
     is_exactly_once: bool
     transactional_id_prefix: str
+    formats: tuple[ColumnFormat, ...] = ()
 
 
 def parse_batch_read(options: Mapping[str, str]) -> ReadOptions:
@@ -137,6 +140,7 @@ def _read_options(given: Mapping[str, str], start: OffsetBound) -> ReadOptions:
         offset_retries=number_or(given, "fetchOffset.numRetries", 3),
         offset_retry_pause_ms=number_or(given, "fetchOffset.retryIntervalMs", 10),
         metadata_age_ms_max=_metadata_age_ms_max(given),
+        formats=parse_formats(given, subscription.only_topic),
     )
 
 
@@ -189,4 +193,5 @@ def _write_options(given: Mapping[str, str]) -> WriteOptions:
         topic=None if topic is None else topic.strip(),
         is_exactly_once=boolean(given, "exactlyOnce", default=False),
         transactional_id_prefix=given.get("transactionalidprefix", "ottla"),
+        formats=parse_formats(given, None if topic is None else topic.strip()),
     )

@@ -27,6 +27,11 @@ class Subscription:
             return self.topics & frozenset(names)
         return frozenset(name for name in names if self.pattern.fullmatch(name))
 
+    @property
+    def only_topic(self) -> str | None:
+        """The topic, if it is one that is named."""
+        return next(iter(self.topics)) if len(self.topics) == 1 else None
+
     def includes(self, partition: TopicPartition) -> bool:
         """Whether a partition of a topic that is meant is meant itself."""
         return self.partitions is None or partition in self.partitions

@@ -15,6 +15,7 @@ from ottla.pipelines.option.parse import parse_batch_write
 from ottla.pipelines.short_error import short_errors
 from ottla.pipelines.sink.column import check_schema
 from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.formatted_row import FormattedRows
 from ottla.pipelines.sink.worker_cluster import sink_settings
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class OttlaBatchWriter(DataSourceArrowWriter):
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         self._options = parse_batch_write(options)
         sink_settings(self._options.settings)
-        check_schema(schema, self._options.topic)
+        self._formatted = FormattedRows(self._options.formats, schema)
+        check_schema(self._formatted.raw_schema, self._options.topic)
         if overwrite:
             raise SinkError('a topic can\'t be overwritten: use mode("append")')
 
@@ -43,7 +45,7 @@ class OttlaBatchWriter(DataSourceArrowWriter):
         """On an executor: writes the rows of one of Spark's partitions."""
         from ottla.pipelines.sink.task_write import write_at_least_once
 
-        return RowsWritten(write_at_least_once(self._options, iterator, _partition_id()))
+        return RowsWritten(write_at_least_once(self._options, self._formatted.write(iterator), _partition_id()))
 
 
 def _partition_id() -> int:

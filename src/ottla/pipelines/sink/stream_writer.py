@@ -17,6 +17,7 @@ from ottla.pipelines.short_error import short_errors
 from ottla.pipelines.sink.batch_writer import RowsWritten
 from ottla.pipelines.sink.column import check_schema
 from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.formatted_row import FormattedRows
 from ottla.pipelines.sink.worker_cluster import is_idempotent, sink_settings
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
             raise OptionError(
                 "exactlyOnce", "needs 'kafka.acks' all, 'kafka.enable.idempotence' true and 'kafka.retries' above 0"
             )
-        check_schema(schema, self._options.topic)
+        self._formatted = FormattedRows(self._options.formats, schema)
+        check_schema(self._formatted.raw_schema, self._options.topic)
 
     @short_errors
     def write(self, iterator: "Iterator[RecordBatch]") -> WriterCommitMessage:
@@ -49,10 +51,10 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
             from ottla.pipelines.sink.task_write import write_at_least_once
 
             partition_id = 0 if context is None else context.partitionId()
-            return RowsWritten(write_at_least_once(self._options, iterator, partition_id))
+            return RowsWritten(write_at_least_once(self._options, self._formatted.write(iterator), partition_id))
         from ottla.pipelines.sink.exactly_once import ExactlyOnceTask
 
-        return ExactlyOnceTask(self._options, _task(context, self._options)).write(iterator)
+        return ExactlyOnceTask(self._options, _task(context, self._options)).write(self._formatted.write(iterator))
 
     @short_errors
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803

@@ -14,6 +14,7 @@ from ottla.pipelines.short_error import short_errors, short_errors_of_rows
 from ottla.pipelines.source.bound_resolution import resolve
 from ottla.pipelines.source.column import chosen_columns
 from ottla.pipelines.source.data_loss import DataLoss
+from ottla.pipelines.source.formatted_column import FormattedColumns
 from ottla.pipelines.source.offset_range import OffsetRange, split
 from ottla.pipelines.source.range_read import RangePartition, read_range
 from ottla.pipelines.source.topic_catalog import TopicCatalog
@@ -24,7 +25,8 @@ class OttlaBatchReader(DataSourceReader):
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options: Final = options
-        self._columns: Final = chosen_columns(schema)
+        self._formatted: Final = FormattedColumns(options.formats, schema)
+        self._columns: Final = chosen_columns(self._formatted.raw_schema)
 
     @short_errors
     def partitions(self) -> list[InputPartition]:
@@ -38,7 +40,7 @@ class OttlaBatchReader(DataSourceReader):
     @short_errors_of_rows
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Spark calls, on an executor: the records of one task as Arrow batches."""
-        return read_range(partition, self._options, self._columns)
+        return self._formatted.read(read_range(partition, self._options, self._columns))
 
     def _plan(self, catalog: TopicCatalog) -> list[OffsetRange]:
         options = self._options

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, DataSourceWriter
 from pyspark.sql.types import StructType
 
+from ottla.pipelines.option.format import has_formats
 from ottla.pipelines.option.name import Use, check_names
 from ottla.pipelines.option.parse import parse_batch_read, parse_stream_read
 from ottla.pipelines.option.value import boolean
@@ -35,7 +36,12 @@ class OttlaDataSource(DataSource):
     def schema(self) -> StructType:
         """Spark calls unless the user gave a schema."""
         check_names(self.options, Use.READ)
-        return topic_schema(has_headers=boolean(self.options, "includeHeaders", default=False))
+        plain = topic_schema(has_headers=boolean(self.options, "includeHeaders", default=False))
+        if not has_formats(self.options):
+            return plain
+        from ottla.pipelines.source.formatted_column import formatted_schema
+
+        return formatted_schema(parse_stream_read(self.options).formats, plain)
 
     @short_errors
     def reader(self, schema: StructType) -> "OttlaBatchReader":

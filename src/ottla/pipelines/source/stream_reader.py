@@ -24,6 +24,7 @@ from ottla.pipelines.short_error import short_errors, short_errors_of_rows
 from ottla.pipelines.source.bound_resolution import resolve
 from ottla.pipelines.source.column import chosen_columns
 from ottla.pipelines.source.data_loss import DataLoss
+from ottla.pipelines.source.formatted_column import FormattedColumns
 from ottla.pipelines.source.group_offset import GroupOffsets
 from ottla.pipelines.source.offset_range import OffsetRange, Patience, admit, split
 from ottla.pipelines.source.range_read import RangePartition, read_range
@@ -37,7 +38,8 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options: Final = options
-        self._columns: Final = chosen_columns(schema)
+        self._formatted: Final = FormattedColumns(options.formats, schema)
+        self._columns: Final = chosen_columns(self._formatted.raw_schema)
         self._catalog: Final = TopicCatalog(options)
         self._loss: Final = DataLoss(options.fails_on_data_loss)
         self._patience: Final = Patience(options.admission)
@@ -105,7 +107,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @short_errors_of_rows
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Spark calls, on an executor: the records of one task as Arrow batches."""
-        return read_range(partition, self._options, self._columns)
+        return self._formatted.read(read_range(partition, self._options, self._columns))
 
     @short_errors
     def commit(self, end: _Document) -> None:

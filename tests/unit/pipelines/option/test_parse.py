@@ -221,3 +221,33 @@ def test_the_reference_page_has_every_option_for_reading() -> None:
     missing = [option.name for option in OPTIONS if option.use & Use.READ and f"| `{option.name}`" not in page]
     assert missing == ["checkpointLocation"], "which is Spark's own"
     assert all(option.doc in page for option in OPTIONS if option.use & Use.READ and option.name not in missing)
+
+
+REGISTRY = {"schema.registry.url": "http://localhost:8081"}
+
+
+def test_formats_name_their_subjects() -> None:
+    options = {**REGISTRY, "schema.registry.basic.auth.user.info": "ada:hush", "value.format": "avro"}
+    (found,) = stream(**options).formats
+    assert (found.column, found.subject, found.on_error) == ("value", "t-value", "fail")
+    assert found.settings == {"url": "http://localhost:8081", "basic.auth.user.info": "ada:hush"}
+    assert "hush" not in repr(found)
+    (key,) = stream(**{**REGISTRY, "key.format": "AVRO", "key.subject": "k", "badRecords": "column"}).formats
+    assert (key.column, key.subject, key.error_column, key.on_error) == ("key", "k", "key_error", "column")
+    assert stream().formats == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"value.format": "avro"}, "schema.registry.url"),
+        ({"value.format": "xml"}, "value.format"),
+        ({"value.subject": "s"}, "value.subject"),
+        ({**REGISTRY, "value.format": "avro", "subscribe": "a,b"}, "value.subject"),
+        ({**REGISTRY, "value.format": "avro", "badRecords": "skip"}, "badRecords"),
+    ],
+)
+def test_wrong_formats_are_named(options: dict[str, str], named: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        stream(**options)
+    assert refused.value.option == named

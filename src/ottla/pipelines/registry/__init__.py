@@ -1,0 +1,1 @@
+"""Columns of records with a schema registry, inside of Spark."""
