@@ -75,7 +75,7 @@ def test_a_killed_node_is_back_at_once_with_all_its_topics(tmp_path: Path) -> No
     config = formatted(tmp_path, broker_session_timeout_ms="600000", broker_heartbeat_interval_ms="2000")
     script = (
         "import asyncio, json, sys\n"
-        "from ottla.broker.config import ServerConfig\n"
+        "from ottla.broker.config.server_config import ServerConfig\n"
         "from tests.integration.node.test_single_node import create\n"
         "from tests.integration.node.nodes import running\n"
         "async def main():\n"

@@ -1,5 +1,6 @@
 """Records with a schema registry inside of Spark: the functions, and the formats of source and sink."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,29 @@ def test_an_evolving_stream_is_read_and_written_exactly_once(
     ]  # fmt: skip
     only = spark.read.format("ottla").options(**common, subscribe=source).schema("offset bigint").load()
     assert only.count() == 5
+
+
+def test_keys_and_values_with_schemas_and_subjects_that_are_named(
+    spark: "SparkSession", registry: SchemaRegistry, broker: Server, topic: CreateTopic
+) -> None:
+    name = topic()
+    common = {
+        "kafka.bootstrap.servers": broker.bootstrap,
+        "schema.registry.url": url_of(registry),
+        "key.format": "avro",
+        "key.subject": "ids",
+        "value.format": "avro",
+        "value.subject": "people",
+    }
+    schemas = {"key.schema": json.dumps("long"), "value.schema": json.dumps(NEW)}
+    frame = spark.range(3).selectExpr("id as key", "named_struct('name', concat('n', id)) as value")
+    frame.write.format("ottla").options(**common, **schemas, topic=name).mode("append").save()
+    assert sorted(registry.subjects()) == ["ids", "people"]
+    rows = spark.read.format("ottla").options(**common, subscribe=name).load().select("key", "value.name", "value.age")
+    assert sorted(map(tuple, rows.collect())) == [(0, "n0", -1), (1, "n1", -1), (2, "n2", -1)]
+    older = spark.read.format("ottla").options(**common, **{"value.schema": json.dumps(OLD)}, subscribe=name).load()
+    assert "age" not in older.schema["value"].dataType.fieldNames()
+    assert sorted(row["name"] for row in older.select("value.name").collect()) == ["n0", "n1", "n2"]
 
 
 def test_what_does_not_fit_is_said_before_a_task_runs(

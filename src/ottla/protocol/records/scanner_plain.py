@@ -16,7 +16,7 @@ class Scanner:
     """`scan` for a section that comes in pieces, none of which is kept.
 
     >>> scanner = Scanner(1, 0)
-    >>> [scanner.feed(piece) for piece in (bytes((14, 0, 2, 0)), bytes((1, 1, 0)), bytes((0,)))]
+    >>> [scanner.feed(piece) for piece in (bytes((12, 0, 2, 0)), bytes((1, 1)), bytes((0,)))]
     [True, True, True]
     >>> scanner.facts()
     (1, 1, 1, True)

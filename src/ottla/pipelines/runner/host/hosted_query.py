@@ -138,7 +138,7 @@ def trigger_of(name: str, definition: Mapping[str, Any]) -> str:
     """How often a pipeline looks for records: a little different for each, so that they do not all look at once.
 
     >>> trigger_of("a", {}), trigger_of("b", {"trigger.interval.ms": 1000})
-    ('218 milliseconds', '971 milliseconds')
+    ('201 milliseconds', '981 milliseconds')
     """
     import zlib
 
