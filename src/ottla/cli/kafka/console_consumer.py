@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
@@ -31,6 +31,7 @@ from ottla.cli.kafka.argument.option import (
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.record.console_formatter import Formatter
+    from ottla.cli.kafka.record.console_reader import ConsoleReading
 
 _NOTE: Final = "Option --{old} is deprecated and will be removed in a future version. Use --{new} instead."
 _FORMATTER: Final = "org.apache.kafka.tools.consumer.DefaultMessageFormatter"
@@ -71,20 +72,6 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-class ConsoleReading(NamedTuple):
-    """What is to be read, and how it is written."""
-
-    settings: Mapping[str, object]
-    formatter: "Formatter"
-    topic: str | None
-    pattern: re.Pattern[str] | None
-    partition: int | None
-    offset: int
-    max_messages: int | None
-    timeout_ms: int | None
-    skips_errors: bool
-
-
 @ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
@@ -122,7 +109,7 @@ def _check(options: ChosenOptions) -> None:
             options.fail(f"Options --{old} and --{new} cannot be specified together.")
 
 
-def _reading(options: ChosenOptions) -> ConsoleReading:
+def _reading(options: ChosenOptions) -> "ConsoleReading":
     settings = _settings(options)
     offset = _offset(options)
     timeout_ms = options.integer("timeout-ms")
@@ -131,6 +118,8 @@ def _reading(options: ChosenOptions) -> ConsoleReading:
         pattern = None if include is None else re.compile(include)
     except re.error as error:
         raise ToolError(f"{include} is no regular expression: {error}") from error
+    from ottla.cli.kafka.record.console_reader import ConsoleReading
+
     return ConsoleReading(
         settings=settings,
         formatter=_formatter(options),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.argument.consumer_groups_choice import check_choice
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -22,31 +23,8 @@ from ottla.cli.kafka.argument.option import (
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
 
-ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
-SCENARIOS: Final = (
-    "from-file",
-    "shift-by",
-    "to-offset",
-    "to-earliest",
-    "to-current",
-    "to-latest",
-    "by-duration",
-    "to-datetime",
-)
-_AVAILABLE: Final = {
-    "members": ("describe",),
-    "verbose": ("describe",),
-    "offsets": ("describe",),
-    "state": ("describe", "list"),
-    "type": ("list",),
-}
 _STATES: Final = ("Assigning", "PreparingRebalance", "Dead", "CompletingRebalance", "Empty", "Reconciling", "Stable")
 _TYPES: Final = ("Consumer", "Classic")
-_NO_ACTION: Final = (
-    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
-    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
-    "scripting this command and want to keep the current default behavior without prompting."
-)
 
 OPTIONS: Final = OptionTable(
     "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, or reset "
@@ -94,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     try:
         options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        _check(options)
+        check_choice(options)
     except ToolError as error:
         print(error, file=sys.stderr)
         return 1
@@ -120,54 +98,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nError: Executing consumer group command failed due to {reason}")
         print(trace, file=sys.stderr)
     return 0
-
-
-def _check(options: ChosenOptions) -> None:
-    for name, actions in _AVAILABLE.items():
-        if options.has(name) and not any(options.has(action) for action in actions):
-            raise ToolError(
-                f"joptsimple.UnavailableOptionException: Option(s) [{name}] are unavailable given other options on "
-                "the command line"
-            )
-    if not options.has("validate-regex"):
-        options.require("bootstrap-server")
-    has_groups = options.has("group") or options.has("all-groups")
-    if options.has("describe"):
-        _check_describe(options, has_groups=has_groups)
-    if options.has("delete"):
-        if not has_groups:
-            options.fail("Option [delete] takes one of these options: [group], [all-groups]")
-        if options.has("topic"):
-            options.fail("The consumer does not support topic-specific offset deletion from a consumer group.")
-    if options.has("delete-offsets") and not (options.has("group") and options.has("topic")):
-        options.fail("Option [delete-offsets] takes the following options: [group], [topic]")
-    if options.has("reset-offsets"):
-        _check_reset(options, has_groups=has_groups)
-    options.forbid("group", "all-groups", "list")
-    options.forbid("topic", "list", "describe")
-    if sum(options.has(action) for action in ACTIONS) != 1:
-        listed = ", ".join(f"--{action}" for action in ACTIONS)
-        options.fail(f"Command must include exactly one action: {listed}")
-
-
-def _check_describe(options: ChosenOptions, *, has_groups: bool) -> None:
-    if not has_groups:
-        options.fail("Option [describe] takes one of these options: [group], [all-groups]")
-    if sum(options.has(name) for name in ("members", "offsets", "state")) > 1:
-        options.fail("Option [describe] takes at most one of these options: [members], [offsets], [state]")
-    if options.text("state") is not None:
-        options.fail("Option [describe] does not take a value for [state]")
-
-
-def _check_reset(options: ChosenOptions, *, has_groups: bool) -> None:
-    if options.has("dry-run") and options.has("execute"):
-        options.fail("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not options.has("dry-run") and not options.has("execute"):
-        print(_NO_ACTION, file=sys.stderr)
-    if not has_groups:
-        options.fail("Option [reset-offsets] takes one of these options: [group], [all-groups]")
-    for scenario in SCENARIOS:
-        options.forbid(scenario, *(other for other in SCENARIOS if other != scenario))
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:

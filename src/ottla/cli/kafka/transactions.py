@@ -9,6 +9,7 @@ from ottla.base.errors import OttlaError
 from ottla.cli.argument import KAFKA_COMMIT, KAFKA_VERSION, ToolParser, add_commands
 from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.output.java_error import failed_call
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             given: dict[str, object] = dict(properties_in(options.command_config))
         except ToolError as error:
-            raise failure("Failed to load admin client properties", error) from error
+            raise failed_call("Failed to load admin client properties", error) from error
         given["bootstrap.servers"] = options.bootstrap_server
         run_with(given, lambda admin: _run(admin, options))
     except OttlaError as error:
@@ -112,12 +113,9 @@ async def _run(admin: "AsyncAdmin", options: Namespace) -> None:
         try:
             await admin.force_terminate_transaction(options.transactionalId)
         except OttlaError as error:
-            raise failure(f"Failed to force terminate transactionalId `{options.transactionalId}`", error) from error
-
-
-def failure(what: str, error: OttlaError) -> ToolError:
-    """A refusal of the server's, in the tool's words."""
-    return ToolError(f"{what}: {error}. Enable debug logging for additional detail.")
+            raise failed_call(
+                f"Failed to force terminate transactionalId `{options.transactionalId}`", error
+            ) from error
 
 
 async def _list(admin: "AsyncAdmin", options: Namespace) -> None:
@@ -128,7 +126,7 @@ async def _list(admin: "AsyncAdmin", options: Namespace) -> None:
             longer_than_ms=options.duration_filter, id_pattern=options.transactional_id_pattern
         )
     except OttlaError as error:
-        raise failure("Failed to list transactions", error) from error
+        raise failed_call("Failed to list transactions", error) from error
     rows = [(one.transactional_id, one.coordinator_id, one.producer_id, one.state) for one in found]
     print(table_text(("TransactionalId", "Coordinator", "ProducerId", "TransactionState"), rows))
 
@@ -148,7 +146,7 @@ async def _describe(admin: "AsyncAdmin", transactional_id: str) -> None:
                 f"{what}: DescribeTransactions request for transactionalId `{transactional_id}` failed because the ID "
                 "could not be found. Enable debug logging for additional detail."
             ) from error
-        raise failure(what, error) from error
+        raise failed_call(what, error) from error
     start = found.start_time_ms
     row = (
         found.coordinator_id,
@@ -173,7 +171,7 @@ async def _describe_producers(admin: "AsyncAdmin", options: Namespace) -> None:
         found = (await admin.describe_producers([partition], broker_id=options.broker_id))[partition]
     except OttlaError as error:
         whom = "leader" if options.broker_id is None else f"broker {options.broker_id}"
-        raise failure(f"Failed to describe producers for partition {partition} on {whom}", error) from error
+        raise failed_call(f"Failed to describe producers for partition {partition} on {whom}", error) from error
     rows = [
         (
             one.producer_id,
@@ -197,7 +195,7 @@ async def _abort(admin: "AsyncAdmin", options: Namespace) -> None:
             f"AbortTransactionSpec(topicPartition={spec.partition}, producerId={spec.producer_id}, "
             f"producerEpoch={spec.producer_epoch}, coordinatorEpoch={spec.coordinator_epoch})"
         )
-        raise failure(f"Failed to abort transaction {shown}", error) from error
+        raise failed_call(f"Failed to abort transaction {shown}", error) from error
 
 
 async def _abort_spec(admin: "AsyncAdmin", options: Namespace) -> "AbortTransactionSpec":
@@ -221,7 +219,7 @@ async def _abort_spec(admin: "AsyncAdmin", options: Namespace) -> "AbortTransact
     try:
         producers = (await admin.describe_producers([partition]))[partition]
     except OttlaError as error:
-        raise failure(f"Failed to validate producer state for partition {partition}", error) from error
+        raise failed_call(f"Failed to validate producer state for partition {partition}", error) from error
     for one in producers:
         if one.current_transaction_start_offset == options.start_offset:
             return AbortTransactionSpec(partition, one.producer_id, one.producer_epoch, one.coordinator_epoch or 0)

@@ -2,10 +2,11 @@
 
 import pytest
 
+from ottla.cli.kafka.argument.config_entity import checked_entities
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.argument.topic_filter import TopicFilter
 from ottla.cli.kafka.configs import OPTIONS as CONFIGS
-from ottla.cli.kafka.configs import checked_entities, config_pairs
+from ottla.cli.kafka.configs import config_pairs
 from ottla.cli.kafka.delete_records import parse_offsets
 from ottla.cli.kafka.get_offsets import offset_time
 from ottla.cli.kafka.leader_election import parse_partitions

@@ -77,3 +77,8 @@ def java_message(error: BaseException | None) -> str:
 def java_execution_text(error: OttlaError) -> str:
     """The same as Java's futures wrap it."""
     return _EXECUTION + java_text(error)
+
+
+def failed_call(what: str, error: OttlaError) -> ToolError:
+    """The server's refusal in the words of the tools that log on the side."""
+    return ToolError(f"{what}: {error}. Enable debug logging for additional detail.")

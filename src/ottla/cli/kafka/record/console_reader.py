@@ -1,9 +1,10 @@
 """The reading of `kafka-console-consumer`: polls, writes, counts, and says the count at the end."""
 
+import re
 import sys
 import time
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import leave_output
@@ -15,7 +16,7 @@ from ottla.client import Consumer, TopicPartition
 from ottla.client.errors import KafkaTimeoutError, NoBrokersAvailableError, WakeupError
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.console_consumer import ConsoleReading
+    from ottla.cli.kafka.record.console_formatter import Formatter
     from ottla.client.consumer.fetch.record import Record
 
 _LOGGER: Final = "org.apache.kafka.tools.consumer.ConsoleConsumer"
@@ -23,7 +24,21 @@ _LONG_S: Final = 3600.0
 _PAUSE_S: Final = 0.2
 
 
-def read_records(reading: "ConsoleReading") -> int:
+class ConsoleReading(NamedTuple):
+    """What is to be read, and how it is written."""
+
+    settings: Mapping[str, object]
+    formatter: "Formatter"
+    topic: str | None
+    pattern: re.Pattern[str] | None
+    partition: int | None
+    offset: int
+    max_messages: int | None
+    timeout_ms: int | None
+    skips_errors: bool
+
+
+def read_records(reading: ConsoleReading) -> int:
     """Reads and writes until there is enough, too long nothing, or somebody says stop; the exit code."""
     try:
         check_servers(str(reading.settings["bootstrap.servers"]), "Failed to construct kafka consumer")
@@ -46,7 +61,7 @@ def read_records(reading: "ConsoleReading") -> int:
     return stop.exit_code
 
 
-def _begin(reading: "ConsoleReading", consumer: Consumer) -> None:
+def _begin(reading: ConsoleReading, consumer: Consumer) -> None:
     if reading.pattern is not None:
         consumer.subscribe(pattern=reading.pattern)
         return
@@ -67,7 +82,7 @@ def _begin(reading: "ConsoleReading", consumer: Consumer) -> None:
 class _Printer:
     """Writes what is polled."""
 
-    def __init__(self, reading: "ConsoleReading", consumer: Consumer) -> None:
+    def __init__(self, reading: ConsoleReading, consumer: Consumer) -> None:
         self.count = 0
         self._reading: Final = reading
         self._consumer: Final = consumer

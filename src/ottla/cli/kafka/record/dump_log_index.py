@@ -19,7 +19,7 @@ from ottla.storage.errors import RebuildableFileError
 from ottla.storage.producer_state.snapshot import read_snapshot
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.dump_log import Complaints
+    from ottla.cli.kafka.record.dump_log_complaint import Complaints
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")

@@ -30,7 +30,7 @@ from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.timestamp import TimestampType
 
 if TYPE_CHECKING:
-    from ottla.cli.kafka.dump_log import Complaints
+    from ottla.cli.kafka.record.dump_log_complaint import Complaints
 
 _UNLIMITED: Final = 2**31 - 1
 _HEADER_UP_TO_MAGIC: Final = 17

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ottla.cli.kafka.argument.config_entity import Entities
 from ottla.cli.kafka.argument.option import ToolError
-from ottla.cli.kafka.configs import Entities
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import AlterConfigOp, AlterConfigOpType, ConfigResource, ConfigResourceType
 from ottla.client.admin.value.quota import (

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.cli.kafka.argument.config_entity import Entities
 from ottla.cli.kafka.argument.option import ToolError
-from ottla.cli.kafka.configs import Entities
 from ottla.cli.kafka.output.java_error import java_name
 from ottla.cli.kafka.subcommand.configs_alter import QUOTA_TYPES
 from ottla.client.admin.async_admin import AsyncAdmin

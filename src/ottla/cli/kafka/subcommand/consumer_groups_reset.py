@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ottla.base.errors import OttlaError
+from ottla.cli.kafka.argument.consumer_groups_choice import SCENARIOS
 from ottla.cli.kafka.argument.moment import parse_duration_ms, parse_moment_ms
 from ottla.cli.kafka.argument.option import ChosenOptions, OptionValueError, ToolError
-from ottla.cli.kafka.consumer_groups import SCENARIOS
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.record import TopicPartition

@@ -7,8 +7,8 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.output.java_error import failed_call
 from ottla.cli.kafka.output.table import table_text
-from ottla.cli.kafka.transactions import failure
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.transaction import ProducerState, TransactionDescription
 from ottla.client.record import TopicPartition
@@ -50,7 +50,7 @@ async def _partitions(admin: AsyncAdmin, options: Namespace) -> list[TopicPartit
     try:
         described = await admin.describe_topics(topics)
     except OttlaError as error:
-        raise failure(f"Failed to describe {len(topics)} topics", error) from error
+        raise failed_call(f"Failed to describe {len(topics)} topics", error) from error
     return [
         TopicPartition(topic.name, info.partition)
         for topic in described.values()
@@ -69,7 +69,7 @@ async def _open_transactions(admin: AsyncAdmin, options: Namespace, partitions: 
         except OttlaError as error:
             whom = "Optional.empty" if options.broker_id is None else f"Optional[{options.broker_id}]"
             what = f"Failed to describe producers for {len(batch)} partitions on broker {whom}"
-            raise failure(what, error) from error
+            raise failed_call(what, error) from error
         oldest = round(time.time() * 1000) - options.max_transaction_timeout * _MINUTE_MS
         found += [
             (partition, state)
@@ -90,7 +90,7 @@ async def _without_coordinator(admin: AsyncAdmin, found: Sequence[Open]) -> list
     described = await admin.describe_transactions(names.values(), errors=failed)
     for error in failed.values():
         if not isinstance(error, TransactionalIdNotFoundError):
-            raise failure(f"Failed to describe {len(names)} transactions", error) from error
+            raise failed_call(f"Failed to describe {len(names)} transactions", error) from error
 
     def is_hanging(partition: TopicPartition, state: ProducerState) -> bool:
         known: TransactionDescription | None = described.get(names.get(state.producer_id, ""))
