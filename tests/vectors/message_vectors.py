@@ -12,7 +12,7 @@ from typing import Any
 import ottla.protocol
 from ottla.base.ids import Uuid
 from ottla.protocol.definition import Message, Struct
-from ottla.protocol.field import Field, Kind
+from ottla.protocol.struct_type import Field, Kind
 from ottla.protocol.versions import NO_VERSIONS
 
 ROOT = Path(__file__).parent

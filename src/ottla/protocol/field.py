@@ -6,33 +6,10 @@ They claim to return `Any`, so that the annotation beside them is what a type ch
 """
 
 from collections.abc import Callable
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ottla.base.ids import ZERO_UUID
-from ottla.protocol.versions import VersionRange
-
-if TYPE_CHECKING:
-    from ottla.protocol.definition import Struct
-
-
-class Kind(IntEnum):
-    """The types of the protocol. The compiled engine knows them by number."""
-
-    BOOL = 0
-    INT8 = 1
-    INT16 = 2
-    INT32 = 3
-    INT64 = 4
-    UINT16 = 5
-    UINT32 = 6
-    FLOAT64 = 7
-    UUID = 8
-    STRING = 9
-    BYTES = 10
-    RECORDS = 11
-    STRUCT = 12
-    ARRAY = 13
+from ottla.protocol.struct_type import EMPTY_ARRAY, NEW_STRUCT, Field, Kind, Struct
 
 
 class FileRegion(Protocol):
@@ -47,69 +24,6 @@ class FileRegion(Protocol):
 
 Records = bytes | bytearray | memoryview | FileRegion
 """What a `records` field holds: a memoryview of the input after decoding, any buffer or file region for encoding."""
-
-
-class Field:
-    """One field of a struct, for all versions. `name` is filled in by the struct that holds it."""
-
-    # A plain class: dataclasses would bring `inspect` into every process that speaks the protocol.
-    __slots__ = (
-        "default",
-        "element",
-        "ignorable",
-        "kind",
-        "name",
-        "never_compact",
-        "nullable",
-        "secret",
-        "struct",
-        "tag",
-        "versions",
-    )
-
-    def __init__(
-        self,
-        kind: Kind,
-        versions: str,
-        *,
-        default: object,
-        nullable: str = "none",
-        tag: int | None = None,
-        ignorable: bool = False,
-    ) -> None:
-        self.name = ""
-        self.kind = kind
-        self.versions = VersionRange.parse(versions)
-        self.nullable = VersionRange.parse(nullable)
-        self.default = default
-        self.tag = tag
-        self.ignorable = ignorable
-        self.struct: type[Struct] | None = None
-        """The class of a nested struct, or of an array's elements."""
-        self.element: Kind | None = None
-        """The type of an array's elements."""
-        self.never_compact = False
-        self.secret = False
-        """Never shown: passwords, keys, and what stands for them."""
-
-    def default_value(self) -> object:
-        """A default that the caller may keep: lists and structs are new each time."""
-        if self.default is EMPTY_ARRAY:
-            return []
-        if self.default is NEW_STRUCT:
-            assert self.struct is not None
-            return self.struct()
-        return self.default
-
-    def is_default(self, value: object) -> bool:
-        """Whether `value` is what a reader would assume if the field were left out."""
-        if self.default is EMPTY_ARRAY:
-            return value is not None and not value
-        return bool(value == self.default_value())
-
-
-EMPTY_ARRAY = object()
-NEW_STRUCT = object()
 
 
 def _scalar(kind: Kind, zero: object) -> Callable[..., Any]:
@@ -161,7 +75,7 @@ _ELEMENTS: dict[Callable[..., Any], Kind] = {
 
 
 def array(
-    element: "Callable[..., Any] | type[Struct]",
+    element: Callable[..., Any] | type[Struct],
     versions: str,
     *,
     nullable: str = "none",
@@ -177,7 +91,7 @@ def array(
 
 
 def struct(
-    of: "type[Struct]",
+    of: type[Struct],
     versions: str,
     *,
     nullable: str = "none",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ottla.base.ids import Uuid
 from ottla.protocol.codec.plan import FieldPlan, StructPlan
 from ottla.protocol.definition import Message
-from ottla.protocol.field import Kind
+from ottla.protocol.struct_type import Kind
 from tests.vectors.message_vectors import message_types
 
 TEXT = st.text(max_size=20) | st.sampled_from(["", "x" * 127, "x" * 128, "ü" * 100])

@@ -13,7 +13,7 @@ from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.protocol.codec.reader import Reader
 from ottla.protocol.definition import Message, Struct
 from ottla.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
-from ottla.protocol.field import Field, Kind, Records, int32, string
+from ottla.protocol.field import Records, int32, string
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -28,6 +28,7 @@ from ottla.protocol.messages.list_groups import ListGroupsRequest
 from ottla.protocol.messages.metadata import MetadataRequest
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from ottla.protocol.struct_type import Field, Kind
 from tests.vectors.message_vectors import message_types
 
 

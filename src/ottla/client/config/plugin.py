@@ -2,47 +2,24 @@
 
 Users write an object, a class, a callable, `module:Class`, or one of the names that the setting's owner knows, Java's
 class names among them. A plug-in that has settings of its own declares them in `config_keys` (a `ConfigKeys`, or just
-a list of `ConfigKey`), so that a misspelt one is refused as any other; it is handed all settings by its `configure`
-method, if it has one.
+a list of `ConfigKey`), so that a misspelt one is refused as any other; `settings` hands it all settings.
 """
 
 import importlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from ottla.base.config import ConfigError, ConfigKey, ConfigKeys
 
-if TYPE_CHECKING:
-    from ottla.client.config.settings import ClientSettings
 
-
-@runtime_checkable
-class Configurable(Protocol):
-    """A plug-in that wants to know the client's settings."""
-
-    def configure(self, settings: "ClientSettings") -> None:
-        """Called once, before the plug-in is used."""
-        ...
-
-
-class SettingSource(NamedTuple):
-    """Which setting of which client is being resolved."""
-
-    name: str
-    settings: "ClientSettings"
-
-
-def resolve(source: SettingSource, value: object, known: Mapping[str, object]) -> object:
-    """The object that `value` means; `ConfigError` if it means none."""
+def resolve(name: str, value: object, known: Mapping[str, object]) -> object:
+    """The object that the setting `name` means by `value`; `ConfigError` if it means none."""
     if isinstance(value, str):
-        value = _find(source.name, value, known)
+        value = _find(name, value, known)
     if isinstance(value, type):
         try:
             value = value()
         except TypeError as error:
-            raise ConfigError(source.name, value, f"the class can't be made without arguments: {error}") from error
-    if isinstance(value, Configurable):
-        value.configure(source.settings)
+            raise ConfigError(name, value, f"the class can't be made without arguments: {error}") from error
     return value
 
 

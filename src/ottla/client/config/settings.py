@@ -8,12 +8,12 @@ Invariants: every key of the client has a value; a name that no key has was refu
 import enum
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from ottla.base.config import ConfigError, ConfigKey, ConfigKeys
 from ottla.base.config_type import ConfigType, Password
 from ottla.client.config import other_client
-from ottla.client.config.plugin import SettingSource, declared_keys, resolve
+from ottla.client.config.plugin import declared_keys, resolve
 
 _T = TypeVar("_T")
 
@@ -130,13 +130,18 @@ class ClientSettings:
         with these settings. Raises `ConfigError` for a name that leads nowhere.
         """
         value = self._values[name]
-        return None if value is None else resolve(SettingSource(name, self), value, known or {})
+        return None if value is None else self._configured(resolve(name, value, known or {}))
 
     def plugins(self, name: str, known: Mapping[str, object] | None = None) -> tuple[object, ...]:
         """The objects that the items of a list stand for, as `plugin` finds them."""
         items = self._values[name]
         assert isinstance(items, tuple)
-        return tuple(resolve(SettingSource(name, self), item, known or {}) for item in items)
+        return tuple(self._configured(resolve(name, item, known or {})) for item in items)
+
+    def _configured(self, plugin: object) -> object:
+        if isinstance(plugin, Configurable):
+            plugin.configure(self)
+        return plugin
 
     def but(self, **settings: object) -> "ClientSettings":
         """The same settings with some given otherwise (underscores for dots)."""
@@ -148,6 +153,15 @@ class ClientSettings:
         if not isinstance(value, kind):
             raise TypeError(f"{name} is {value!r}")
         return value
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """A plug-in that wants to know the client's settings."""
+
+    def configure(self, settings: ClientSettings) -> None:
+        """Called once, before the plug-in is used."""
+        ...
 
 
 def _takes_objects(key: ConfigKey) -> bool:

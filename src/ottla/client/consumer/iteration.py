@@ -5,16 +5,31 @@ the rest: when the iterator is let go, the position goes back to the first recor
 commit, also the one of `close`, does not pass over it.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Set
+from typing import Final, Protocol
 
 from ottla.client.consumer.fetch.record import Record
 from ottla.client.consumer.fetch.records import Records
 from ottla.client.record import TopicPartition
 
-if TYPE_CHECKING:
-    from ottla.client.consumer.async_consumer import AsyncConsumer
-    from ottla.client.consumer.consumer import Consumer
+
+class _Seekable(Protocol):
+    """What both consumers have for an iterator that ends early."""
+
+    @property
+    def is_closed(self) -> bool: ...
+
+    def assignment(self) -> Set[TopicPartition]: ...
+
+    def seek(self, partition: TopicPartition, offset: int) -> None: ...
+
+
+class _Polled(_Seekable, Protocol):
+    def poll(self) -> Records: ...
+
+
+class _AsyncPolled(_Seekable, Protocol):
+    async def poll(self) -> Records: ...
 
 
 class _Handout:
@@ -46,7 +61,7 @@ class _Handout:
 class Iteration:
     """What `for record in consumer` walks over; it ends when the consumer is closed."""
 
-    def __init__(self, consumer: "Consumer") -> None:
+    def __init__(self, consumer: _Polled) -> None:
         self._consumer: Final = consumer
         self._handout: Final = _Handout()
 
@@ -65,9 +80,9 @@ class Iteration:
 
 
 class AsyncIteration:
-    """The same for `async for`."""
+    """What `async for record in consumer` walks over."""
 
-    def __init__(self, consumer: "AsyncConsumer") -> None:
+    def __init__(self, consumer: _AsyncPolled) -> None:
         self._consumer: Final = consumer
         self._handout: Final = _Handout()
 
@@ -85,7 +100,7 @@ class AsyncIteration:
         _go_back(self._consumer, self._handout)
 
 
-def _go_back(consumer: "Consumer | AsyncConsumer", handout: _Handout) -> None:
+def _go_back(consumer: _Seekable, handout: _Handout) -> None:
     left = handout.left()
     if not left or consumer.is_closed:
         return

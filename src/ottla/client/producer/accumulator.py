@@ -8,19 +8,15 @@ takes. Batches become ready through a list, so that nothing here looks at partit
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.client.producer.append import Appender, OnDelivery, SendFuture, TopicLane
-from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
 from ottla.client.record import Header, Headers
 from ottla.protocol.records.batch import HEADER_BYTES
-
-if TYPE_CHECKING:
-    from ottla.client.producer.express import Express
 
 _RECORD_OVERHEAD_BYTES: Final = 21
 """What a record's length, attributes, deltas and field lengths take at most."""
@@ -61,6 +57,14 @@ class NewRecord:
         return size + sum(10 + 3 * len(name) + len(value or b"") for name, value in self.headers)
 
 
+class Carrier(Protocol):
+    """Takes a batch to its broker in the thread that waits for it: see `express`."""
+
+    def carry(self, batch: ProducerBatch, timeout_s: float | None) -> None:
+        """Sends the batch by itself, if it may go alone."""
+        ...
+
+
 class _Flush:
     """Somebody waits for these batches."""
 
@@ -98,7 +102,7 @@ class Accumulator(Appender):
         """What compression leaves of a topic's batches, learnt from the ones before."""
         self.senders_wait = False
         """Whether those who send wait for each record, and take its batch to the broker themselves: see `express`."""
-        self.express: Express | None = None
+        self.express: Carrier | None = None
         self._flushes: Final[list[_Flush]] = []
         self._clock: Final = clock
         self._wake_up: Final = wake
@@ -213,7 +217,7 @@ class Accumulator(Appender):
     def _open(self, lane: TopicLane, record: NewRecord) -> ProducerBatch | None:
         """Makes an open batch that the record fits into, where it goes to; None if somebody else has made one."""
         number = self.partition_of(lane, record)
-        batch = lane.open[number]
+        batch: ProducerBatch | None = lane.open[number]
         if batch is not None:
             if batch.count == 0:
                 return None
@@ -252,7 +256,7 @@ class Accumulator(Appender):
             return False
         with self._lock_open:
             queue = batch.queue
-            opened = queue.lane.open[queue.partition]
+            opened: ProducerBatch | None = queue.lane.open[queue.partition]
             if opened is not None:
                 self._close(opened)
             self._enqueue(queue, batch)

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ottla.base.accelerated import load
-from ottla.client.producer.append_plain import FULL, UNUSUAL, OnDelivery
+from ottla.client.producer.append_plain import FULL, UNUSUAL
+from ottla.client.producer.send_future import OnDelivery
 
 if TYPE_CHECKING:
     from ottla.client.producer.append_plain import Appender, RecordBuffer, SendFuture, TopicLane

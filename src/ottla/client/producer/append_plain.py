@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from ottla.client.producer import send_future
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
+from ottla.client.producer.send_future import OnDelivery
 from ottla.client.record import Headers, RecordMetadata
 from ottla.protocol.checksum import crc32c
 from ottla.protocol.errors import EncodeError
 from ottla.protocol.records.batch import HEADER_BYTES, LOG_OVERHEAD, MAGIC
 from ottla.protocol.records.frames_plain import encode_record
-
-if TYPE_CHECKING:
-    from ottla.client.producer.batch import ProducerBatch
 
 FULL: Final = -1
 UNUSUAL: Final = -2
@@ -28,8 +26,6 @@ _INT32_MAX = 2**31 - 1
 _HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 _CRC: Final = struct.Struct(">I")
 _CRC_AT, _ATTRIBUTES_AT = 17, 21
-
-OnDelivery = Callable[[RecordMetadata | None, Exception | None], object]
 
 
 class RecordBuffer:
@@ -166,7 +162,8 @@ class TopicLane:
     def __init__(self, topic: str, partition_count: int) -> None:
         self.topic = topic
         self.partition_count = 0
-        self.open: list[ProducerBatch | None] = []
+        self.open: list[Any] = []
+        """By partition the `ProducerBatch` that takes records now, or None."""
         self.uses_keys = True
         """Whether records with a key go by its hash."""
         self.sticky_partition = -1

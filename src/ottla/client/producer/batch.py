@@ -1,4 +1,4 @@
-"""One batch of the producer's, from its first record to its answer.
+"""One batch of the producer's, from its first record to its answer, and the queue of those that wait for a partition.
 
 It is open while records are added, then written with its header, then perhaps sent several times. It becomes done
 exactly once: complete, failed, or split into parts that take its records over. Who asked to hear of records hears in
@@ -7,19 +7,17 @@ the order in which they were sent.
 
 import threading
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable, Mapping
 
 from ottla.base.errors import OttlaError
-from ottla.client.producer.append import FULL, OnDelivery, RecordBuffer, SendFuture
+from ottla.client.producer.append import FULL, OnDelivery, RecordBuffer, SendFuture, TopicLane
 from ottla.client.producer.send_future import call, callback_lock
+from ottla.client.record import TopicPartition
 from ottla.protocol.compression import CompressionType, compress
 from ottla.protocol.records.batch import HEADER_BYTES, Batch
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions
-
-if TYPE_CHECKING:
-    from ottla.client.producer.partition_queue import PartitionQueue
 
 
 class ProducerBatch(RecordBuffer):
@@ -203,3 +201,52 @@ class ProducerBatch(RecordBuffer):
         self.drop_data()
         self.records = None
         self._release_waiters()
+
+
+class PartitionQueue:
+    """What waits for one partition."""
+
+    __slots__ = ("batches", "held_for", "in_flight", "lane", "partition", "topic", "topic_partition", "waited_for")
+
+    def __init__(self, lane: TopicLane, partition: int) -> None:
+        self.lane = lane
+        self.topic: str = lane.topic
+        self.partition = partition
+        self.topic_partition = TopicPartition(lane.topic, partition)
+        self.batches: deque[ProducerBatch] = deque()
+        self.in_flight = 0
+        """How many of its batches are on their way."""
+        self.held_for: ProducerBatch | None = None
+        """The batch that a waiting thread carries by itself; nothing else is sent meanwhile."""
+        self.waited_for: Callable[[ProducerBatch, float | None], None] = _ignored
+        """Hears that somebody is about to wait for a batch, for how many seconds."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a batch of it is carried that is not done."""
+        return self.held_for is not None and not self.held_for.is_done
+
+    def put_back(self, batch: ProducerBatch) -> None:
+        """A batch that has to be sent again: before all with later sequence numbers, and before all that have none.
+
+        Waiting are sequences [20, 30] and a batch without; 10 goes to the front, 25 between 20 and 30.
+        """
+        later = 0
+        if batch.has_sequence:
+            for waiting in self.batches:
+                if not waiting.has_sequence or _is_before(batch, waiting):
+                    break
+                later += 1
+        self.batches.insert(later, batch)
+
+    def __repr__(self) -> str:
+        return f"<PartitionQueue {self.topic_partition}: {len(self.batches)} batches, {self.in_flight} in flight>"
+
+
+def _ignored(_batch: ProducerBatch, _timeout_s: float | None) -> None:
+    """Nobody helps those who wait."""
+
+
+def _is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:
+    """Sequences go round at 2^31, and no two in a queue are half a circle apart."""
+    return (other.base_sequence - batch.base_sequence) & 0x7FFFFFFF < 0x40000000

@@ -25,9 +25,8 @@ from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.cluster.node_pool import Lane
-from ottla.client.producer.batch import ProducerBatch
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.lone_request import LoneRequest
-from ottla.client.producer.partition_queue import PartitionQueue
 from ottla.client.producer.sender import Sender
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response

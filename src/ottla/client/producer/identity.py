@@ -11,7 +11,7 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ANY_NODE, ClusterClient
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
 from ottla.protocol.errors import error_for
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse

@@ -1,7 +1,7 @@
 """What waits for one broker, and what is on its way to it."""
 
 from ottla.base.errors import OttlaError
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue
 
 
 class NodeLine:

@@ -9,19 +9,53 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 from ottla.client import other_client
 from ottla.client.record import RecordMetadata
 
-if TYPE_CHECKING:
-    from ottla.client.producer.append_plain import OnDelivery, SendFuture
-    from ottla.client.producer.batch import ProducerBatch
+OnDelivery = Callable[[RecordMetadata | None, Exception | None], object]
+
+
+class RecordFuture(Protocol):
+    """The fields of both twins of `SendFuture`."""
+
+    batch: Any
+    index: int
+    timestamp: int
+    key_size: int
+    value_size: int
+
+
+class SentBatch(Protocol):
+    """A batch as the futures of its records know it: `ottla.client.producer.batch.ProducerBatch`."""
+
+    is_done: bool
+    base_offset: int
+    log_append_time_ms: int
+    parts: Any
+    """First index and batch of each part that took records over."""
+    queue: Any
+
+    def error_of(self, index: int) -> Exception | None:
+        """What one record failed with."""
+        ...
+
+    def wait(self, timeout: float | None) -> bool:
+        """Waits until it is done or split; False if that took longer than `timeout` seconds."""
+        ...
+
+    def add_callback(self, future: Any, callback: OnDelivery) -> None:
+        """Tells `callback` of a record when it is done, or at once."""
+        ...
+
+
+F = TypeVar("F", bound=RecordFuture)
 
 _log = logging.getLogger(__name__)
 
 
-def place(future: "SendFuture") -> tuple["ProducerBatch", int]:
+def place(future: RecordFuture) -> tuple[SentBatch, int]:
     """The batch that has the record now, and the record's index in it."""
     batch, index = future.batch, future.index
     while batch.parts:
@@ -30,12 +64,12 @@ def place(future: "SendFuture") -> tuple["ProducerBatch", int]:
     return batch, index
 
 
-def is_done(future: "SendFuture") -> bool:
+def is_done(future: RecordFuture) -> bool:
     """Whether the record was acknowledged, or has failed."""
     return place(future)[0].is_done
 
 
-def result(future: "SendFuture", timeout: float | None) -> RecordMetadata:
+def result(future: RecordFuture, timeout: float | None) -> RecordMetadata:
     """The record's metadata, waited for; raises what it failed with."""
     error = exception(future, timeout)
     if error is not None:
@@ -43,7 +77,7 @@ def result(future: "SendFuture", timeout: float | None) -> RecordMetadata:
     return metadata(future)
 
 
-def exception(future: "SendFuture", timeout: float | None) -> Exception | None:
+def exception(future: RecordFuture, timeout: float | None) -> Exception | None:
     """What the record failed with, waited for."""
     deadline = None if timeout is None else time.monotonic() + timeout
     while True:
@@ -54,7 +88,7 @@ def exception(future: "SendFuture", timeout: float | None) -> Exception | None:
             raise TimeoutError(f"no answer about {shown(future)} within {timeout} s")
 
 
-def metadata(future: "SendFuture") -> RecordMetadata:
+def metadata(future: RecordFuture) -> RecordMetadata:
     """Where the record is; its batch must be done."""
     batch, index = place(future)
     timestamp = future.timestamp if batch.log_append_time_ms < 0 else batch.log_append_time_ms
@@ -63,12 +97,12 @@ def metadata(future: "SendFuture") -> RecordMetadata:
     return RecordMetadata(queue.topic, queue.partition, offset, timestamp, future.key_size, future.value_size)
 
 
-def add_done_callback(future: "SendFuture", callback: Callable[["SendFuture"], object]) -> None:
+def add_done_callback(future: F, callback: Callable[[F], object]) -> None:
     """Calls `callback` with the future when it is done, or at once."""
     place(future)[0].add_callback(future, lambda _metadata, _error: callback(future))
 
 
-def awaited(future: "SendFuture") -> Generator[Any, None, RecordMetadata]:
+def awaited(future: RecordFuture) -> Generator[Any, None, RecordMetadata]:
     """Waits in an event loop, the producer's own or any other."""
     if not is_done(future):
         loop = asyncio.get_running_loop()
@@ -85,7 +119,7 @@ def awaited(future: "SendFuture") -> Generator[Any, None, RecordMetadata]:
     return result(future, 0)
 
 
-def call(future: "SendFuture", callback: "OnDelivery") -> None:
+def call(future: RecordFuture, callback: OnDelivery) -> None:
     """Tells about a record that is done; what the user's code raises is logged, the other records count as well."""
     batch, index = place(future)
     error = batch.error_of(index)
@@ -95,7 +129,7 @@ def call(future: "SendFuture", callback: "OnDelivery") -> None:
         _log.exception("a delivery callback failed for %s", shown(future))
 
 
-def shown(future: "SendFuture") -> str:
+def shown(future: RecordFuture) -> str:
     """The future as text."""
     batch, index = place(future)
     queue = batch.queue
@@ -117,6 +151,6 @@ callback_lock = threading.Lock()
 """Held while a batch becomes done and while somebody asks to hear of it; never while callbacks run."""
 
 
-def missing(future: "SendFuture", name: str) -> AttributeError:
+def missing(future: RecordFuture, name: str) -> AttributeError:
     """The error for a name that a future has not: other clients' futures have some of their own."""
     return other_client.missing(future, name, other_client.FUTURE)

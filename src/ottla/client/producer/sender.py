@@ -19,13 +19,12 @@ from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.errors import AuthenticationFailedError
 from ottla.client.producer.accumulator import Accumulator
-from ottla.client.producer.batch import ProducerBatch
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.in_flight import NodeLine
 from ottla.client.producer.lone_request import LoneRequest
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.outcome import Outcome
-from ottla.client.producer.partition_queue import PartitionQueue
 from ottla.client.producer.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.protocol.api_key import ApiKey

@@ -9,8 +9,7 @@ on with the next epoch from 0 (KIP-360), and a transactional one has to abort.
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.protocol.errors import ErrorCode, error_for
 
 _SEQUENCE_MASK: Final = 0x7FFFFFFF

@@ -12,8 +12,7 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.client.errors import CommitFailedError
 from ottla.client.producer.accumulator import Accumulator
-from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
 from ottla.client.producer.transaction_coordinator import TransactionCoordinator, error_codes
 from ottla.client.producer.transaction_error import (

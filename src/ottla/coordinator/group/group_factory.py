@@ -8,9 +8,9 @@ from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
-from ottla.coordinator.group.group_kind import GroupType
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
+from ottla.coordinator.group.group_type import GroupType
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import Chance, MetadataView, ShardLog
 from ottla.coordinator.runtime.shard import Shard

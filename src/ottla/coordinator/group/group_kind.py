@@ -5,11 +5,11 @@ that type in one shard, with their soft state. APIs that are blind to the kind (
 these protocols; a new kind is one more entry in the machine's table.
 """
 
-import enum
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ottla.coordinator.group.caller import GroupCaller
+from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
 from ottla.coordinator.runtime.outcome import Done, Outcome
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
@@ -17,27 +17,6 @@ from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.join_group import JoinGroupRequest
 from ottla.protocol.messages.leave_group import LeaveGroupRequest
 from ottla.protocol.messages.sync_group import SyncGroupRequest
-
-if TYPE_CHECKING:
-    from ottla.coordinator.group.group_state import GroupsState
-
-
-class GroupType(enum.Enum):
-    """The kinds of groups, as ListGroups spells them."""
-
-    CLASSIC = "classic"
-    CONSUMER = "consumer"
-    SHARE = "share"
-    STREAMS = "streams"
-
-
-class Group(Protocol):
-    """A group in the replicated state: an immutable value."""
-
-    @property
-    def type(self) -> GroupType:
-        """Which kind takes care of it."""
-        ...
 
 
 class GroupListing(NamedTuple):
@@ -56,11 +35,11 @@ class GroupKind(Protocol):
         """The keys of the records that are this kind's to replay."""
         ...
 
-    def replay(self, state: "GroupsState", record: CoordinatorRecord) -> "GroupsState":
+    def replay(self, state: GroupsState, record: CoordinatorRecord) -> GroupsState:
         """The state after one of this kind's records."""
         ...
 
-    def loaded(self, state: "GroupsState", now_ms: int) -> None:
+    def loaded(self, state: GroupsState, now_ms: int) -> None:
         """Sets up timers and soft state of what was loaded."""
         ...
 
@@ -68,19 +47,19 @@ class GroupKind(Protocol):
         """Forgets soft state; who waits in it is answered NOT_COORDINATOR."""
         ...
 
-    def listing(self, state: "GroupsState", group_id: str) -> GroupListing:
+    def listing(self, state: GroupsState, group_id: str) -> GroupListing:
         """The group as ListGroups shows it."""
         ...
 
-    def is_empty(self, state: "GroupsState", group_id: str) -> bool:
+    def is_empty(self, state: GroupsState, group_id: str) -> bool:
         """Whether it has no members, so that it may be deleted or change its kind."""
         ...
 
-    def deletion(self, state: "GroupsState", group_id: str) -> Sequence[CoordinatorRecord]:
+    def deletion(self, state: GroupsState, group_id: str) -> Sequence[CoordinatorRecord]:
         """The tombstones that delete an empty group; its soft state is dropped at once."""
         ...
 
-    def rules(self, state: "GroupsState", group_id: str) -> OffsetRules:
+    def rules(self, state: GroupsState, group_id: str) -> OffsetRules:
         """What the group allows with its offsets."""
         ...
 
@@ -88,7 +67,7 @@ class GroupKind(Protocol):
 class TopicWatcher(Protocol):
     """A kind of group that must hear when topics change; groups that the brokers assign partitions to do."""
 
-    def topics_changed(self, state: "GroupsState", topics: frozenset[str]) -> None:
+    def topics_changed(self, state: GroupsState, topics: frozenset[str]) -> None:
         """Topics of these names were made, deleted or given more partitions."""
         ...
 
@@ -99,19 +78,19 @@ class ClassicProtocol(Protocol):
     `done` is for answers that come later; an operation that keeps it returns DEFERRED as its response.
     """
 
-    def join(self, state: "GroupsState", join: "Join", now_ms: int) -> Outcome:
+    def join(self, state: GroupsState, join: "Join", now_ms: int) -> Outcome:
         """JoinGroup."""
         ...
 
-    def sync(self, state: "GroupsState", sync: "Sync", now_ms: int) -> Outcome:
+    def sync(self, state: GroupsState, sync: "Sync", now_ms: int) -> Outcome:
         """SyncGroup."""
         ...
 
-    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: GroupsState, request: HeartbeatRequest, now_ms: int) -> Outcome:
         """Heartbeat."""
         ...
 
-    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: GroupsState, request: LeaveGroupRequest, now_ms: int) -> Outcome:
         """LeaveGroup, with the members in `request.members` in every version."""
         ...
 

@@ -15,8 +15,9 @@ from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import SIMPLE_GROUP, ClassicGroup
 from ottla.coordinator.group.classic.offset_check import is_from_outside
 from ottla.coordinator.group.config import GroupConfig
-from ottla.coordinator.group.group_kind import ClassicProtocol, GroupKind, GroupType, Join, Sync, TopicWatcher
+from ottla.coordinator.group.group_kind import ClassicProtocol, GroupKind, Join, Sync, TopicWatcher
 from ottla.coordinator.group.group_state import EMPTY_STATE, GroupsState
+from ottla.coordinator.group.group_type import GroupType
 from ottla.coordinator.group.offsets.deletion import delete_all
 from ottla.coordinator.group.offsets.expiry import expire
 from ottla.coordinator.group.offsets.offset_codec import OffsetCodec

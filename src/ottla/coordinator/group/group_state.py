@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from immutables import Map
 
-from ottla.coordinator.group.group_kind import Group
+from ottla.coordinator.group.group_type import Group
 from ottla.coordinator.group.offsets.offsets_state import EMPTY_OFFSETS, OffsetsState
 
 

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport int64_t
 
-cdef enum Kind:  # ottla.protocol.field.Kind
+cdef enum Kind:  # ottla.protocol.struct_type.Kind
     BOOL, INT8, INT16, INT32, INT64, UINT16, UINT32, FLOAT64, UUID, STRING, BYTES, RECORDS, STRUCT, ARRAY
 
 cdef enum DefaultKind:

@@ -7,7 +7,7 @@ write it there, after they have checked the instance's type.
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject
 
-from ottla.protocol.field import EMPTY_ARRAY, NEW_STRUCT
+from ottla.protocol.struct_type import EMPTY_ARRAY, NEW_STRUCT
 
 cdef extern from "Python.h":
     ctypedef struct PyMemberDef:

@@ -3,12 +3,7 @@
 Invariant: `fields` + `tagged` + `absent` are the struct's declared fields, each exactly once.
 """
 
-from typing import TYPE_CHECKING
-
-from ottla.protocol.field import Field, Kind
-
-if TYPE_CHECKING:
-    from ottla.protocol.definition import Struct
+from ottla.protocol.struct_type import Field, Kind, Struct
 
 
 class FieldPlan:
@@ -46,7 +41,7 @@ class StructPlan:
 
     __slots__ = ("absent", "compiled", "defaulted", "fields", "flexible", "struct", "tagged", "version")
 
-    def __init__(self, struct: "type[Struct]", version: int, *, flexible: bool) -> None:
+    def __init__(self, struct: type[Struct], version: int, *, flexible: bool) -> None:
         planned = [FieldPlan(field, version, flexible=flexible) for field in struct.definition.values()]
         present = [plan for plan in planned if plan.field.versions.includes(version)]
         self.struct = struct

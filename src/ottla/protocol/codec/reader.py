@@ -12,7 +12,7 @@ from ottla.base.buffer import Buffer
 from ottla.base.ids import Uuid
 from ottla.protocol.codec.plan import FieldPlan, StructPlan
 from ottla.protocol.errors import DecodeError
-from ottla.protocol.field import Kind
+from ottla.protocol.struct_type import Kind
 
 STRING_LENGTH_MAX = 0x7FFF
 

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 from ottla.protocol.codec.plan import FieldPlan, StructPlan
 from ottla.protocol.codec.reader import STRING_LENGTH_MAX
 from ottla.protocol.errors import EncodeError, UnsupportedVersionError
-from ottla.protocol.field import Kind, Records
+from ottla.protocol.field import Records
+from ottla.protocol.struct_type import Kind
 
 _INTEGERS = {
     Kind.INT8: (">b", -(1 << 7), (1 << 7) - 1),

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.testing.simulation.clock import EventQueue, NodeClock
 from ottla.testing.simulation.disk import DiskProfile, SimulatedDisk
-from ottla.testing.simulation.invariant import Invariant
 from ottla.testing.simulation.network import Frame, Network
 from ottla.testing.simulation.node import NodeSurroundings, PartFactory, SimulatedNode
 from ottla.testing.simulation.trace import Trace
@@ -28,6 +27,18 @@ class NodePlan:
     disk: DiskProfile = field(default_factory=DiskProfile)
 
 
+class Watcher(Protocol):
+    """Looks at every step and at the end of a run: `ottla.testing.simulation.invariant.Invariant`."""
+
+    def check(self, cluster: "Cluster", node: SimulatedNode) -> None:
+        """Looks at the node that has just done something."""
+        ...
+
+    def check_healed(self, cluster: "Cluster") -> None:
+        """Looks at the cluster after all faults are over and it had time to recover."""
+        ...
+
+
 def directory_id(node_id: int) -> Uuid:
     """The directory id of a node's first disk."""
     return Uuid(b"directory-%06d" % node_id)
@@ -42,7 +53,7 @@ class Cluster:
         self.trace = Trace()
         self.network = Network(self.queue, self.random, self._deliver)
         self.nodes: dict[int, SimulatedNode] = {}
-        self.invariants: list[Invariant] = []
+        self.invariants: list[Watcher] = []
         self.disks: dict[Uuid, SimulatedDisk] = {}
         """All disks by directory, those that were replaced too."""
         self.steps = 0

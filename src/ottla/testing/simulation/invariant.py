@@ -1,12 +1,10 @@
 """What must hold at every moment of a run, or at its end."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ottla.base.errors import OttlaError
-
-if TYPE_CHECKING:
-    from ottla.testing.simulation.cluster import Cluster
-    from ottla.testing.simulation.node import SimulatedNode
+from ottla.testing.simulation.cluster import Cluster
+from ottla.testing.simulation.node import SimulatedNode
 
 
 class InvariantViolation(OttlaError):  # noqa: N818
@@ -22,10 +20,10 @@ class Invariant:
 
     name: ClassVar[str]
 
-    def check(self, cluster: "Cluster", node: "SimulatedNode") -> None:
+    def check(self, cluster: Cluster, node: SimulatedNode) -> None:
         """Looks at the node that has just done something."""
 
-    def check_healed(self, cluster: "Cluster") -> None:
+    def check_healed(self, cluster: Cluster) -> None:
         """Looks at the cluster after all faults are over and it had time to recover."""
 
     def fail(self, message: str) -> InvariantViolation:

@@ -16,7 +16,6 @@ from ottla.protocol.errors import (
     UnknownServerError,
     UnsupportedVersionError,
 )
-from ottla.protocol.field import Kind
 from ottla.protocol.messages import (
     alter_client_quotas,
     alter_partition_reassignments,
@@ -34,6 +33,7 @@ from ottla.protocol.messages import (
     produce,
 )
 from ottla.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from ottla.protocol.struct_type import Kind
 
 ID = Uuid(b"0123456789abcdef")
 ERROR = NotControllerError("Ask another")

@@ -3,8 +3,7 @@
 import pytest
 
 from ottla.client.producer.append import TopicLane
-from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.sequence import EPOCH_MAX, ProducerIdentity, SequenceLedger
 from ottla.protocol.errors import ErrorCode
 

@@ -13,9 +13,9 @@ from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
 from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
-from ottla.coordinator.group.group_kind import GroupType
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
+from ottla.coordinator.group.group_type import GroupType
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import ApiError

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.definition import Struct
-from ottla.protocol.field import Field, Kind
+from ottla.protocol.struct_type import Field, Kind
 
 _PLAIN: Final = frozenset({Kind.BOOL, Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64, Kind.UINT16, Kind.UINT32})
 _OTHER_FIRST: Final = {"kraft": "kRaft"}

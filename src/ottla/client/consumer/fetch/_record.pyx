@@ -82,9 +82,6 @@ cdef class Record:
     def __hash__(self):
         return hash((self.topic, self.partition, self.offset))
 
-    def __reduce__(self):
-        return record_plain.rebuilt, record_plain.fields(self)
-
 
 cdef tuple read_headers(bytes source, int32_t count):
     """The headers of a frame that `parse` found sound."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ottla.client.consumer.fetch.arrow_columns import COLUMNS
 from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
 from ottla.protocol.records.arrow import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
@@ -29,10 +28,8 @@ class ArrowReader:
     ['topic', 'offset', 'value']
     """
 
-    def __init__(self, columns: Sequence[str] = COLUMNS) -> None:
-        unknown = [name for name in columns if name not in COLUMNS]
-        if unknown or len(set(columns)) != len(columns):
-            raise ValueError(f"columns are some of {', '.join(COLUMNS)}, each at most once; not {tuple(columns)}")
+    def __init__(self, columns: Sequence[str]) -> None:
+        """`columns` are some of `arrow_columns.COLUMNS`, each at most once."""
         self.columns: Final = tuple(columns)
         read = tuple(_NAMES.get(name, name) for name in columns if name not in _SHARED)
         # With none to read the rows have to be counted all the same.

@@ -17,4 +17,6 @@ def arrow_reader(columns: tuple[str, ...]) -> "ArrowReader":
         from ottla.client.consumer.fetch.arrow_batch import ArrowReader
     except ModuleNotFoundError as error:
         raise ImportError("poll_arrow() needs pyarrow: pip install ottla[arrow]") from error
+    if not set(columns) <= set(COLUMNS) or len(set(columns)) != len(columns):
+        raise ValueError(f"columns are some of {', '.join(COLUMNS)}, each at most once; not {columns}")
     return ArrowReader(columns)

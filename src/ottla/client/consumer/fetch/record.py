@@ -1,9 +1,13 @@
-"""The record that `poll()` returns, and its reader, by whichever twin is installed; `record_plain` documents them."""
+"""The record that `poll()` returns, and its reader, by the installed twin; `record_plain` documents them.
 
-from typing import TYPE_CHECKING
+Pickle knows a record by its fields, so that processes with and without compiled modules exchange records.
+"""
+
+import copyreg
+from typing import TYPE_CHECKING, Any
 
 from ottla.base.accelerated import load
-from ottla.client.consumer.fetch.record_plain import RecordSource
+from ottla.client.consumer.fetch.record_plain import RecordSource, fields
 
 if TYPE_CHECKING:
     from ottla.client.consumer.fetch.record_plain import Record, RecordReader
@@ -13,3 +17,18 @@ else:
     RecordReader = _twin.RecordReader
 
 __all__ = ["Record", "RecordReader", "RecordSource"]
+
+
+def rebuilt(*values: Any) -> Record:
+    """A record from its `fields`."""
+    *place, timestamp, timestamp_type, headers, leader_epoch = values
+    return Record(
+        *place, timestamp=timestamp, timestamp_type=timestamp_type, headers=headers, leader_epoch=leader_epoch
+    )
+
+
+def _reduced(record: Record) -> tuple[Any, ...]:
+    return rebuilt, fields(record)
+
+
+copyreg.pickle(Record, _reduced)

@@ -82,9 +82,6 @@ class Record:
     def __hash__(self) -> int:
         return hash((self.topic, self.partition, self.offset))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, fields(self)
-
 
 class RecordReader:
     """The records of a batch, a few at a time. `data` is the batch's record section, decompressed."""
@@ -153,16 +150,6 @@ def fields(record: Any) -> tuple[Any, ...]:
     """All that a record says."""
     place = (record.topic, record.partition, record.offset, record.key, record.value)
     return (*place, record.timestamp, int(record.timestamp_type), record.headers, record.leader_epoch)
-
-
-def rebuilt(*values: Any) -> Any:
-    """A record from its `fields`, for pickle."""
-    from ottla.client.consumer.fetch.record import Record as Installed
-
-    *place, timestamp, timestamp_type, headers, leader_epoch = values
-    return Installed(
-        *place, timestamp=timestamp, timestamp_type=timestamp_type, headers=headers, leader_epoch=leader_epoch
-    )
 
 
 def described(record: Any) -> str:

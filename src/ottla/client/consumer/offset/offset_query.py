@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ANY_NODE
@@ -22,14 +22,49 @@ from ottla.client.record import OffsetAndMetadata, OffsetAndTimestamp, TopicPart
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 if TYPE_CHECKING:
+    from ottla.client.cluster.cluster_client import ClusterClient
     from ottla.client.cluster.cluster_view import TopicView
-    from ottla.client.consumer.core import ConsumerCore
+    from ottla.client.config.settings import ClientSettings
+    from ottla.client.consumer.offset.position_update import PositionUpdate
+    from ottla.client.consumer.subscription_state import SubscriptionState
+
+
+class QueryHost(Protocol):
+    """What the questions need of their consumer."""
+
+    @property
+    def settings(self) -> "ClientSettings": ...
+
+    @property
+    def subscription(self) -> "SubscriptionState": ...
+
+    @property
+    def cluster(self) -> "ClusterClient": ...
+
+    @property
+    def positions(self) -> "PositionUpdate": ...
+
+    async def start(self, timeout_s: float) -> None:
+        """Connects, if that has not been done."""
+        ...
+
+    async def attend(self, timeout_s: float) -> None:
+        """Looks after everything, then waits for something to happen."""
+        ...
+
+    def moved(self) -> None:
+        """A position was changed on purpose."""
+        ...
+
+    def resume_delivery(self) -> None:
+        """Partitions that were paused may be handed out again."""
+        ...
 
 
 class OffsetQueries:
-    """Part of a `ConsumerCore`; time-outs are seconds, None for `default.api.timeout.ms`."""
+    """Part of a consumer's core; time-outs are seconds, None for `default.api.timeout.ms`."""
 
-    def __init__(self, core: "ConsumerCore", lookup: OffsetLookup) -> None:
+    def __init__(self, core: QueryHost, lookup: OffsetLookup) -> None:
         self._core: Final = core
         self._lookup: Final = lookup
         self._default_timeout_s: Final = core.settings.integer("default.api.timeout.ms") / 1000

@@ -12,7 +12,7 @@ from typing import Final
 from ottla.base.dice import DICE
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.producer.append import TopicLane
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue
 
 
 def weights_of(queue_sizes: Sequence[int]) -> list[int]:

@@ -4,16 +4,16 @@ An election takes a replica that has all that is committed: one that follows, or
 has missed nothing. A broker that is cut off hears nothing, and is deposed after a while without knowing.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Final
 
+from ottla.base.frozen import frozen
 from ottla.coordinator.ports import PartitionKey, PartitionLeader, TopicView
+from ottla.protocol.records.batch import Batch
+from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.coordinator.broker import broker_part
 from ottla.testing.simulation.coordinator.image import NO_LEADER, OFFSETS, TRANSACTIONS, ClusterImage, topic_id
 from ottla.testing.simulation.coordinator.partition import LeaderLog, ReplicatedPartition
-
-if TYPE_CHECKING:
-    from ottla.testing.simulation.coordinator.coordinator_cluster import CoordinatorCluster
 
 OUTPUT: Final = "results"
 LED_TOPICS: Final = {OFFSETS: 2, TRANSACTIONS: 2, OUTPUT: 2}
@@ -24,11 +24,26 @@ _RETRY_MS: Final = 100
 _PARTITIONS_MAX: Final = 7
 
 
+@frozen
+class ControllerOutside:
+    """The cluster as its controller sees it."""
+
+    cluster: Cluster
+    broker_ids: Sequence[int]
+    isolated: Set[int]
+    """Brokers that neither the others nor the controller reach; changes during the run."""
+    metadata_ms_max: int
+    """How late a broker hears of a new image at most."""
+    committed: Callable[[PartitionKey, list[Batch]], None]
+    """Hears of batches that can't be lost any more."""
+
+
 class SimulatedController:
     """The controller of a simulated cluster; it never fails."""
 
-    def __init__(self, cluster: "CoordinatorCluster", transaction_version: int) -> None:
-        self._cluster: Final = cluster
+    def __init__(self, outside: ControllerOutside, transaction_version: int) -> None:
+        self._outside: Final = outside
+        self._cluster: Final = outside.cluster
         topics = {name: TopicView(name, topic_id(name), count) for name, count in {**LED_TOPICS, **READ_TOPICS}.items()}
         leaders = {
             PartitionKey(name, index): PartitionLeader(NO_LEADER, 0)
@@ -37,7 +52,7 @@ class SimulatedController:
         }
         self.image = ClusterImage(0, topics, leaders, frozenset(), transaction_version)
         self.partitions: Final = {
-            key: ReplicatedPartition(key, cluster.random, cluster.committed)
+            key: ReplicatedPartition(key, outside.cluster.random, outside.committed)
             for key in leaders
             if key.topic in LED_TOPICS
         }
@@ -84,7 +99,7 @@ class SimulatedController:
             part = broker_part(node)
             if part is None or node.incarnation != run:
                 return
-            if broker_id in cluster.isolated:
+            if broker_id in self._outside.isolated:
                 self.tell(broker_id, image, _RETRY_MS)
             else:
                 node.act(lambda: part.learn(image))
@@ -120,7 +135,7 @@ class SimulatedController:
 
     def _publish(self, **changes: object) -> None:
         self.image = self.image._replace(version=self.image.version + 1, **changes)  # type: ignore[arg-type]
-        random, delay_ms_max = self._cluster.random, self._cluster.scenario.metadata_ms_max
-        for broker_id in self._cluster.broker_ids:
+        random, delay_ms_max = self._cluster.random, self._outside.metadata_ms_max
+        for broker_id in self._outside.broker_ids:
             if self._cluster.nodes[broker_id].is_running:
                 self.tell(broker_id, self.image, random.randint(0, delay_ms_max))

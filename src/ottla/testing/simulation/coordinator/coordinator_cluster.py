@@ -15,7 +15,7 @@ from ottla.testing.simulation.cluster import Cluster, NodePlan
 from ottla.testing.simulation.coordinator import broker_api
 from ottla.testing.simulation.coordinator.broker import BrokerOutside, BrokerPart
 from ottla.testing.simulation.coordinator.connection import NAME, Caller, Connections
-from ottla.testing.simulation.coordinator.controller import SimulatedController
+from ottla.testing.simulation.coordinator.controller import ControllerOutside, SimulatedController
 from ottla.testing.simulation.coordinator.history import CoordinatorHistory
 from ottla.testing.simulation.coordinator.image import ClusterView
 from ottla.testing.simulation.coordinator.invariant import CoordinatorInvariants
@@ -110,7 +110,9 @@ class CoordinatorCluster(Cluster):
         self._connections: Final = Connections()
         self.clients: Final[dict[int, ClientPlan]] = {}
         version = 2 if any(group.transactions == 2 for group in scenario.groups) else self.random.randint(0, 2)
-        self.controller: Final = SimulatedController(self, version)
+        self.controller: Final = SimulatedController(
+            ControllerOutside(self, self.broker_ids, self.isolated, scenario.metadata_ms_max, self.committed), version
+        )
         self.witness: Final = self._make_witness()
         self._broker_outside: Final = self._make_broker_outside()
         self.client_outside: Final = ClientOutside(

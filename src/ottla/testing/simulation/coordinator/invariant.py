@@ -4,7 +4,7 @@ The truth is what the `Witness` has replayed of the committed logs, and what cli
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from ottla.coordinator.group.classic.group import ClassicGroup
 from ottla.coordinator.group.consumer.group import ConsumerGroup
@@ -15,22 +15,44 @@ from ottla.coordinator.txn.state import ENDING, TransactionState
 from ottla.testing.simulation.cluster import Cluster
 from ottla.testing.simulation.coordinator.broker import broker_part
 from ottla.testing.simulation.coordinator.compaction import compacted
+from ottla.testing.simulation.coordinator.controller import SimulatedController
 from ottla.testing.simulation.coordinator.history import Attempt, CoordinatorHistory, InputRecord, SyncAnswer
 from ottla.testing.simulation.coordinator.image import OFFSETS, TRANSACTIONS
+from ottla.testing.simulation.coordinator.scenario import CoordinatorScenario
 from ottla.testing.simulation.coordinator.shard_load import stored
 from ottla.testing.simulation.coordinator.witness import NO_OFFSET, GroupPartition, VisibleRecord, Witness
 from ottla.testing.simulation.coordinator.workload.client import client_part
-from ottla.testing.simulation.coordinator.workload.member import Membership
+from ottla.testing.simulation.coordinator.workload.member import ClientOutside, Membership
 from ottla.testing.simulation.invariant import Invariant
 from ottla.testing.simulation.node import SimulatedNode
 
-if TYPE_CHECKING:
-    from ottla.testing.simulation.coordinator.coordinator_cluster import CoordinatorCluster
+
+class WatchedCluster(Protocol):
+    """The parts of a `CoordinatorCluster` that its invariants look at."""
+
+    @property
+    def scenario(self) -> CoordinatorScenario:
+        """The groups that there are."""
+        ...
+
+    @property
+    def controller(self) -> SimulatedController:
+        """The replicated partitions."""
+        ...
+
+    @property
+    def client_outside(self) -> ClientOutside:
+        """The topics as clients see them."""
+        ...
+
+    def members(self, group_id: str) -> Iterator[Membership]:
+        """The members of a group that run."""
+        ...
 
 
-def coordinator_cluster(cluster: Cluster) -> "CoordinatorCluster":
+def coordinator_cluster(cluster: Cluster) -> WatchedCluster:
     """A cluster as the one that it is."""
-    return cast("CoordinatorCluster", cluster)
+    return cast(WatchedCluster, cluster)
 
 
 class CoordinatorInvariants(Invariant):
@@ -100,7 +122,7 @@ class NoPartitionAssignedTwice(Invariant):
                         f"of {answer.group_id}"
                     )
 
-    def _check_members(self, cluster: "CoordinatorCluster", member: Membership) -> None:
+    def _check_members(self, cluster: WatchedCluster, member: Membership) -> None:
         """What members of a consumer group believe to own, as long as they are members."""
         group = self._group(member.plan.group_id)
         if not isinstance(group, ConsumerGroup) or not _is_in(group, member):
@@ -137,7 +159,7 @@ class EveryPartitionAssigned(Invariant):
             raise self.fail(problem)
 
 
-def unassigned(cluster: "CoordinatorCluster") -> Iterator[str]:
+def unassigned(cluster: WatchedCluster) -> Iterator[str]:
     """What is wrong with the groups' assignments."""
     for group in cluster.scenario.groups:
         members = [member for member in cluster.members(group.group_id) if member.identity is not None]
@@ -250,7 +272,7 @@ class ExactlyOnce(Invariant):
                     )
 
 
-def _transforms(cluster: "CoordinatorCluster", group_id: str) -> bool:
+def _transforms(cluster: WatchedCluster, group_id: str) -> bool:
     return any(group.group_id == group_id and group.transactions for group in cluster.scenario.groups)
 
 

@@ -17,7 +17,7 @@ def fetched(partition: TopicPartition, rows: int, start: int = 0) -> CompletedFe
 
 
 def test_all_columns_in_their_order() -> None:
-    batch = ArrowReader().read(fetched(TopicPartition("orders", 3), 2, start=1), check_crcs=True)
+    batch = ArrowReader(COLUMNS).read(fetched(TopicPartition("orders", 3), 2, start=1), check_crcs=True)
     assert tuple(batch.schema.names) == COLUMNS
     [row] = batch.to_pylist()
     assert (row["topic"], row["partition"], row["offset"], row["value"]) == ("orders", 3, 1, b"1")
@@ -44,5 +44,5 @@ def test_a_wrong_crc_is_refused() -> None:
     state = PartitionState(TopicPartition("orders", 0))
     fetch = CompletedFetch(FetchedData(state, 0, Position(0), memoryview(records)))
     with pytest.raises(CorruptMessageError):
-        ArrowReader().read(fetch, check_crcs=True)
+        ArrowReader(COLUMNS).read(fetch, check_crcs=True)
     assert fetch.position == Position(0)

@@ -1,5 +1,6 @@
 """Records and their reader, compiled and plain."""
 
+import copy
 import pickle
 from types import ModuleType
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from ottla.base.accelerated import compiled_module
 from ottla.client.consumer.errors import RecordDeserializationError
 from ottla.client.consumer.fetch import record_plain
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.consumer.fetch.record_plain import RecordSource
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.batch import Batch
@@ -101,12 +103,18 @@ def test_malformed_frames_are_refused(twin: ModuleType) -> None:
         twin.RecordReader(bytes(batch.records) + b"x", batch, RecordSource("orders", 3)).take([], 100, 0)
 
 
-def test_records_compare_show_and_pickle(twin: ModuleType) -> None:
+def test_records_compare_and_show(twin: ModuleType) -> None:
     record = twin.Record("orders", 0, 5, "k", {"v": 1}, timestamp=7, headers=[("h", None)], leader_epoch=2)
     assert record == twin.Record("orders", 0, 5, "k", {"v": 1}, timestamp=7, headers=[("h", None)], leader_epoch=2)
     assert record != twin.Record("orders", 0, 5, "k", None)
     assert record != 5
     assert len({record, record}) == 1
     assert "topic='orders', partition=0, offset=5" in repr(record)
-    assert record_plain.fields(pickle.loads(pickle.dumps(record))) == record_plain.fields(record)
     assert twin.Record("orders", 0, 5).leader_epoch is None
+
+
+def test_records_are_pickled_and_copied() -> None:
+    record = Record("orders", 0, 5, "k", {"v": 1}, timestamp=7, headers=[("h", None)], leader_epoch=2)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert record_plain.fields(pickle.loads(pickle.dumps(record, protocol))) == record_plain.fields(record)
+    assert record_plain.fields(copy.deepcopy(record)) == record_plain.fields(record)

@@ -5,7 +5,7 @@ from collections import Counter
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_view import ClusterView, PartitionView, TopicView
 from ottla.client.producer.append import TopicLane
-from ottla.client.producer.partition_queue import PartitionQueue
+from ottla.client.producer.batch import PartitionQueue
 from ottla.client.producer.partitioner.partitioner import RoundRobinPartitioner
 from ottla.client.producer.partitioner.sticky import StickyPartitioner, draw, weights_of
 
