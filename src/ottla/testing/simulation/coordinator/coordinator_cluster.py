@@ -101,7 +101,7 @@ class CoordinatorCluster(Cluster):
         super().__init__(scenario.seed)
         self.scenario: Final = scenario
         self.broker_ids: Final = range(1, scenario.brokers + 1)
-        self.isolated: set[int] = set()
+        self.isolated: Final[set[int]] = set()
         """Brokers that neither the others nor the controller reach."""
         self.is_over = False
         """Whether clients begin nothing more."""

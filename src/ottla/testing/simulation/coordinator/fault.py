@@ -110,7 +110,8 @@ class CoordinatorChaos:
     def _heal_network(self) -> None:
         self._cluster.note("network heals")
         self._cluster.network.heal()
-        isolated, self._cluster.isolated = self._cluster.isolated, set()
+        isolated = self._cluster.isolated.copy()
+        self._cluster.isolated.clear()
         for broker_id in sorted(isolated):
             self._cluster.return_broker(broker_id)
 
