@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+ANONYMOUS: Final = "User:ANONYMOUS"
+"""Who comes without having logged in."""
 _UNREAD_PIECES_MAX: Final = 1_000
 """A connection with more unread pieces than this is not read from, however small they are."""
 
@@ -47,6 +49,8 @@ class Connection(Channel):
         "listener",
         "local",
         "peer",
+        "principal",
+        "principal_is_token",
         "session",
     )
 
@@ -59,6 +63,10 @@ class Connection(Channel):
         """The client's address and port."""
         self.id: Final = f"{local[0]}:{local[1]}-{peer[0]}:{peer[1]}-{owner.next_number()}"
         """As Kafka forms it: both ends, and a number."""
+        self.principal = ANONYMOUS
+        """Who is on the other side, as ACLs name them. Log-in sets it before the handler gets a request."""
+        self.principal_is_token = False
+        """Whether that was proved by a delegation token."""
         self.session: object | None = None
         """Free for the handler: what it knows about the client."""
         self._has_left = False
