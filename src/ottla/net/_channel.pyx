@@ -85,6 +85,7 @@ cdef class Channel:
     cdef public int _paused
     cdef public int _interest
     cdef public bint _is_serving
+    cdef public bint _is_direct
     cdef public long _sending
     cdef public double _note_at
     cdef list answering
@@ -267,7 +268,7 @@ cdef class Channel:
         if not out:
             return 0
         first = out[0]
-        if len(out) == 1 and type(first) is bytes and not self._interest & EPOLLOUT:
+        if len(out) == 1 and type(first) is bytes and not self._interest & EPOLLOUT and not self._is_direct:
             out.clear()
             self._sending = poller.sending
             self.send(self, self._fd, first)

@@ -90,6 +90,7 @@ class Channel(ABC):
         "_fd",
         "_inbox",
         "_interest",
+        "_is_direct",
         "_is_serving",
         "_note_at",
         "_out",
@@ -106,10 +107,10 @@ class Channel(ABC):
     def __init__(self, owner: "Listener", sock: socket.socket, inbox: Inbox, outbox: Outbox) -> None:
         self._owner: Final = owner
         self._poller: Final = owner.poller
-        self._received: Final = owner.handler.received
+        self._received = owner.handler.received
         self._sock: Final = sock
         self._fd: Final = sock.fileno()
-        self._request_bytes_max: Final = owner.limits.request_bytes_max
+        self._request_bytes_max = owner.limits.request_bytes_max
         self._exchanges_max: Final = owner.limits.exchanges_max
         self._inbox: Final = inbox
         self._out: Final = outbox.pieces
@@ -119,6 +120,8 @@ class Channel(ABC):
         """Why frames wait: see `pause`."""
         self._interest = EPOLLIN
         self._is_serving = False
+        self._is_direct = False
+        """Whether nothing but the connection itself may write to its socket: it encrypts."""
         self._sending = 0
         """`Poller.sending` when an answer was last given to it: while it stands there, that may be on its way."""
         self._note_at = 0.0
@@ -177,7 +180,7 @@ class Channel(ABC):
 
     def _serve(self, view: memoryview, position: int, end: int) -> None:
         """Handles the frames from `position` to `end`, has the answers sent, keeps the rest. Only in a round."""
-        received, pending = self._received, self._pending
+        pending = self._pending
         self._is_serving = True
         try:
             for _ in range(_FRAMES_MAX):
@@ -192,7 +195,7 @@ class Channel(ABC):
                 exchange = Exchange(self)  # type: ignore[arg-type]
                 pending.append(exchange)
                 self._paused = IN_TURN
-                received(view[position + 4 : stop], exchange)
+                self._received(view[position + 4 : stop], exchange)  # may be another after each frame: see LoginGate
                 position = stop
                 if self._paused:
                     break
@@ -286,7 +289,7 @@ class Channel(ABC):
         if not out:
             return
         first = out[0]
-        if len(out) == 1 and type(first) is bytes and not self._interest & EPOLLOUT:
+        if len(out) == 1 and type(first) is bytes and not self._interest & EPOLLOUT and not self._is_direct:
             out.clear()
             self._sending = poller.sending
             poller.sender.add(self, self._fd, first)

@@ -70,12 +70,15 @@ class Connection(Channel):
         self.session: object | None = None
         """Free for the handler: what it knows about the client."""
         self._has_left = False
-        self._outbox: Final = Outbox()
+        self._outbox: Final = self._make_outbox()
         self._unread_bytes_max: Final = owner.limits.unread_bytes_max
         self._throttle_timer: asyncio.TimerHandle | None = None
         self._ending = ("the client closed it", logging.DEBUG)
         super().__init__(owner, sock, Inbox(owner.poller.buffers, owner.poller.memory), self._outbox)
         self._poller.register(self._fd, EPOLLIN, self.ready)
+
+    def _make_outbox(self) -> Outbox:
+        return Outbox()
 
     @property
     def is_open(self) -> bool:

@@ -29,6 +29,14 @@ class RegionEndedError(OttlaError):
     """A file is shorter than the region of it that was to be sent: the rest of the answer is lost."""
 
 
+class LoginFailedError(OttlaError):
+    """The other side does not accept who we say we are, or fails to prove who it is. Trying again won't help."""
+
+
+class LoginRefusedError(LoginFailedError):
+    """What the node answered, as the end of a sentence that begins with its name."""
+
+
 def _guess(size: int) -> str:
     """What the first four bytes look like, to save an operator's time."""
     start = size.to_bytes(4, "big", signed=True)

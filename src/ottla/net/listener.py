@@ -20,6 +20,8 @@ from ottla.net.handler import FrameHandler
 from ottla.net.idle_watch import IdleWatch
 from ottla.net.limits import ListenerLimits
 from ottla.net.poller import Poller
+from ottla.net.secure_connection import GuardedConnection, TlsConnection
+from ottla.net.security import ListenerSecurity
 
 _log = logging.getLogger(__name__)
 
@@ -42,9 +44,18 @@ class Listener:
     """
 
     def __init__(
-        self, name: str, host: str, port: int, handler: FrameHandler, poller: Poller, limits: ListenerLimits
+        self,
+        name: str,
+        host: str,
+        port: int,
+        handler: FrameHandler,
+        poller: Poller,
+        limits: ListenerLimits,
+        security: ListenerSecurity | None = None,
     ) -> None:
         self.name: Final = name
+        self.security: Final = security
+        """What it asks of its clients before it serves them; None for nothing."""
         self.handler: Final = handler
         self.poller: Final = poller
         self._host: Final = host
@@ -135,12 +146,29 @@ class Listener:
         self._rate.note(now_s)
         admission.rate.note(now_s)
         sock.setblocking(False)
-        connection = Connection(self, sock, _plain(sock.getsockname()), peer)
+        connection = self._connection(sock, peer)
+        if connection is None:
+            return None
         self._connections[connection] = None
         admission.enter(peer[0])
         self._idle.note(connection, self.poller.now)
         connection.begin()
         return connection
+
+    def _connection(self, sock: socket.socket, peer: tuple[str, int]) -> Connection | None:
+        """A connection of the kind that the listener has; None if its client is gone already."""
+        security = self.security
+        if security is None:
+            return Connection(self, sock, _plain(sock.getsockname()), peer)
+        addresses = _plain(sock.getsockname()), peer
+        if security.tls is None:
+            return GuardedConnection(self, sock, addresses, security)
+        try:
+            return TlsConnection(self, security.tls.wrap(sock), addresses, security, security.tls)
+        except OSError as error:
+            _log.debug("[%s] %s:%d was gone before the TLS handshake: %s", self.name, *peer, error)
+            sock.close()
+            return None
 
     def next_number(self) -> int:
         """A number for a connection, given once."""

@@ -13,7 +13,7 @@ from ottla.net.errors import RegionEndedError
 from ottla.net.piece import FileRegion, Piece
 
 _MSG_MORE: Final = socket.MSG_MORE
-_BUFFERS: Final = (bytes, bytearray, memoryview)
+BUFFERS: Final = (bytes, bytearray, memoryview)
 _BATCH_MAX: Final = 64
 """Buffers in one `sendmsg`."""
 _TURN_BYTES: Final = 2_097_152
@@ -49,7 +49,7 @@ class Outbox:
         while pieces and written < _TURN_BYTES:
             try:
                 first = pieces[0]
-                if isinstance(first, _BUFFERS):
+                if isinstance(first, BUFFERS):
                     wanted, sent = self._write_buffers(sock)
                 else:
                     wanted, sent = self._write_region(sock, first)
@@ -65,7 +65,7 @@ class Outbox:
         batch: list[Buffer] = []
         flags = 0
         for piece in self.pieces[:_BATCH_MAX]:
-            if not isinstance(piece, _BUFFERS):
+            if not isinstance(piece, BUFFERS):
                 flags = _MSG_MORE
                 break
             batch.append(piece)
@@ -84,7 +84,7 @@ class Outbox:
             sent -= len(pieces[done])
             done += 1
         first = pieces[done]
-        if sent and isinstance(first, _BUFFERS):
+        if sent and isinstance(first, BUFFERS):
             pieces[done] = memoryview(first)[sent:]
         del pieces[:done]
 

@@ -1,9 +1,6 @@
-"""SASL on a new connection: choose the mechanism, exchange its messages, note when the session ends (KIP-152, KIP-368).
+"""SASL of a client: what the settings say it logs in with, and the messages of `net.sasl` over its connections."""
 
-The mechanisms are generators that do no I/O; this carries their messages.
-"""
-
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.config import ConfigError
@@ -12,24 +9,20 @@ from ottla.client.cluster.connecting import Authenticate
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import AuthenticationFailedError
-from ottla.client.security.jaas import JaasConfig, parse_jaas
-from ottla.client.security.oauthbearer import oauthbearer_exchange
-from ottla.client.security.plain import plain_exchange
-from ottla.client.security.scram import MECHANISMS as SCRAM_MECHANISMS
-from ottla.client.security.scram import ScramLogin, scram_exchange
 from ottla.client.security.token_source import TokenSource
-from ottla.protocol.errors import ErrorCode, error_for
-from ottla.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from ottla.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from ottla.net.errors import LoginFailedError, LoginRefusedError
+from ottla.net.sasl.client_login import RETIRE_SHARE, ClientExchange, login_steps
+from ottla.net.sasl.jaas import JaasConfig, parse_jaas
+from ottla.net.sasl.oauthbearer import oauthbearer_exchange
+from ottla.net.sasl.plain import plain_exchange
+from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
+from ottla.net.sasl.scram import ScramLogin, scram_exchange
 
-Exchange: TypeAlias = Generator[bytes, bytes, None]
-_Begin: TypeAlias = Callable[[], Awaitable[Exchange]]
+_Begin: TypeAlias = Callable[[], Awaitable[ClientExchange]]
 
 _SUPPORTED: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
 _TIMEOUT_MS: Final = 60_000
 """The whole set-up has a time-out of its own, and a shorter one."""
-_RETIRE_SHARE: Final = (0.85, 0.95)
-"""Of a session's life, after which a new connection takes over: as Kafka's clients choose it."""
 
 
 class _Credentials(NamedTuple):
@@ -47,8 +40,18 @@ def sasl_authenticate(settings: ClientSettings) -> Authenticate:
     begin = _beginning(settings, mechanism)
 
     async def authenticate(connection: NodeConnection) -> None:
-        await _handshake(connection, mechanism)
-        await _exchange(connection, mechanism, await begin())
+        steps = login_steps(mechanism, await begin())
+        request = next(steps)
+        try:
+            while True:
+                request = steps.send(await connection.ask(request, timeout_ms=_TIMEOUT_MS))
+        except StopIteration as done:
+            # The session ends with it (KIP-368).
+            connection.retire_after(done.value * DICE.uniform(*RETIRE_SHARE))
+        except LoginRefusedError as error:
+            raise AuthenticationFailedError(f"{connection.node} {error}") from None
+        except LoginFailedError as error:
+            raise AuthenticationFailedError(f"{connection.node}: {error}") from None
 
     return authenticate
 
@@ -63,13 +66,13 @@ def _beginning(settings: ClientSettings, mechanism: str) -> _Begin:
             name.removeprefix(prefix): value for name, value in jaas.options.items() if name.startswith(prefix)
         }
 
-        async def begin_bearer() -> Exchange:
+        async def begin_bearer() -> ClientExchange:
             return oauthbearer_exchange(await source.token(), extensions)
 
         return begin_bearer
     credentials = _credentials(settings, jaas)
 
-    async def begin() -> Exchange:
+    async def begin() -> ClientExchange:
         if mechanism == "PLAIN":
             return plain_exchange(*credentials)
         is_token = jaas.options.get("tokenauth", "").lower() == "true"
@@ -87,45 +90,3 @@ def _credentials(settings: ClientSettings, jaas: JaasConfig) -> _Credentials:
     if username is None or password is None:
         raise ConfigError("sasl.username", username, "sasl.username and sasl.password are needed, or sasl.jaas.config")
     return _Credentials(username, password)
-
-
-async def _handshake(connection: NodeConnection, mechanism: str) -> None:
-    response = await connection.ask(SaslHandshakeRequest(mechanism=mechanism), timeout_ms=_TIMEOUT_MS)
-    assert isinstance(response, SaslHandshakeResponse)
-    if response.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
-        offered = ", ".join(response.mechanisms)
-        raise AuthenticationFailedError(
-            f"{connection.node} does not offer {mechanism} but {offered}: set sasl.mechanism to one of these"
-        )
-    if response.error_code == ErrorCode.ILLEGAL_SASL_STATE:
-        raise AuthenticationFailedError(
-            f"{connection.node} wants no SASL on this listener: set security.protocol to PLAINTEXT or SSL, "
-            "or use the port of its SASL listener"
-        )
-    if response.error_code != ErrorCode.NONE:
-        raise error_for(response.error_code)
-
-
-async def _exchange(connection: NodeConnection, mechanism: str, exchange: Exchange) -> None:
-    message: bytes | None = next(exchange)
-    while message is not None:
-        response = await connection.ask(SaslAuthenticateRequest(auth_bytes=message), timeout_ms=_TIMEOUT_MS)
-        assert isinstance(response, SaslAuthenticateResponse)
-        if response.error_code != ErrorCode.NONE:
-            said = response.error_message or str(error_for(response.error_code))
-            raise AuthenticationFailedError(f"{connection.node} refused {mechanism}: {said}{_advice(mechanism)}")
-        connection.retire_after(response.session_lifetime_ms * DICE.uniform(*_RETIRE_SHARE))
-        try:
-            message = exchange.send(response.auth_bytes)
-        except StopIteration:
-            message = None
-        except AuthenticationFailedError as error:
-            raise AuthenticationFailedError(f"{connection.node}: {error}") from None
-
-
-def _advice(mechanism: str) -> str:
-    """What the user can do; a broker does not tell which of the two is wrong."""
-    if mechanism == "OAUTHBEARER":
-        return ""
-    hint = "" if mechanism == "PLAIN" else f", and whether the user was created for {mechanism}"
-    return f"; check sasl.username and sasl.password{hint}"

@@ -10,7 +10,6 @@ from ottla.base.config import ConfigError
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import AuthenticationFailedError
-from ottla.client.security.oauthbearer import oauthbearer_exchange
 from ottla.client.security.token_source import Token, TokenSource, token_of
 
 
@@ -29,27 +28,6 @@ def tokens(source_settings: ClientSettings, count: int = 1, options: dict[str, s
         return [await source.token() for _ in range(count)]
 
     return asyncio.run(get())
-
-
-def test_an_accepted_token_ends_the_exchange() -> None:
-    exchange = oauthbearer_exchange("abc", {})
-    assert next(exchange) == b"n,,\x01auth=Bearer abc\x01\x01"
-    with pytest.raises(StopIteration):
-        exchange.send(b"")
-
-
-@pytest.mark.parametrize(
-    ("challenge", "text"),
-    [
-        (b'{"status":"invalid_token","scope":"write"}', r"refused the token: invalid_token \(scope write\)"),
-        (b"no json", "refused the token: no json"),
-    ],
-)
-def test_a_refused_token_says_why(challenge: bytes, text: str) -> None:
-    exchange = oauthbearer_exchange("abc", {})
-    next(exchange)
-    with pytest.raises(AuthenticationFailedError, match=text):
-        exchange.send(challenge)
 
 
 async def coroutine_token() -> str:

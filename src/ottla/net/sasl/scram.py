@@ -1,4 +1,4 @@
-"""SCRAM (RFC 5802) as Kafka speaks it: the password never travels, and the broker proves that it knows it, too.
+"""SCRAM (RFC 5802) from the client's side: the password never travels, and the broker proves that it knows it, too.
 
 Sans I/O: a generator that yields what the client says and is sent what the broker answers.
 """
@@ -12,12 +12,12 @@ from collections.abc import Generator, Mapping
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.client.errors import AuthenticationFailedError
+from ottla.net.errors import LoginFailedError
 
-_HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-_ITERATIONS_MIN: Final = 4096
+HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+ITERATIONS_MIN: Final = 4096
 """Fewer would make the password easy to guess for whoever listens: Kafka's clients refuse them, too."""
-MECHANISMS: Final = tuple(_HASHES)
+MECHANISMS: Final = tuple(HASHES)
 
 
 @frozen
@@ -31,7 +31,7 @@ class ScramLogin:
 
 
 def scram_exchange(login: ScramLogin, nonce: str | None = None) -> Generator[bytes, bytes, None]:
-    """The client's messages; raises `AuthenticationFailedError` when the broker fails to prove itself.
+    """The client's messages; raises `LoginFailedError` when the broker fails to prove itself.
 
     `nonce` is drawn by chance unless a test gives one.
     """
@@ -42,20 +42,18 @@ def scram_exchange(login: ScramLogin, nonce: str | None = None) -> Generator[byt
     server_first = challenge.text
     server_nonce, salt, iterations = challenge["r"], _decoded(challenge["s"]), _count(challenge["i"])
     if not server_nonce.startswith(nonce) or server_nonce == nonce:
-        raise AuthenticationFailedError("the broker's SCRAM nonce does not continue ours: it may be an impostor")
-    if iterations < _ITERATIONS_MIN:
-        raise AuthenticationFailedError(
-            f"the broker asks for {iterations} SCRAM iterations, {_ITERATIONS_MIN} at least are safe"
-        )
+        raise LoginFailedError("the broker's SCRAM nonce does not continue ours: it may be an impostor")
+    if iterations < ITERATIONS_MIN:
+        raise LoginFailedError(f"the broker asks for {iterations} SCRAM iterations, {ITERATIONS_MIN} at least are safe")
     without_proof = f"c=biws,r={server_nonce}"
     signed = f"{first},{server_first},{without_proof}".encode()
-    hash_name = _HASHES[login.mechanism]
+    hash_name = HASHES[login.mechanism]
     salted = hashlib.pbkdf2_hmac(hash_name, login.password.encode(), salt, iterations)
     proof = _proof(hash_name, salted, signed)
     verdict = _fields((yield f"{without_proof},p={proof}".encode()), "v")
     server_key = hmac.digest(salted, b"Server Key", hash_name)
     if not hmac.compare_digest(hmac.digest(server_key, signed, hash_name), _decoded(verdict["v"])):
-        raise AuthenticationFailedError("the broker does not know our password, so it is not who it claims to be")
+        raise LoginFailedError("the broker does not know our password, so it is not who it claims to be")
 
 
 def _proof(hash_name: str, salted: bytes, signed: bytes) -> str:
@@ -80,9 +78,9 @@ def _fields(message: bytes, *needed: str) -> _Fields:
     found = _Fields(_pairs(text))
     found.text = text
     if "e" in found:
-        raise AuthenticationFailedError(f"the broker refused: {found['e']}")
+        raise LoginFailedError(f"the broker refused: {found['e']}")
     if any(name not in found for name in needed):
-        raise AuthenticationFailedError("the broker's SCRAM message lacks a part that it must have")
+        raise LoginFailedError("the broker's SCRAM message lacks a part that it must have")
     return found
 
 
@@ -94,10 +92,10 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise AuthenticationFailedError("the broker's SCRAM message is not base64 where it must be") from None
+        raise LoginFailedError("the broker's SCRAM message is not base64 where it must be") from None
 
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise AuthenticationFailedError("the broker's SCRAM message has no number of iterations")
+        raise LoginFailedError("the broker's SCRAM message has no number of iterations")
     return int(text)

@@ -1,7 +1,7 @@
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.client.security.jaas import parse_jaas
+from ottla.net.sasl.jaas import parse_jaas
 
 
 @pytest.mark.parametrize(

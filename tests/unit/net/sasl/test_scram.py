@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from ottla.client.errors import AuthenticationFailedError
-from ottla.client.security.scram import ScramLogin, scram_exchange
+from ottla.net.errors import LoginFailedError
+from ottla.net.sasl.scram import ScramLogin, scram_exchange
 
 # RFC 7677, section 3.
 NONCE = "rOprNGfwEbeRWgbNEkqO"
@@ -54,7 +54,7 @@ def test_nonces_differ() -> None:
 def test_a_bad_challenge_is_refused(challenge: bytes, text: str) -> None:
     exchange = scram_exchange(LOGIN, NONCE)
     next(exchange)
-    with pytest.raises(AuthenticationFailedError, match=text):
+    with pytest.raises(LoginFailedError, match=text):
         exchange.send(challenge)
 
 
@@ -62,5 +62,5 @@ def test_a_broker_that_does_not_know_the_password_is_refused() -> None:
     exchange = scram_exchange(LOGIN, NONCE)
     next(exchange)
     exchange.send(SERVER_FIRST)
-    with pytest.raises(AuthenticationFailedError, match="not who it claims to be"):
+    with pytest.raises(LoginFailedError, match="not who it claims to be"):
         exchange.send(b"v=" + base64.b64encode(bytes(32)))

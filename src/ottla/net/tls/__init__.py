@@ -1,0 +1,1 @@
+"""TLS: what settings say, stores of keys and certificates, who a certificate names, and encrypted sockets."""

@@ -1,0 +1,79 @@
+"""The server's half of TLS on one listener: the context of the moment, who its clients are, and threads for the work.
+
+The context may be replaced at any time: connections that come after that see the new certificate, open ones live on.
+Handshakes and large writes run on two threads of their own, so that the loop only ever hears of their results.
+"""
+
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from ottla.base.errors import OttlaError
+from ottla.net.tls.certificate import CertificateError, read_certificate
+from ottla.net.tls.principal_rule import PrincipalRule, mapped
+from ottla.net.tls.socket import TlsSocket
+
+_THREADS: Final = 2
+_NOT_TLS: Final = frozenset({"HTTP_REQUEST", "WRONG_VERSION_NUMBER", "HTTPS_PROXY_REQUEST", "UNKNOWN_PROTOCOL"})
+"""What OpenSSL calls bytes that are something else."""
+
+T = TypeVar("T")
+
+
+class NobodyError(OttlaError):
+    """A certificate that stands for no user."""
+
+
+class TlsServer:
+    """What a listener needs for encrypted connections."""
+
+    def __init__(self, context: ssl.SSLContext, rules: Sequence[PrincipalRule], anonymous: str) -> None:
+        self._rules: Final = rules
+        self._anonymous: Final = anonymous
+        self._workers: Final = ThreadPoolExecutor(_THREADS, "tls")
+        self.context = context
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """For connections from now on."""
+        return self._context
+
+    @context.setter
+    def context(self, context: ssl.SSLContext) -> None:
+        context.sslsocket_class = TlsSocket
+        self._context = context
+
+    def wrap(self, sock: socket.socket) -> TlsSocket:
+        """Encrypts an accepted socket; the handshake is still to come. Raises `OSError` if the client is gone."""
+        wrapped = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+        assert isinstance(wrapped, TlsSocket)
+        return wrapped
+
+    def run(self, work: Callable[[], T], done: Callable[[Callable[[], T]], None]) -> None:
+        """Does `work` on a thread; `done` hears, on that thread, how to get the result."""
+        self._workers.submit(work).add_done_callback(lambda future: done(future.result))
+
+    def principal(self, sock: TlsSocket) -> str:
+        """Who shook hands. Raises `NobodyError` if the rules make no user of the certificate."""
+        der = sock.getpeercert(binary_form=True)
+        if der is None:
+            return self._anonymous
+        try:
+            subject = read_certificate(der).subject
+        except CertificateError as error:
+            raise NobodyError(str(error)) from error
+        name = mapped(subject, self._rules)
+        if name is None:
+            raise NobodyError(f"no rule of ssl.principal.mapping.rules applies to {subject}")
+        return f"User:{name}"
+
+    def close(self) -> None:
+        """Ends the threads; what is under way ends by itself."""
+        self._workers.shutdown(wait=False)
+
+
+def is_no_tls(error: BaseException) -> bool:
+    """Whether the other side spoke something else than TLS."""
+    return isinstance(error, ssl.SSLError) and error.reason in _NOT_TLS

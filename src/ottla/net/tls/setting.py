@@ -1,0 +1,33 @@
+"""What the `ssl.*` settings of one listener or client say, whoever reads them."""
+
+from ottla.base.config import ConfigError
+from ottla.base.frozen import frozen
+
+
+@frozen(kw_only=True)
+class TlsSettings:
+    """Under the names of Kafka's settings; `prefix` is the listener's, for messages."""
+
+    prefix: str = ""
+    keystore_type: str | None = None
+    """None: the file itself tells."""
+    keystore_location: str | None = None
+    keystore_password: str | None = None
+    key_password: str | None = None
+    keystore_key: str | None = None
+    keystore_certificate_chain: str | None = None
+    truststore_type: str | None = None
+    truststore_location: str | None = None
+    truststore_password: str | None = None
+    truststore_certificates: str | None = None
+    protocols: tuple[str, ...] = ("TLSv1.2", "TLSv1.3")
+    cipher_suites: tuple[str, ...] = ()
+    client_auth: str = "none"
+    checks_host_name: bool = True
+
+    def __repr__(self) -> str:
+        return f"TlsSettings(prefix={self.prefix!r}, keystore_location={self.keystore_location!r})"
+
+    def error(self, name: str, value: object, reason: str) -> ConfigError:
+        """What is wrong with one of them."""
+        return ConfigError(f"{self.prefix}{name}", value, reason)
