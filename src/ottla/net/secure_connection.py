@@ -11,7 +11,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from select import EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ottla.net.connection import Connection
 from ottla.net.errors import RegionEndedError
@@ -27,6 +27,8 @@ from ottla.net.tls.socket import TlsSocket
 if TYPE_CHECKING:
     from ottla.net.large_frame import LargeFrame
     from ottla.net.listener import Listener
+
+T = TypeVar("T")
 
 _PROBE_BYTES: Final = 4_096
 """Received from a client whose last frame was large, as on plain connections."""
@@ -297,11 +299,11 @@ class TlsConnection(GuardedConnection):
         self._poller.register(self._fd, self._interest, self.ready)
         return True
 
-    def _tell_loop(self, heard: Callable[[Callable[[], object]], None]) -> "Callable[[Callable[[], object]], None]":
+    def _tell_loop(self, heard: Callable[[Callable[[], T]], None]) -> Callable[[Callable[[], T]], None]:
         """Has a result that another thread got heard on the loop; a loop that is closed hears nothing any more."""
         loop = self._poller.loop
 
-        def tell(result: Callable[[], object]) -> None:
+        def tell(result: Callable[[], T]) -> None:
             try:
                 loop.call_soon_threadsafe(heard, result)
             except RuntimeError:
