@@ -8,13 +8,15 @@ clients: a node that owes an answer owes all later ones, too.
 import asyncio
 import logging
 from collections.abc import Callable
+from ssl import SSLContext
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.net.deadline_timer import DeadlineTimer
-from ottla.net.errors import InvalidFrameError
+from ottla.net.errors import InvalidFrameError, LoginFailedError, LoginRefusedError
 from ottla.net.frame_reader import FrameReader
+from ottla.net.sasl.client_login import BeginLogin, login_steps
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.definition import Request, Response
@@ -43,6 +45,10 @@ class ClientOptions:
     setup_timeout_ms: int = 10_000
     """`socket.connection.setup.timeout.ms`: for the connection and the versions."""
     response_bytes_max: int = 2**31 - 1
+    tls: SSLContext | None = None
+    """None for plain text."""
+    login: BeginLogin | None = None
+    """Begins the log-in of a connection; None where nobody logs in."""
 
 
 class _Sent(NamedTuple):
@@ -62,6 +68,10 @@ class ClientConnection(asyncio.BufferedProtocol):
         """What the node serves, by API key."""
         self.api_versions: ApiVersionsResponse | None = None
         """All that the node said about itself."""
+        self.is_known = True
+        """Whether the node knows who we are, where it wants to."""
+        self.session_ms = 0
+        """How long the node serves us after our log-in; 0 for ever."""
         self.on_lost: Callable[[OttlaError], None] | None = None
         """Called once when the connection is gone, before those who wait for answers are."""
         self._loop: Final = loop
@@ -81,14 +91,20 @@ class ClientConnection(asyncio.BufferedProtocol):
         connection = cls(loop, node, options)
         try:
             async with asyncio.timeout(options.setup_timeout_ms / 1000):
-                await loop.create_connection(lambda: connection, host, port)
+                await loop.create_connection(
+                    lambda: connection, host, port, ssl=options.tls, server_hostname=host if options.tls else None
+                )
                 await connection._negotiate()
+                if options.login is not None:
+                    connection.is_known = False
+                    await connection._log_in(options.login)
+                    connection.is_known = True
         except TimeoutError:
             raise NetworkError(f"{node}: no connection within {options.setup_timeout_ms} ms") from None
         except (OSError, UnicodeError) as error:  # a name that is no name is a UnicodeError
             raise NetworkError(f"{node}: {getattr(error, 'strerror', None) or error}") from error
         finally:
-            if connection.api_versions is None:
+            if connection.api_versions is None or not connection.is_known:
                 connection.close()
         if not connection.is_open:
             raise NetworkError(f"{node} disconnected")
@@ -191,7 +207,26 @@ class ClientConnection(asyncio.BufferedProtocol):
             version = min(version - 1, theirs.highest)
         raise UnsupportedVersionError(f"{self.node} accepts no version of ApiVersions")
 
+    async def _log_in(self, begin: BeginLogin) -> None:
+        """Proves who we are. Raises `NetworkError` if the node does not believe it: it may be set right there."""
+        steps = login_steps(*begin())
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(await self._ask(request, self.version_of(request.api)))
+        except StopIteration as done:
+            self.session_ms = done.value
+        except LoginRefusedError as error:
+            raise NetworkError(f"{self.node} {error}") from None
+        except LoginFailedError as error:
+            raise NetworkError(f"{self.node}: {error}") from None
+
     async def _ask_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
+        response = await self._ask(request, version)
+        assert isinstance(response, ApiVersionsResponse)
+        return response
+
+    async def _ask(self, request: Request, version: int) -> Response:
         answer: asyncio.Future[Response | OttlaError] = self._loop.create_future()
 
         def done(result: Response | OttlaError) -> None:
@@ -203,7 +238,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         response = await answer
         if isinstance(response, OttlaError):
             raise response
-        assert isinstance(response, ApiVersionsResponse)
         return response
 
     def _write(self, request: Request, version: int | None) -> int:

@@ -6,6 +6,7 @@ peer don't come back all at once. Nobody is asked twice: whether a request may b
 """
 
 import asyncio
+from ssl import SSLContext
 from typing import Final, NamedTuple
 
 from ottla.base.dice import DICE
@@ -13,10 +14,13 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.net.client_connection import ClientConnection, ClientOptions, Done
 from ottla.net.deadline_timer import DeadlineTimer
+from ottla.net.sasl.client_login import RETIRE_SHARE, BeginLogin
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import NetworkError, RequestTimedOutError
 
 _JITTER: Final = 0.2
+_ANSWERS_S: Final = 0.1
+"""How often a connection that is given up is looked at for answers that it still owes."""
 
 
 @frozen
@@ -31,6 +35,8 @@ class NodeClientOptions:
     """`reconnect.backoff.max.ms`: the longest wait after many."""
     response_bytes_max: int = 2**31 - 1
     """A larger answer ends the connection."""
+    tls: SSLContext | None = None
+    login: BeginLogin | None = None
 
 
 KAFKA_DEFAULTS: Final = NodeClientOptions()
@@ -62,12 +68,15 @@ class NodeClient:
             client_id=client_id,
             setup_timeout_ms=options.setup_timeout_ms,
             response_bytes_max=options.response_bytes_max,
+            tls=options.tls,
+            login=options.login,
         )
         self._connection: ClientConnection | None = None
         self._waiting: list[_Waiting] = []
         self._timer: Final = DeadlineTimer(loop, self._expire)
         self._opening: asyncio.Task[None] | None = None
         self._retry: asyncio.TimerHandle | None = None
+        self._retiring: asyncio.TimerHandle | None = None
         self._failures = 0
         self._not_before = 0.0
         self._is_closed = False
@@ -102,8 +111,9 @@ class NodeClient:
         opening, self._opening = self._opening, None
         if opening is not None:
             opening.cancel()
-        if self._retry is not None:
-            self._retry.cancel()
+        for timer in (self._retry, self._retiring):
+            if timer is not None:
+                timer.cancel()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -134,11 +144,29 @@ class NodeClient:
         self._failures = 0
         self._connection = connection
         connection.on_lost = self._lost
+        if connection.session_ms:
+            # Another connection takes over in time; on this one only answers still come.
+            share = DICE.uniform(*RETIRE_SHARE)
+            self._retiring = self._loop.call_later(connection.session_ms * share / 1000, self._retire, connection)
         waiting, self._waiting = self._waiting, []
         now = self._loop.time()
         for held in waiting:
             timeout_ms = round((held.deadline - now) * 1000)
             connection.send(held.request, held.done, timeout_ms=timeout_ms, version=held.version)
+
+    def _retire(self, connection: ClientConnection) -> None:
+        """The session on a connection is about to end: nothing is sent on it any more."""
+        if connection is not self._connection:
+            return
+        self._connection = None
+        connection.on_lost = None
+        self._close_when_answered(connection)
+
+    def _close_when_answered(self, connection: ClientConnection) -> None:
+        if connection.in_flight_count and connection.is_open and not self._is_closed:
+            self._loop.call_later(_ANSWERS_S, self._close_when_answered, connection)
+        else:
+            connection.close()
 
     def _lost(self, _error: OttlaError) -> None:
         self._connection = None

@@ -51,13 +51,6 @@ def check_together(config: "ServerConfig") -> None:
 
 def check_startable(config: "ServerConfig") -> None:
     """Raises a `ConfigError` for what was asked for and this release cannot give: a node without it would mislead."""
-    for listener in config.listeners:
-        protocol = config.security_protocols[listener.name]
-        if protocol != "PLAINTEXT":
-            raise ConfigConflictError(
-                "listeners",
-                f"Listener {listener.name} asks for {protocol}, which is not served yet: only PLAINTEXT is.",
-            )
     if config.string("authorizer.class.name"):
         raise ConfigConflictError(
             "authorizer.class.name",

@@ -247,7 +247,7 @@ class BrokerRole:
     def _make_coordinators(self, replicas: ReplicaManager, producer_ids: ProducerIdSource) -> Coordinators:
         around = self._around
         client_id = f"broker-{around.config.node_id}-coordinator"
-        peers = BrokerPeers(around.loop, self._find_broker, lambda node: around.connect(node, client_id))
+        peers = BrokerPeers(around.loop, self._find_broker, lambda node: around.connect_broker(node, client_id))
         return Coordinators(
             CoordinatorSurroundings(
                 config=around.config,
@@ -289,7 +289,7 @@ class BrokerRole:
         pipeline.follow_quotas(quotas)
         handler = pipeline if around.gate is None else around.gate(pipeline)
         config = self._dynamic.current
-        listeners = ListenerSet(config.broker_listeners, handler, around.poller, config)
+        listeners = ListenerSet(config.broker_listeners, handler, around, config)
         listeners.bind()
         self._closing.push_async_callback(self._close_listeners, listeners)
         return listeners
@@ -387,7 +387,7 @@ class BrokerRole:
         client_id = f"broker-{self._around.config.node_id}-fetcher-0"
         return BrokerEndpoint(
             partial(self._find_broker, broker_id),
-            lambda node: self._around.connect(node, client_id),
+            lambda node: self._around.connect_broker(node, client_id),
             follower(self._around.config, self._broker_epoch),
         )
 

@@ -4,14 +4,15 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ottla.base.config import ConfigError
 from ottla.broker.config.listener import ListenerAddress, parse_pairs
 from ottla.broker.config.server_config import ServerConfig
+from ottla.broker.node.node_surroundings import NodeSurroundings
 from ottla.metadata.image.cluster import Endpoint
 from ottla.net.errors import ListenError
 from ottla.net.handler import FrameHandler
 from ottla.net.limits import SYSTEM_BUFFER, UNLIMITED, ListenerLimits, ServerLimits
 from ottla.net.listener import Listener
-from ottla.net.poller import Poller
 
 if TYPE_CHECKING:
     from ottla.net.connection import Connection
@@ -58,16 +59,23 @@ class ListenerSet:
     """Some listeners that serve the same."""
 
     def __init__(
-        self, addresses: Sequence[ListenerAddress], handler: FrameHandler, poller: Poller, config: ServerConfig
+        self,
+        addresses: Sequence[ListenerAddress],
+        handler: FrameHandler,
+        around: NodeSurroundings,
+        config: ServerConfig,
     ) -> None:
+        """Raises `ConfigError` if a listener's certificates or users can't be used."""
         self._handler: Final = handler
-        self._poller: Final = poller
+        self._around: Final = around
         self._listeners = {address: self._make(address, config) for address in addresses}
         self._bound: list[Listener] = []
 
     def _make(self, address: ListenerAddress, config: ServerConfig) -> Listener:
         limits = listener_limits(config, address.name)
-        return Listener(address.name, address.host, address.port, self._handler, self._poller, limits)
+        security = self._around.security.of_listener(config, address.name, address.host)
+        poller = self._around.poller
+        return Listener(address.name, address.host, address.port, self._handler, poller, limits, security)
 
     def bind(self) -> None:
         """Binds all of them; clients wait until `start`. `ListenError` if one can't, and then none is bound."""
@@ -101,10 +109,10 @@ class ListenerSet:
                 self._open(address, config)
 
     def _open(self, address: ListenerAddress, config: ServerConfig) -> None:
-        listener = self._make(address, config)
         try:
+            listener = self._make(address, config)
             listener.start()
-        except ListenError as error:
+        except (ConfigError, ListenError) as error:
             _log.error("The listener %s could not be opened: %s", address.name, error)
             return
         self._listeners[address] = listener

@@ -20,6 +20,7 @@ from ottla.base.ids import Uuid
 from ottla.base.log import IdentityLogger
 from ottla.base.metric import MetricRegistry
 from ottla.base.system_clock import SystemClock
+from ottla.broker.authentication.node_security import NodeSecurity
 from ottla.broker.config.dynamic_config import DynamicConfig
 from ottla.broker.config.rule import check_startable
 from ottla.broker.config.schema import BrokerConfigSchema
@@ -234,6 +235,7 @@ class Node:
             steady_clock=SteadyClock(self._clock),
             disk=self._disk,
             poller=poller,
+            security=NodeSecurity(self.config, self._clock.now_ms),
             metrics=self.metrics,
             on_failure=self._fail,
             gate=self._gate,

@@ -40,7 +40,7 @@ class NodeQuorum:
         """Binds the controller listener, if this node is a controller: `ListenError` if that cannot be."""
         config = around.config
         handler = LateHandler()
-        self.listeners = ListenerSet(config.controller_listeners, handler, around.poller, config)
+        self.listeners = ListenerSet(config.controller_listeners, handler, around, config)
         self.listeners.start()
         endpoints = self.listeners.advertised(
             config.advertised_controller_listeners if config.is_controller else (),
@@ -55,10 +55,11 @@ class NodeQuorum:
                 disk=around.disk,
                 clock=around.steady_clock,
                 endpoints=_reachable_at(endpoints),
-                connect=lambda node: around.connect(node, raft_id),
+                connect=lambda node: around.connect_controller(node, raft_id),
                 on_failure=around.on_failure,
             ),
         )
+        around.security.follow(lambda: self.member.metadata.image)
         self.controller: ControllerRole | None = None
         if config.is_controller:
             self.controller = ControllerRole(around, self.member, dynamic, schema)
@@ -66,7 +67,7 @@ class NodeQuorum:
         self.channel = ControllerChannel(
             config.node_id,
             self.member.find_leader,
-            lambda node: around.connect(node, str(config.node_id)),
+            lambda node: around.connect_controller(node, str(config.node_id)),
             local=self.controller,
             request_timeout_ms=config.integer("controller.socket.timeout.ms"),
         )

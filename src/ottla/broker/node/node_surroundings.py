@@ -17,6 +17,7 @@ from ottla.raft.identity import Node
 from ottla.storage.disk.port import Disk
 
 if TYPE_CHECKING:
+    from ottla.broker.authentication.node_security import NodeProof, NodeSecurity
     from ottla.net.node_client import NodeClient
 
 Gate: TypeAlias = Callable[[FrameHandler], FrameHandler]
@@ -38,6 +39,8 @@ class NodeSurroundings:
     """The same, but it never runs backwards."""
     disk: Disk
     poller: Poller
+    security: "NodeSecurity"
+    """What listeners ask for, and what this node shows to others."""
     metrics: MetricRegistry
     on_failure: Callable[[Exception], None]
     """The node cannot go on."""
@@ -45,10 +48,21 @@ class NodeSurroundings:
     """What clients' requests pass before they are served; nothing, unless a test wants that."""
     hostname: str = field(default_factory=socket.gethostname)
 
-    def connect(self, node: Node, client_id: str) -> "NodeClient":
-        """A connection to another node, made when it is used."""
+    def connect_broker(self, node: Node, client_id: str) -> "NodeClient":
+        """A connection to another broker, made when it is used."""
+        return self._connect(node, client_id, self.security.to_brokers())
+
+    def connect_controller(self, node: Node, client_id: str) -> "NodeClient":
+        """A connection to a controller, made when it is used."""
+        return self._connect(node, client_id, self.security.to_controllers())
+
+    def _connect(self, node: Node, client_id: str, proof: "NodeProof") -> "NodeClient":
         # A node that is a cluster of its own never needs this, and starts sooner without it.
         from ottla.net.node_client import NodeClient, NodeClientOptions
 
-        options = NodeClientOptions(setup_timeout_ms=self.config.integer("socket.connection.setup.timeout.ms"))
+        options = NodeClientOptions(
+            setup_timeout_ms=self.config.integer("socket.connection.setup.timeout.ms"),
+            tls=proof.tls,
+            login=proof.login,
+        )
         return NodeClient(self.loop, node.host, node.port, client_id, options)

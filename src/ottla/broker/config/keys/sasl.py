@@ -14,6 +14,7 @@ from ottla.broker.config.keys.declaration import (
     STRING,
     Items,
     fixed,
+    ours,
     per_broker,
 )
 
@@ -27,6 +28,8 @@ _MECHANISM_KEYS: Final = (
           "A class that checks what clients present, with the prefix of listener and mechanism."),
     fixed("sasl.client.callback.handler.class", CLASS, None, None,
           "A class that provides what the node presents to others."),
+    ours("sasl.users.file", STRING, None, None,
+         "File with a user in each line, `name: password`, for PLAIN and SCRAM: shorter than `sasl.jaas.config`."),
 )  # fmt: skip
 
 _KERBEROS_KEYS: Final = (

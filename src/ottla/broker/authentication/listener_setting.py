@@ -1,0 +1,96 @@
+"""A node's settings as one of its listeners sees them.
+
+`listener.name.<listener>.<mechanism>.<key>` wins over `listener.name.<listener>.<key>`, which wins over `<key>`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ottla.base.config import ConfigError
+from ottla.base.config_type import Password
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.broker.config.server_config import ServerConfig
+from ottla.net.tls.setting import TlsSettings
+
+_TYPES: Final = ("ssl.keystore.type", "ssl.truststore.type")
+
+
+class ListenerSettings:
+    """The settings of a listener, by Kafka's names without prefix."""
+
+    def __init__(self, config: ServerConfig, name: str) -> None:
+        self.name: Final = name
+        self.prefix: Final = f"listener.name.{name.lower()}."
+        self._given: Final[Mapping[str, str]] = config.given
+        self._config: Final = config
+
+    def value(self, key: str) -> object:
+        """The listener's own value, or the node's. Raises `ConfigError` for one that is none."""
+        own = self._given.get(f"{self.prefix}{key}")
+        return self._config[key] if own is None else SERVER_KEYS[key].parse(own)
+
+    def text(self, key: str) -> str | None:
+        """The same of a setting that is a text; None if nobody gave one."""
+        value = self.value(key)
+        if isinstance(value, Password):
+            return value.secret
+        return None if value is None else str(value)
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """The same of a list."""
+        value = self.value(key)
+        assert value is None or isinstance(value, tuple)
+        return value or ()
+
+    def integer(self, key: str) -> int:
+        """The same of a number."""
+        value = self.value(key)
+        assert isinstance(value, int)
+        return value
+
+    def boolean(self, key: str) -> bool:
+        """The same of a switch."""
+        return self.value(key) is True
+
+    def of_mechanism(self, mechanism: str, key: str) -> tuple[str, str] | None:
+        """The name under which a mechanism has a setting of its own, and its text."""
+        for name in (f"{self.prefix}{mechanism.lower()}.{key}", f"{mechanism.lower()}.{key}"):
+            if name in self._given:
+                return name, self._given[name]
+        return None
+
+    def session_ms_max(self, mechanism: str) -> int:
+        """`connections.max.reauth.ms` of a mechanism."""
+        key = "connections.max.reauth.ms"
+        own = self.of_mechanism(mechanism, key)
+        value = self.value(key) if own is None else SERVER_KEYS[key].parse(own[1])
+        assert isinstance(value, int)
+        return value
+
+    def tls(self) -> TlsSettings:
+        """All that is said about TLS."""
+        algorithm = self.text("ssl.endpoint.identification.algorithm") or ""
+        auth = (self.text("ssl.client.auth") or "none").lower()
+        if auth not in ("none", "requested", "required"):
+            raise ConfigError(f"{self.prefix}ssl.client.auth", auth, "Expected required, requested or none")
+        types = {key: self.text(key) if self._is_given(key) else None for key in _TYPES}
+        return TlsSettings(
+            prefix=self.prefix,
+            keystore_type=types["ssl.keystore.type"],
+            keystore_location=self.text("ssl.keystore.location"),
+            keystore_password=self.text("ssl.keystore.password"),
+            key_password=self.text("ssl.key.password"),
+            keystore_key=self.text("ssl.keystore.key"),
+            keystore_certificate_chain=self.text("ssl.keystore.certificate.chain"),
+            truststore_type=types["ssl.truststore.type"],
+            truststore_location=self.text("ssl.truststore.location"),
+            truststore_password=self.text("ssl.truststore.password"),
+            truststore_certificates=self.text("ssl.truststore.certificates"),
+            protocols=self.strings("ssl.enabled.protocols"),
+            cipher_suites=self.strings("ssl.cipher.suites"),
+            client_auth=auth,
+            checks_host_name=algorithm.lower() == "https",
+        )
+
+    def _is_given(self, key: str) -> bool:
+        return key in self._given or f"{self.prefix}{key}" in self._given

@@ -1,0 +1,145 @@
+"""What each listener of a node asks of its clients, from its settings.
+
+All of it is read when the listener is made: a node whose certificate or users can't be read does not start.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from ottla.base.config import ConfigError
+from ottla.broker.authentication.credential import Credentials, Passwords
+from ottla.broker.authentication.jaas_entry import JaasEntries
+from ottla.broker.authentication.listener_setting import ListenerSettings
+from ottla.broker.authentication.user_file import KEY as USERS_FILE
+from ottla.broker.authentication.user_file import UserFile
+from ottla.broker.request.refusal import refuse
+from ottla.net.connection import ANONYMOUS
+from ottla.net.sasl.jaas import JaasConfig
+from ottla.net.sasl.login import LoginRules
+from ottla.net.sasl.oauthbearer import oauthbearer_server
+from ottla.net.sasl.plain import plain_server
+from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
+from ottla.net.sasl.scram_server import scram_server
+from ottla.net.sasl.server import ServerExchange
+from ottla.net.sasl.unsecured_token import UnsecuredRules, unsecured_reader
+from ottla.net.security import ListenerSecurity
+from ottla.net.tls.context import server_context
+from ottla.net.tls.principal_rule import PrincipalRule, parse_rules
+from ottla.net.tls.server import TlsServer
+from ottla.protocol.errors import DecodeError, ErrorCode, InvalidRequestError, UnsupportedVersionError, error_for
+from ottla.protocol.frame import decode_request, encode_response
+
+_log = logging.getLogger(__name__)
+
+SERVED_MECHANISMS: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
+_HANDLER: Final = "sasl.server.callback.handler.class"
+_RULES: Final = "ssl.principal.mapping.rules"
+_NONCE_BYTES: Final = 18
+_USER: Final = "user_"
+_OPEN: Final = frozenset({"PLAIN", *SCRAM_MECHANISMS})
+"""What gives passwords, or what they can be guessed from, to whoever listens."""
+_LOOPBACK: Final = ("localhost", "127.", "::1")
+
+
+class ServerSecurity:
+    """Makes the security of listeners."""
+
+    def __init__(self, jaas: JaasEntries, credentials: Credentials, now_ms: Callable[[], int]) -> None:
+        self._jaas: Final = jaas
+        self._credentials: Final = credentials
+        self._now_ms: Final = now_ms
+
+    def make(self, settings: ListenerSettings, protocol: str) -> ListenerSecurity | None:
+        """What a listener asks for; None if it serves everybody. Raises `ConfigError`."""
+        if protocol == "PLAINTEXT":
+            return None
+        return ListenerSecurity(
+            tls=_tls(settings) if protocol.endswith("SSL") else None,
+            login=self._login(settings) if protocol.startswith("SASL") else None,
+            failure_delay_ms=settings.integer("connection.failed.authentication.delay.ms"),
+            login_bytes_max=settings.integer("sasl.server.max.receive.size"),
+            now_ms=self._now_ms,
+        )
+
+    def _login(self, settings: ListenerSettings) -> LoginRules:
+        path = settings.text(USERS_FILE)
+        users = None if path is None else UserFile(Path(path))
+        begins = {name: self._mechanism(settings, name, users) for name in enabled_mechanisms(settings)}
+        return LoginRules(begins, settings.session_ms_max, refused_frame)
+
+    def _mechanism(
+        self, settings: ListenerSettings, mechanism: str, users: UserFile | None
+    ) -> Callable[[], ServerExchange]:
+        handler = settings.of_mechanism(mechanism, _HANDLER) or settings.text(_HANDLER)
+        if handler is not None:
+            # To go on without it would let in whom it keeps out.
+            raise ConfigError(f"{settings.prefix}{_HANDLER}", "...", "handlers of users are not served by this release")
+        entry = self._jaas.find(settings, mechanism)
+        if mechanism == "PLAIN":
+            return partial(plain_server, partial(_password, _users_of(entry), users))
+        if mechanism == "OAUTHBEARER":
+            try:
+                rules = UnsecuredRules.of(entry.options)
+            except ValueError as error:
+                raise ConfigError(f"{settings.prefix}oauthbearer.sasl.jaas.config", "***", str(error)) from None
+            _log.warning("[%s] takes bearer tokens that nobody signed: for trials only", settings.name)
+            return partial(oauthbearer_server, unsecured_reader(rules, self._now_ms))
+        find = partial(self._credentials.find, passwords=users)
+        return lambda: scram_server(mechanism, find, secrets.token_urlsafe(_NONCE_BYTES))
+
+
+def enabled_mechanisms(settings: ListenerSettings) -> tuple[str, ...]:
+    """The mechanisms of a SASL listener. Raises `ConfigError` for those that are not served."""
+    key = "sasl.enabled.mechanisms"
+    wanted = settings.strings(key)
+    unknown = [name for name in wanted if name not in SERVED_MECHANISMS]
+    if unknown or not wanted:
+        is_default = wanted == ("GSSAPI",)
+        shown = f"{','.join(wanted)}{' (the default)' if is_default else ''}"
+        raise ConfigError(f"{settings.prefix}{key}", shown, f"Expected some of {', '.join(SERVED_MECHANISMS)}")
+    return wanted
+
+
+def mapping_rules(settings: ListenerSettings) -> tuple[PrincipalRule, ...]:
+    """What makes users of certificates. Raises `ConfigError`."""
+    text = settings.text(_RULES) or "DEFAULT"
+    try:
+        return parse_rules(text)
+    except ValueError as error:
+        raise ConfigError(f"{settings.prefix}{_RULES}", text, str(error)) from None
+
+
+def exposed_mechanisms(settings: ListenerSettings, protocol: str, host: str) -> list[str]:
+    """The mechanisms whose passwords others on the network can read or guess: without TLS, beyond this machine."""
+    if protocol != "SASL_PLAINTEXT" or host.startswith(_LOOPBACK):
+        return []
+    return [name for name in settings.strings("sasl.enabled.mechanisms") if name in _OPEN]
+
+
+def refused_frame(frame: memoryview, code: ErrorCode) -> bytes | None:
+    """The answer to a request, in the shape of its call, that it was refused; None if it gets none."""
+    try:
+        header, request = decode_request(frame)
+    except (DecodeError, InvalidRequestError, UnsupportedVersionError):
+        return None
+    version = header.request_api_version
+    response = refuse(request, version, error_for(code))
+    return None if response is None else encode_response(response, version, correlation_id=header.correlation_id)
+
+
+def _tls(settings: ListenerSettings) -> TlsServer:
+    return TlsServer(server_context(settings.tls()), mapping_rules(settings), ANONYMOUS)
+
+
+def _users_of(entry: JaasConfig) -> Mapping[str, str]:
+    options = entry.options
+    return {name.removeprefix(_USER): options[name] for name in options if name.startswith(_USER)}
+
+
+def _password(users: Mapping[str, str], more: Passwords | None, name: str) -> str | None:
+    known = users.get(name)
+    return known if known is not None or more is None else more.password(name)
