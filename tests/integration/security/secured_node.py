@@ -4,7 +4,6 @@ Users: `alice` with the password `secret`, by every mechanism; `broker`, who is 
 """
 
 import asyncio
-import os
 import threading
 from collections.abc import Coroutine
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import Any, Self, TypeVar
 
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
-from ottla.metadata.store.format import FormatOptions, QuorumKind, format_directories
-from ottla.metadata.store.scram_argument import parse_scram_argument
-from ottla.storage.disk.local import LocalDisk
 from tests.integration.client.certificate import Authority, require_openssl
-from tests.integration.node.nodes import CLUSTER_ID, PATIENCE_S, properties
+from tests.integration.node.nodes import PATIENCE_S, properties
+from tests.integration.security.scram import format_with_users
 
 LISTENERS = {"TLS": "SSL", "MUTUAL": "SSL", "ASKING": "SSL", "SASL": "SASL_PLAINTEXT", "SASLTLS": "SASL_SSL"}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -41,15 +38,7 @@ class SecuredNode:
         self.broker = self.authority.sign("localhost", "DNS:localhost", "IP:127.0.0.1")
         self.client = self.authority.sign("client")
         config = ServerConfig({**self._settings(directory / "data"), **changes})
-        options = FormatOptions(
-            cluster_id=CLUSTER_ID,
-            node_id=config.node_id,
-            directories=config.log_dirs,
-            metadata_directory=config.metadata_log_dir,
-            controllers=QuorumKind.STATIC,
-            scram=[parse_scram_argument(text, os.urandom) for text in SCRAM_USERS],
-        )
-        format_directories(LocalDisk(), options, random_bytes=os.urandom, now_ms=1_700_000_000_000)
+        format_with_users(config, *SCRAM_USERS)
         self.node = Node(config)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
