@@ -114,18 +114,6 @@ class MetadataView(Protocol):
         ...
 
 
-class Chance(Protocol):
-    """Where ids and jitter come from; a `random.Random` is one as it stands."""
-
-    def randrange(self, stop: int, /) -> int:
-        """A number from 0 up to, and without, `stop`."""
-        ...
-
-    def randbytes(self, n: int, /) -> bytes:
-        """`n` bytes that cannot be foreseen."""
-        ...
-
-
 class ProducerIds(Protocol):
     """The cluster's producer ids; none is ever given twice."""
 

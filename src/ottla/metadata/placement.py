@@ -11,7 +11,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ottla.metadata.chance import Chance
+from ottla.base.chance import Chance
 from ottla.protocol.errors import InvalidReplicationFactorError
 
 

@@ -10,12 +10,12 @@ from ottla.metadata.controller.resource.acl import AclOperation, AclPermissionTy
 from ottla.metadata.image.client_quota import entity_of
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType, topic_resource
 from ottla.metadata.image.metadata_image import MetadataImage
-from ottla.metadata.image.scram import ScramMechanism
 from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
 from ottla.metadata.loader import MetadataLoader
 from ottla.protocol.metadata_log.log import decode_record, encode_record
 from ottla.protocol.records.batch import batches
 from ottla.protocol.records.reader import decode_batch
+from ottla.protocol.scram import ScramMechanism
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "kafka-4.3.1-metadata"
 LOG = "00000000000000000000.log"

@@ -18,10 +18,10 @@ from ottla.broker.config.keys.passive import NO_EFFECT, NOT_ACTED_ON
 from ottla.broker.config.keys.server import DYNAMIC_KEYS, SERVER_KEYS
 from ottla.broker.config.name import synonyms
 from ottla.broker.config.schema import rendered_default
-from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.topic_name import check_topic_name
+from ottla.protocol.config_source import ConfigSource
 from ottla.protocol.errors import InvalidRequestError, UnknownTopicOrPartitionError
 from ottla.protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
@@ -82,7 +82,9 @@ class _Description:
             key = LOG_CONFIG_KEYS.get(config)
             value = _own_value(key, own[config]) if config in own else self._inherited(key)
             broker = self._broker_synonyms(key.synonyms[0].name) if key is not None and key.synonyms else []
-            yield self._entry(config, key, value, _with_own(config, value, own, broker, ConfigSource.TOPIC))
+            yield self._entry(
+                config, key, value, _with_own(config, value, own, broker, ConfigSource.DYNAMIC_TOPIC_CONFIG)
+            )
 
     def group(self, name: str) -> Iterator[Entry]:
         if not name:
@@ -95,8 +97,10 @@ class _Description:
                 behind = self._broker_synonyms(key.synonyms[0].name)
             else:
                 default = rendered_default(key) if key is not None else None
-                behind = [_synonym(config, default, ConfigSource.DEFAULT)] if key is not None else []
-            yield self._entry(config, key, value, _with_own(config, value, own, behind, ConfigSource.GROUP))
+                behind = [_synonym(config, default, ConfigSource.DEFAULT_CONFIG)] if key is not None else []
+            yield self._entry(
+                config, key, value, _with_own(config, value, own, behind, ConfigSource.DYNAMIC_GROUP_CONFIG)
+            )
 
     def client_metrics(self, name: str) -> Iterator[Entry]:
         if not name:
@@ -105,7 +109,9 @@ class _Description:
         for config in self._wanted(_described(CLIENT_METRIC_KEYS).union(own)):
             key = CLIENT_METRIC_KEYS.get(config)
             value = _own_value(key, own[config]) if config in own else self._inherited(key)
-            yield self._entry(config, key, value, _with_own(config, value, own, [], ConfigSource.CLIENT_METRICS))
+            yield self._entry(
+                config, key, value, _with_own(config, value, own, [], ConfigSource.DYNAMIC_CLIENT_METRICS_CONFIG)
+            )
 
     def broker(self) -> Iterator[Entry]:
         current = self._dynamic.current
@@ -123,7 +129,7 @@ class _Description:
             own = [
                 synonym
                 for synonym in self._broker_synonyms(config)
-                if synonym.source == ConfigSource.DYNAMIC_DEFAULT_BROKER
+                if synonym.source == ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
             ]
             entry = self._entry(config, server_key(config), value, own)
             entry.read_only = config not in DYNAMIC_KEYS
@@ -135,7 +141,7 @@ class _Description:
         _check_broker(self._dynamic, name, "but received")
         levels = log.levels()
         for logger in self._wanted(levels):
-            yield Entry(name=logger, value=levels[logger], config_source=ConfigSource.DYNAMIC_BROKER_LOGGER)
+            yield Entry(name=logger, value=levels[logger], config_source=ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG)
 
     def _wanted(self, configs: Iterable[str]) -> list[str]:
         names = self._options.names
@@ -153,10 +159,10 @@ class _Description:
     def _broker_synonyms(self, name: str) -> list[DescribeConfigsSynonym]:
         """All places that could provide a node's setting; listener overrides don't count for the key without."""
         layers: tuple[tuple[Mapping[str, str], ConfigSource], ...] = (
-            (self._dynamic.broker_configs, ConfigSource.DYNAMIC_BROKER),
-            (self._dynamic.cluster_configs, ConfigSource.DYNAMIC_DEFAULT_BROKER),
-            (self._dynamic.static.given, ConfigSource.STATIC_BROKER),
-            (_DEFAULTS, ConfigSource.DEFAULT),
+            (self._dynamic.broker_configs, ConfigSource.DYNAMIC_BROKER_CONFIG),
+            (self._dynamic.cluster_configs, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+            (self._dynamic.static.given, ConfigSource.STATIC_BROKER_CONFIG),
+            (_DEFAULTS, ConfigSource.DEFAULT_CONFIG),
         )
         names = synonyms(name)
         is_secret = _is_secret(server_key(name))
@@ -176,7 +182,7 @@ class _Description:
         return Entry(
             name=name,
             value=None if is_secret else value,
-            config_source=behind[0].source if behind else ConfigSource.DEFAULT,
+            config_source=behind[0].source if behind else ConfigSource.DEFAULT_CONFIG,
             is_sensitive=is_secret,
             synonyms=behind if self._options.include_synonyms else [],
             config_type=_UNKNOWN_TYPE if key is None else key.type,

@@ -18,10 +18,10 @@ from ottla.broker.config.keys.group_resource import GROUP_RESOURCE_KEYS
 from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.limit import group_conflicts
 from ottla.broker.config.server_config import ServerConfig
-from ottla.broker.config.source import ConfigSource
 from ottla.broker.config.topic_rule import check_topic_configs
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.topic_name import check_topic_name
+from ottla.protocol.config_source import ConfigSource
 from ottla.protocol.errors import InvalidConfigError, InvalidRequestError
 from ottla.protocol.messages.create_topics import CreatableTopicConfigs
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS
@@ -81,15 +81,15 @@ class BrokerConfigSchema:
     ) -> list[CreatableTopicConfigs]:
         """All configs of a topic with their sources, by name; an internal one only if the topic has it itself."""
         layers = (
-            (node, ConfigSource.DYNAMIC_BROKER),
-            (cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER),
-            (self.config.given, ConfigSource.STATIC_BROKER),
+            (node, ConfigSource.DYNAMIC_BROKER_CONFIG),
+            (cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+            (self.config.given, ConfigSource.STATIC_BROKER_CONFIG),
         )
         entries = []
         value: str | None
         for key in sorted(LOG_CONFIG_KEYS.values(), key=lambda key: key.name):
             if key.name in topic:
-                value, source = topic[key.name], ConfigSource.TOPIC
+                value, source = topic[key.name], ConfigSource.DYNAMIC_TOPIC_CONFIG
             elif key.internal:
                 continue
             else:
@@ -154,7 +154,7 @@ def _inherited(
         for synonym in key.synonyms:
             if synonym.name in configs:
                 return converted(configs[synonym.name], synonym), source
-    return rendered_default(key), ConfigSource.DEFAULT
+    return rendered_default(key), ConfigSource.DEFAULT_CONFIG
 
 
 def converted(text: str, synonym: Synonym) -> str:

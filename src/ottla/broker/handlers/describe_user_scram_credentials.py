@@ -7,7 +7,7 @@ keys are shown to nobody. KIP-554.
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ottla.metadata.image.scram import ScramMechanism, ScramUser
+from ottla.metadata.image.scram import ScramUser
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.describe_user_scram_credentials import (
     CredentialInfo,
@@ -15,6 +15,7 @@ from ottla.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ottla.protocol.scram import SCRAM_MECHANISMS
 
 if TYPE_CHECKING:
     from immutables import Map
@@ -41,7 +42,7 @@ def handle(
 def _result(scram: "Map[ScramUser, ScramCredential]", name: str) -> DescribeUserScramCredentialsResult:
     found = [
         CredentialInfo(mechanism=mechanism, iterations=scram[ScramUser(mechanism, name)].iterations)
-        for mechanism in ScramMechanism
+        for mechanism in SCRAM_MECHANISMS
         if ScramUser(mechanism, name) in scram
     ]
     if found:

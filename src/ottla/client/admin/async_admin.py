@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from ottla.base.config import ConfigError
 from ottla.client import other_client
-from ottla.client.admin.channel import AdminChannel, Patience
+from ottla.client.admin.channel import AdminChannel, AdminTimeouts
 from ottla.client.admin.controller_cluster import ControllerCluster
 from ottla.client.admin.operation.acl import AclOperations
 from ottla.client.admin.operation.cluster import BROKERS, CONTROLLERS, ClusterOperations
@@ -67,13 +67,13 @@ class AsyncAdmin(
         self._settings: Final = ClientSettings.of(ADMIN_KEYS, config, **settings)
         self._endpoint_type = CONTROLLERS if self._settings.list("bootstrap.controllers") else BROKERS
         cluster = _cluster(self._settings)
-        patience = Patience(
+        timeouts = AdminTimeouts(
             api_timeout_ms=self._settings.integer("default.api.timeout.ms"),
             request_timeout_ms=self._settings.integer("request.timeout.ms"),
             backoff_ms=Backoff.of_retries(self._settings).delay_ms,
         )
         self._cluster: Final = cluster
-        self._channel = AdminChannel(cluster, patience)
+        self._channel = AdminChannel(cluster, timeouts)
         self._coordinators = cluster
         self._nodes = _Directory(cluster)
 

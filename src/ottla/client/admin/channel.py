@@ -55,7 +55,7 @@ class Speaker(Protocol):
 
 
 @frozen
-class Patience:
+class AdminTimeouts:
     """How long to try, and how long to wait in between."""
 
     api_timeout_ms: int = 60_000
@@ -81,14 +81,14 @@ def is_retriable(error: OttlaError) -> bool:
 class AdminChannel:
     """Asks a cluster on behalf of the operations."""
 
-    def __init__(self, requester: Requester, patience: Patience) -> None:
+    def __init__(self, requester: Requester, timeouts: AdminTimeouts) -> None:
         self._requester: Final = requester
-        self._patience: Final = patience
+        self._timeouts: Final = timeouts
 
     @property
     def request_timeout_ms(self) -> int:
         """How long a server may take for a change."""
-        return self._patience.request_timeout_ms
+        return self._timeouts.request_timeout_ms
 
     async def ask_once(self, node_id: int, request: Request, answer: type[R], *, version_max: int | None = None) -> R:
         """The node's answer; raises the refusal that an answer consists of."""
@@ -96,7 +96,7 @@ class AdminChannel:
         if version_max is not None:
             version = min(version_max, (await self._requester.connection(node_id)).version_of(request.api))
         response = await self._requester.request(
-            node_id, request, timeout_ms=self._patience.request_timeout_ms, version=version
+            node_id, request, timeout_ms=self._timeouts.request_timeout_ms, version=version
         )
         assert isinstance(response, answer), response
         code: int = getattr(response, "error_code", 0)
@@ -165,7 +165,7 @@ class AdminChannel:
 
     async def _pause(self, number: int, deadline: float) -> bool:
         """Waits before the next attempt; False if there is no time for one."""
-        wait = self._patience.backoff_ms(number) / 1000
+        wait = self._timeouts.backoff_ms(number) / 1000
         if _now() + wait >= deadline:
             return False
         await asyncio.sleep(wait)
@@ -182,7 +182,7 @@ class AdminChannel:
                 raise
 
     def _deadline(self) -> float:
-        return _now() + self._patience.api_timeout_ms / 1000
+        return _now() + self._timeouts.api_timeout_ms / 1000
 
 
 async def _asked(ask: AskNode[K, V], node: int, keys: list[K]) -> Outcomes[K, V]:

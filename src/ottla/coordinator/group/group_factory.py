@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ottla.base.chance import Chance
 from ottla.base.frozen import frozen
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import GroupConfig
@@ -12,7 +13,7 @@ from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.group_type import GroupType
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
-from ottla.coordinator.ports import Chance, MetadataView, ShardLog
+from ottla.coordinator.ports import MetadataView, ShardLog
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.timers import Timers
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from typing import Final, NamedTuple
 
+from ottla.base.chance import Chance
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
-from ottla.metadata.chance import Chance
 from ottla.metadata.controller.broker.broker_session import BrokerSessions
 from ottla.metadata.controller.ports import ConfigSchema, NoPolicy, Policy, Quorum
 from ottla.metadata.controller.resource.token_index import TokenIndex

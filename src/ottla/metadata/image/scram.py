@@ -1,18 +1,10 @@
 """SCRAM credentials by mechanism and user: what a server keeps of a password."""
 
-from enum import IntEnum
 from typing import NamedTuple
 
 from ottla.metadata.error import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
 from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
-
-
-class ScramMechanism(IntEnum):
-    """A mechanism by its number on the wire."""
-
-    SCRAM_SHA_256 = 1
-    SCRAM_SHA_512 = 2
 
 
 class ScramUser(NamedTuple):

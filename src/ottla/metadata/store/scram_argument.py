@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.metadata.controller.resource.scram import ITERATIONS_MAX, ITERATIONS_MIN
-from ottla.metadata.image.scram import ScramMechanism
 from ottla.metadata.store.format_error import FormatError
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
+from ottla.protocol.scram import ScramMechanism
 
 _MECHANISMS: Final = {
     "SCRAM-SHA-256": (ScramMechanism.SCRAM_SHA_256, "sha256"),

@@ -1,23 +1,16 @@
-"""The connection of a Python worker to the cluster that it writes to: one per process and settings, kept between tasks.
+"""The settings of a sink, and the connection of a Python worker to the cluster that it writes to."""
 
-Spark forks its workers from one process and uses them again for task after task. A forked child makes its own: threads
-and sockets of its parent are none of its.
-"""
-
-import gc
-import os
 from typing import Final
 
 from ottla.base.config import ConfigError
-from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
-from ottla.client.facade.loop_thread import LoopThread
 from ottla.client.producer.option import ProducerOptions
 from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.option.name import KAFKA_PREFIX
 from ottla.pipelines.sink.patience import Patience
 from ottla.pipelines.sink.producer_number import ProducerNumbers
+from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 
 BATCH_BYTES: Final = 512 * 1024
 """`batch.size` unless given: whole columns are at hand, so that a batch need not wait for its records."""
@@ -28,7 +21,6 @@ _DEFAULTS: Final = {
     "max.request.size": str(4 * BATCH_BYTES),
     "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
 }
-_clients: Final[dict[tuple[int, frozenset[tuple[str, str]]], "WorkerCluster"]] = {}
 
 
 def sink_settings(settings: dict[str, str]) -> ClientSettings:
@@ -49,23 +41,17 @@ def is_idempotent(settings: ClientSettings) -> bool:
     return ProducerOptions.of(settings).is_idempotent
 
 
-class WorkerCluster:
-    """A cluster client and the thread that it lives in."""
+class WorkerCluster(WorkerClient):
+    """A cluster client that writes."""
 
     def __init__(self, settings: dict[str, str]) -> None:
         """Connects, trying for `max.block.ms`."""
-        self.settings: Final = sink_settings(settings)
-        self.options: Final = ProducerOptions.of(self.settings)
-        self.thread: Final = LoopThread("ottla-spark-sink")
-        self.cluster: Final = ClusterClient(self.settings)
+        found = sink_settings(settings)
+        self.options: Final = ProducerOptions.of(found)
+        super().__init__(found, "ottla-spark-sink", self.options.max_block_ms)
         self.patience: Final = Patience(self.cluster, self.options.max_block_ms)
         self.numbers: ProducerNumbers | None = None
         """Of the producer that writes without transactions, while no task uses it."""
-        try:
-            self.thread.run(self.cluster.start(timeout_ms=self.options.max_block_ms))
-        except BaseException:
-            self.thread.close()
-            raise
 
     def partition_count(self, topic: str, at_least: int = 1) -> int:
         """How many partitions a topic has; waits `max.block.ms` for one that is being made.
@@ -80,12 +66,9 @@ class WorkerCluster:
         return len(found.partitions)
 
 
+_clusters: Final = WorkerClients[WorkerCluster]()
+
+
 def worker_cluster(settings: dict[str, str]) -> WorkerCluster:
     """The connection of this process for these settings."""
-    key = (os.getpid(), frozenset(settings.items()))
-    client = _clients.get(key)
-    if client is None or not client.thread.is_usable:
-        client = _clients[key] = WorkerCluster(settings)
-        # Spark's worker collects garbage after every task; what is there now stays, and need not be looked at again.
-        gc.freeze()
-    return client
+    return _clusters.get(settings, lambda: WorkerCluster(settings))

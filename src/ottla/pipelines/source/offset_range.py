@@ -81,7 +81,7 @@ def admit(
 
 
 @dataclass(slots=True)
-class Patience:
+class TriggerHold:
     """Holds micro-batches back until enough waits (`minOffsetsPerTrigger`), or `maxTriggerDelay` has passed."""
 
     admission: Admission

@@ -8,16 +8,18 @@ from typing import Any, Final
 
 from pyspark.sql.datasource import InputPartition
 
+from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.source.arrow_column import ArrowColumns
 from ottla.pipelines.source.data_loss import DataLoss
 from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.source.range_fetch import FetchLimits, RangeFetch
-from ottla.pipelines.source.worker_client import worker_client
+from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 
 FETCH_BYTES: Final = 4 << 20
 """What one request asks for unless `kafka.max.partition.fetch.bytes` says otherwise."""
+_clients: Final = WorkerClients[WorkerClient]()
 
 
 class RangePartition(InputPartition):
@@ -33,7 +35,7 @@ def read_range(partition: InputPartition, options: ReadOptions, columns: Sequenc
     if not isinstance(partition, RangePartition):
         # A plan without partitions still has one task, which Spark gives nothing to read.
         return
-    client = worker_client(options.settings, options.poll_timeout_ms)
+    client = _clients.get(options.settings, lambda: _connect(options))
     limits = _limits(client.settings, options)
     fetch = RangeFetch(client.cluster, partition.range, limits, DataLoss(options.fails_on_data_loss))
     arrow = ArrowColumns(columns, partition.range)
@@ -45,6 +47,11 @@ def read_range(partition: InputPartition, options: ReadOptions, columns: Sequenc
     finally:
         # A query with a limit stops in the middle.
         pending.cancel()
+
+
+def _connect(options: ReadOptions) -> WorkerClient:
+    settings = ClientSettings.of(CONSUMER_KEYS, {**options.settings, "allow.auto.create.topics": "false"})
+    return WorkerClient(settings, "ottla-spark-source", options.poll_timeout_ms)
 
 
 def _limits(settings: ClientSettings, options: ReadOptions) -> FetchLimits:

@@ -26,7 +26,7 @@ from ottla.pipelines.source.column import chosen_columns
 from ottla.pipelines.source.data_loss import DataLoss
 from ottla.pipelines.source.formatted_column import FormattedColumns
 from ottla.pipelines.source.group_offset import GroupOffsets
-from ottla.pipelines.source.offset_range import OffsetRange, Patience, admit, split
+from ottla.pipelines.source.offset_range import OffsetRange, TriggerHold, admit, split
 from ottla.pipelines.source.range_read import RangePartition, read_range
 from ottla.pipelines.source.topic_catalog import TopicCatalog
 
@@ -42,7 +42,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._columns: Final = chosen_columns(self._formatted.raw_schema)
         self._catalog: Final = TopicCatalog(options)
         self._loss: Final = DataLoss(options.fails_on_data_loss)
-        self._patience: Final = Patience(options.admission)
+        self._trigger_hold: Final = TriggerHold(options.admission)
         self._group: Final = None if options.group_id is None else GroupOffsets(options.group_id)
         self._initial: _Document | None = None
         self._found: dict[TopicPartition, Uuid] = {}
@@ -166,7 +166,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         new = latest.keys() - started.keys()
         begun = {**started, **self._catalog.earliest(new)} if new else started
         waiting = sum(max(0, end - begun.get(part, end)) for part, end in latest.items())
-        if not self._is_available_now and self._patience.holds_back(waiting, time.monotonic() * 1000):
+        if not self._is_available_now and self._trigger_hold.holds_back(waiting, time.monotonic() * 1000):
             return started
         return admit(begun, latest, limit.max_rows) if isinstance(limit, ReadMaxRows) else latest
 

@@ -6,9 +6,9 @@ import pytest
 
 from ottla.broker.config.description import DescribeOptions, describe_configs
 from ottla.broker.config.dynamic_config import DynamicConfig
-from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE
+from ottla.protocol.config_source import ConfigSource
 from ottla.protocol.errors import ApiError, InvalidRequestError, InvalidTopicError, UnknownTopicOrPartitionError
 from ottla.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from tests.unit.broker.config.settings import config_of
@@ -50,7 +50,9 @@ def test_secrets_are_marked_and_not_shown() -> None:
     entry = _describe(BROKER, "ssl.keystore.password", synonyms=True)["ssl.keystore.password"]
     assert entry.is_sensitive
     assert entry.value is None
-    assert [(synonym.value, synonym.source) for synonym in entry.synonyms] == [(None, ConfigSource.STATIC_BROKER)]
+    assert [(synonym.value, synonym.source) for synonym in entry.synonyms] == [
+        (None, ConfigSource.STATIC_BROKER_CONFIG)
+    ]
 
 
 def test_values_are_shown_as_they_were_understood() -> None:
@@ -79,4 +81,4 @@ def test_loggers_are_described_with_their_levels() -> None:
     entries = _describe(ConfigResource(ResourceType.BROKER_LOGGER, "1"))
     assert "root" in entries
     assert entries["ottla.described"].value == "WARN"
-    assert entries["ottla.described"].config_source == ConfigSource.DYNAMIC_BROKER_LOGGER
+    assert entries["ottla.described"].config_source == ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG

@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.broker.config.schema import BrokerConfigSchema
-from ottla.broker.config.source import ConfigSource
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType
+from ottla.protocol.config_source import ConfigSource
 from ottla.protocol.errors import ApiError, InvalidConfigError, InvalidRequestError, InvalidTopicError
 from tests.unit.broker.config.settings import config_of
 
@@ -137,10 +137,10 @@ def test_a_new_topics_configs_come_from_the_nearest_source() -> None:
             {"segment.ms": "7"}, {"log.roll.ms": "8", "compression.type": "zstd"}, {"compression.type": "lz4"}
         )
     }
-    assert entries["segment.ms"] == ("7", ConfigSource.TOPIC)
-    assert entries["compression.type"] == ("zstd", ConfigSource.DYNAMIC_BROKER)
-    assert entries["retention.ms"] == ("7200000", ConfigSource.STATIC_BROKER)
-    assert entries["min.insync.replicas"] == ("2", ConfigSource.STATIC_BROKER)
-    assert entries["flush.ms"] == ("9223372036854775807", ConfigSource.DEFAULT)
+    assert entries["segment.ms"] == ("7", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    assert entries["compression.type"] == ("zstd", ConfigSource.DYNAMIC_BROKER_CONFIG)
+    assert entries["retention.ms"] == ("7200000", ConfigSource.STATIC_BROKER_CONFIG)
+    assert entries["min.insync.replicas"] == ("2", ConfigSource.STATIC_BROKER_CONFIG)
+    assert entries["flush.ms"] == ("9223372036854775807", ConfigSource.DEFAULT_CONFIG)
     assert list(entries) == sorted(entries)
     assert "internal.segment.bytes" not in entries

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ottla.client.record import TopicPartition
 from ottla.pipelines.option.parse import Admission, Splitting
-from ottla.pipelines.source.offset_range import OffsetRange, Patience, admit, split
+from ottla.pipelines.source.offset_range import OffsetRange, TriggerHold, admit, split
 
 PARTS = [TopicPartition("t", number) for number in range(4)]
 
@@ -76,10 +76,10 @@ def test_admission_keeps_its_limit_and_always_moves(waiting: list[int], most: in
 
 
 def test_small_batches_are_held_back_until_enough_waits_or_time_is_up() -> None:
-    patience = Patience(Admission(None, 10, 1000))
-    assert not patience.holds_back(1, 0.0), "the first batch"
-    assert patience.holds_back(9, 999.0)
-    assert not patience.holds_back(10, 999.0)
-    assert patience.holds_back(9, 1998.0)
-    assert not patience.holds_back(9, 1999.0)
-    assert not Patience(Admission()).holds_back(0, 0.0)
+    trigger_hold = TriggerHold(Admission(None, 10, 1000))
+    assert not trigger_hold.holds_back(1, 0.0), "the first batch"
+    assert trigger_hold.holds_back(9, 999.0)
+    assert not trigger_hold.holds_back(10, 999.0)
+    assert trigger_hold.holds_back(9, 1998.0)
+    assert not trigger_hold.holds_back(9, 1999.0)
+    assert not TriggerHold(Admission()).holds_back(0, 0.0)

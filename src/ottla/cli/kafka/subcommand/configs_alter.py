@@ -18,10 +18,10 @@ from ottla.client.admin.value.quota import (
     QuotaFilterPart,
 )
 from ottla.client.admin.value.scram import (
-    ScramMechanism,
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
+from ottla.protocol.scram import SCRAM_MECHANISMS
 
 _RESOURCES: Final = {
     "topics": ConfigResourceType.TOPIC,
@@ -33,9 +33,7 @@ _RESOURCES: Final = {
 QUOTA_TYPES: Final = {"users": USER, "clients": CLIENT_ID, "ips": IP}
 _QUOTAS: Final = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 _IP_QUOTAS: Final = ("connection_creation_rate",)
-_MECHANISMS: Final = {
-    mechanism.mechanism_name: mechanism for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
-}
+_MECHANISMS: Final = {mechanism.mechanism_name: mechanism for mechanism in SCRAM_MECHANISMS}
 _CREDENTIAL: Final = re.compile(r"(?:iterations=(-?[0-9]*),)?password=(.*)")
 _ITERATIONS_DEFAULT: Final = 4096
 _ITERATIONS_MIN: Final = 4096

@@ -3,6 +3,19 @@
 from enum import IntEnum
 from typing import NamedTuple
 
+from ottla.protocol.config_source import ConfigSource
+
+__all__ = [
+    "AlterConfigOp",
+    "AlterConfigOpType",
+    "ConfigEntry",
+    "ConfigResource",
+    "ConfigResourceType",
+    "ConfigSource",
+    "ConfigSynonym",
+    "ConfigType",
+]
+
 
 class ConfigResourceType(IntEnum):
     """What can have configs."""
@@ -13,24 +26,6 @@ class ConfigResourceType(IntEnum):
     BROKER_LOGGER = 8
     CLIENT_METRICS = 16
     GROUP = 32
-
-
-class ConfigSource(IntEnum):
-    """Where a config's value comes from."""
-
-    UNKNOWN = 0
-    DYNAMIC_TOPIC_CONFIG = 1
-    DYNAMIC_BROKER_CONFIG = 2
-    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
-    STATIC_BROKER_CONFIG = 4
-    DEFAULT_CONFIG = 5
-    DYNAMIC_BROKER_LOGGER_CONFIG = 6
-    DYNAMIC_CLIENT_METRICS_CONFIG = 7
-    DYNAMIC_GROUP_CONFIG = 8
-
-    @classmethod
-    def _missing_(cls, value: object) -> "ConfigSource":
-        return cls.UNKNOWN
 
 
 class ConfigType(IntEnum):

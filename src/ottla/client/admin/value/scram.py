@@ -1,28 +1,10 @@
 """SCRAM credentials of users. The server is never told a password, only what it salts to."""
 
-from enum import IntEnum
 from typing import NamedTuple
 
+from ottla.protocol.scram import ScramMechanism
 
-class ScramMechanism(IntEnum):
-    """The hash that a credential is for."""
-
-    UNKNOWN = 0
-    SCRAM_SHA_256 = 1
-    SCRAM_SHA_512 = 2
-
-    @classmethod
-    def _missing_(cls, value: object) -> "ScramMechanism":
-        return cls.UNKNOWN
-
-    @property
-    def mechanism_name(self) -> str:
-        """As Kafka writes it.
-
-        >>> ScramMechanism.SCRAM_SHA_256.mechanism_name
-        'SCRAM-SHA-256'
-        """
-        return self.name.replace("_", "-")
+__all__ = ["ScramCredentialInfo", "ScramMechanism", "UserScramCredentialDeletion", "UserScramCredentialUpsertion"]
 
 
 class ScramCredentialInfo(NamedTuple):

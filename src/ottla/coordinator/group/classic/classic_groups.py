@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ottla.base.chance import Chance
 from ottla.coordinator.group.classic.description import describe, describe_missing
 from ottla.coordinator.group.classic.group import ClassicGroup, group_tombstone, stored_group
 from ottla.coordinator.group.classic.heartbeat import heartbeat
@@ -20,7 +21,6 @@ from ottla.coordinator.group.config import ClassicGroupConfig
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
 from ottla.coordinator.group.rebalance_reason import RebalanceLog, RebalanceReason
-from ottla.coordinator.ports import Chance
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord

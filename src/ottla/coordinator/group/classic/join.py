@@ -11,6 +11,7 @@ are refused.
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ottla.base.chance import Chance
 from ottla.coordinator.group.classic.answer import joined_answer
 from ottla.coordinator.group.classic.group import ClassicGroup, ClassicMember, group_record
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member, joining_protocols
@@ -24,7 +25,6 @@ from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import topic_change
-from ottla.coordinator.ports import Chance
 from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome
 from ottla.protocol.errors import (
     ApiError,

@@ -1,6 +1,6 @@
 """The ids that members are given: who they are for a human, and a random part that nobody can guess."""
 
-from ottla.coordinator.ports import Chance
+from ottla.base.chance import Chance
 
 _VERSION_4 = 0x4000
 _VARIANT = 0x8000

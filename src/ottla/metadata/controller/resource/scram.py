@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ottla.metadata.controller.context import ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
-from ottla.metadata.image.scram import ScramMechanism, ScramUser
+from ottla.metadata.image.scram import ScramUser
 from ottla.protocol.errors import (
     ApiError,
     DuplicateResourceError,
@@ -29,6 +29,7 @@ from ottla.protocol.messages.alter_user_scram_credentials import (
 )
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.scram import ScramMechanism
 
 ITERATIONS_MIN: Final = 4_096
 ITERATIONS_MAX: Final = 16_384

@@ -13,7 +13,6 @@ from ottla.metadata.controller.resource.scram import ITERATIONS_MIN
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, FEATURES, KRAFT_VERSION
 from ottla.metadata.image.acl import Acl
 from ottla.metadata.image.metadata_image import MetadataImage
-from ottla.metadata.image.scram import ScramMechanism
 from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
 from ottla.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from ottla.protocol.messages.alter_user_scram_credentials import (
@@ -24,6 +23,7 @@ from ottla.protocol.messages.alter_user_scram_credentials import (
 from ottla.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from ottla.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from ottla.protocol.scram import SCRAM_MECHANISMS
 from ottla.testing.simulation.metadata.broker import BrokerPart
 from ottla.testing.simulation.metadata.history import MetadataHistory
 from ottla.testing.simulation.metadata.setting import Key, Value, acl_key, feature_key, quota_key, scram_key
@@ -95,7 +95,7 @@ class SettingWorkload:
         broker.metadata.client.ask(AlterClientQuotasRequest(entries=[entry]), heard)
 
     def _alter_scram(self, broker: BrokerPart, image: MetadataImage) -> None:
-        user, mechanism = self._random.choice(_USERS), self._random.choice(list(ScramMechanism))
+        user, mechanism = self._random.choice(_USERS), self._random.choice(SCRAM_MECHANISMS)
         request = AlterUserScramCredentialsRequest()
         salt = None
         if self._random.randrange(3):

@@ -1,6 +1,6 @@
-"""Where ids and the placement of replicas come from.
+"""Where ids, jitter and the placement of replicas come from.
 
-`random.Random` is a `Chance` as it stands; a seeded one makes every decision of the controller repeatable.
+`random.Random` is a `Chance` as it stands; a seeded one makes every decision repeatable.
 """
 
 from collections.abc import MutableSequence
