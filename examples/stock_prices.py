@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from ottla.base.config import ConfigKey
 from ottla.base.config_type import ConfigType
-from ottla.client import Admin, Consumer, NewTopic, Producer
-from ottla.client.producer.interceptor import ProducerRecord
+from ottla.client import Admin, Consumer, NewTopic, Producer, ProducerRecord
 
 BROKER = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
 # A topic of its own for every run, which so begins with nothing in it.

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
     from ottla.client.admin.blocking_admin import Admin
     from ottla.client.admin.value.topic import NewTopic
+    from ottla.client.config.settings import UnknownSettingError
+    from ottla.client.consumer.assignor.partition_assignor import PartitionAssignor
     from ottla.client.consumer.async_consumer import AsyncConsumer
     from ottla.client.consumer.consumer import Consumer
     from ottla.client.consumer.errors import ConcurrentModificationError, FetchBrokenError, RecordDeserializationError
     from ottla.client.consumer.fetch.record import Record
     from ottla.client.consumer.fetch.records import Records
+    from ottla.client.consumer.interceptor import ConsumerInterceptor
     from ottla.client.consumer.membership import GroupMetadata, LeaveOperation, ListenerError
     from ottla.client.consumer.rebalance_listener import RebalanceListener
     from ottla.client.consumer.subscription_pattern import SubscriptionPattern
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
         WakeupError,
     )
     from ottla.client.producer.async_producer import AsyncProducer
+    from ottla.client.producer.interceptor import ProducerInterceptor, ProducerRecord
     from ottla.client.producer.producer import Producer
     from ottla.client.record import Header, OffsetAndMetadata, OffsetAndTimestamp, RecordMetadata, TopicPartition
     from ottla.client.registry.async_registry import AsyncSchemaRegistry
@@ -60,12 +64,13 @@ if TYPE_CHECKING:
     from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
     from ottla.client.serde.schema.json_schema import JsonSchemaDeserializer, JsonSchemaSerializer
     from ottla.client.serde.schema.protobuf import ProtobufDeserializer, ProtobufSerializer
+    from ottla.client.serde.serializer import Deserializer, Serializer
 
 _PLACES = {
     "Admin": "admin.blocking_admin",
-    "AsyncAdmin": "admin.async_admin",
     "ArrowDecoder": "serde.column.decoder",
     "ArrowEncoder": "serde.column.encoder",
+    "AsyncAdmin": "admin.async_admin",
     "AsyncConsumer": "consumer.async_consumer",
     "AsyncDeserializer": "serde.schema.async_serde",
     "AsyncProducer": "producer.async_producer",
@@ -80,8 +85,10 @@ _PLACES = {
     "CommitFailedError": "errors",
     "ConcurrentModificationError": "consumer.errors",
     "ConnectFailedError": "errors",
-    "ControllerPortError": "errors",
     "Consumer": "consumer.consumer",
+    "ConsumerInterceptor": "consumer.interceptor",
+    "ControllerPortError": "errors",
+    "Deserializer": "serde.serializer",
     "FailedAttempt": "errors",
     "FetchBrokenError": "consumer.errors",
     "ForkedError": "errors",
@@ -102,7 +109,10 @@ _PLACES = {
     "OffsetAndTimestamp": "record",
     "OffsetOutOfRangeError": "errors",
     "OffsetResetNeededError": "errors",
+    "PartitionAssignor": "consumer.assignor.partition_assignor",
     "Producer": "producer.producer",
+    "ProducerInterceptor": "producer.interceptor",
+    "ProducerRecord": "producer.interceptor",
     "ProtobufDeserializer": "serde.schema.protobuf",
     "ProtobufSerializer": "serde.schema.protobuf",
     "RebalanceListener": "consumer.rebalance_listener",
@@ -117,9 +127,11 @@ _PLACES = {
     "SchemaRegistry": "registry.registry",
     "SchemaText": "registry.value",
     "SerializationError": "errors",
+    "Serializer": "serde.serializer",
     "SubscriptionPattern": "consumer.subscription_pattern",
     "TlsFailedError": "errors",
     "TopicPartition": "record",
+    "UnknownSettingError": "config.settings",
     "WakeupError": "errors",
     "decode_arrow": "serde.column.decoder",
     "encode_arrow": "serde.column.encoder",
@@ -145,7 +157,9 @@ __all__ = [
     "ConcurrentModificationError",
     "ConnectFailedError",
     "Consumer",
+    "ConsumerInterceptor",
     "ControllerPortError",
+    "Deserializer",
     "FailedAttempt",
     "FetchBrokenError",
     "ForkedError",
@@ -166,7 +180,10 @@ __all__ = [
     "OffsetAndTimestamp",
     "OffsetOutOfRangeError",
     "OffsetResetNeededError",
+    "PartitionAssignor",
     "Producer",
+    "ProducerInterceptor",
+    "ProducerRecord",
     "ProtobufDeserializer",
     "ProtobufSerializer",
     "RebalanceListener",
@@ -181,9 +198,11 @@ __all__ = [
     "SchemaRegistry",
     "SchemaText",
     "SerializationError",
+    "Serializer",
     "SubscriptionPattern",
     "TlsFailedError",
     "TopicPartition",
+    "UnknownSettingError",
     "WakeupError",
     "decode_arrow",
     "encode_arrow",
