@@ -4,12 +4,13 @@ import importlib
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from ottla.protocol.api_key import ApiKey
-from tests.unit.test_tidy import ROOT
+from tests.unit.test_tidy import ROOT, SOURCES
 
 PAGE: Final = ROOT / "docs/EXPORTS.md"
 READ: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.py")))
@@ -61,6 +62,19 @@ def test_imports_are_seen_in_the_documentation() -> None:
         ("ottla.a", "C"),
     }
     assert sum(1 for path in READ for _ in _imports(path.read_text())) > 50
+
+
+def test_loggers_that_stay_have_modules_that_log() -> None:
+    """A package is a logger's name as soon as a module below it has a logger."""
+    _, _, loggers = PAGE.read_text().partition("## Loggers")
+    named = re.findall(r"`(ottla[\w.]*)`", loggers)
+    assert len(named) > 10
+    logging = {_module(path) for path in SOURCES if "getLogger(__name__)" in path.read_text()}
+    assert not [name for name in named if not any(module.startswith(f"{name}.") for module in logging)]
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
 
 
 def _absent(within: str = "ottla", without: str = "-") -> Iterator[tuple[str, str]]:
