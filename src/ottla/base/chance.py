@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Chance(Protocol):
-    """Numbers, orders and bytes that nobody chose."""
+    """A source of random numbers, orders and bytes."""
 
     def randrange(self, stop: int, /) -> int:
         """A number from 0 up to, and without, `stop`."""

@@ -1,4 +1,4 @@
-"""The time, as a port: whoever needs it is handed a `Clock`, so that a simulation can turn the hands.
+"""The time, as a port: code that needs it is handed a `Clock`, so that a simulation can turn the hands.
 
 This module reads no clock itself; `system_clock` does.
 """

@@ -2,7 +2,7 @@
 
 A `ConfigKey` is the declaration (name, type, default, prose, scope, limits, synonyms); `ConfigKeys` is an owner's set.
 From the one declaration come parsing, validation, the text of DescribeConfigs, live changes and the reference
-page. Nothing here is global: sets are plain values, joined with `|` by whoever needs several owners' keys.
+page. Nothing here is global: sets are plain values, joined with `|` where the keys of several owners are needed.
 
 Invariant: a value that `parse` returns has the key's type and passed its check, or is the declared default.
 """

@@ -36,7 +36,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def parse_property_lines(text: str) -> dict[str, Property]:
-    """The same with the line where each begins."""
+    """The properties of a text, each with the number of the line where it begins."""
     properties: dict[str, Property] = {}
     for number, line in _logical_lines(text):
         key, value = _split(line)

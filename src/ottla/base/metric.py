@@ -51,7 +51,7 @@ class Counter:
 
 
 Meter: TypeAlias = Counter
-"""Kafka's word for a counter whose rate matters: whoever scrapes the count derives the rate."""
+"""Kafka's word for a counter whose rate matters: the scraper derives the rate from the count."""
 
 
 class Gauge:

@@ -1,4 +1,4 @@
-"""Who uses a data directory: nobody, or another process, which is named if it can be found."""
+"""Finds the process that uses a data directory, if there is one, and its name."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How a command ends before its time: by Ctrl-C, because nobody reads its output any more, or on a full disk.
+"""How a command ends before its time: by Ctrl-C, because its output is closed, or on a full disk.
 
 None of it is worth a traceback. Imports nothing that `--help` would have to wait for.
 """

@@ -1,7 +1,7 @@
 """The settings of `ottla broker`: a cluster of one on this machine, unless a file says otherwise.
 
 What a file or an option gives counts; everything else has a default that makes a single node useful at once. The
-controller listens on loopback alone: nobody but this process talks to it. Its port is the one behind the clients'
+controller listens on loopback alone: only this process talks to it. Its port is the one behind the clients'
 port, or any other if that is taken.
 """
 
@@ -26,7 +26,7 @@ _DEFAULTS: Final = {
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    # Nobody else will join in the next three seconds: a group of one node starts at once.
+    # No other member will join in the next three seconds: a group of one node starts at once.
     "group.initial.rebalance.delay.ms": "0",
     "advertised.listeners.follow.dialled": "true",
 }

@@ -1,6 +1,6 @@
 """`ottla`: picks the command and imports only that.
 
-`ottla --help` must not wait for the imports of commands that nobody called: what is listed there stands in `COMMANDS`.
+`ottla --help` must not wait for the imports of other commands: what is listed there stands in `COMMANDS`.
 """
 
 import argparse

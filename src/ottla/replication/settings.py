@@ -16,7 +16,7 @@ class ReplicationSettings:
     replica_high_watermark_checkpoint_interval_ms: int = 5_000
     replica_fetch_backoff_ms: int = 1_000
     replica_selector_class: str | None = None
-    """One of `near_replica.SELECTORS`; None and others stand for the leader. Read once."""
+    """One of `replica_selector.SELECTORS`; None and others stand for the leader. Read once."""
     log_initial_task_delay_ms: int = 30_000
     log_retention_check_interval_ms: int = 300_000
     log_flush_scheduler_interval_ms: int = (1 << 63) - 1

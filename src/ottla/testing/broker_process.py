@@ -1,7 +1,7 @@
 """The process of a broker for tests: `python -m ottla.testing.broker_process`, started by `broker_child`.
 
 Orders come as lines of JSON on its input and are answered, one line each, on its output; the first says what to start.
-It ends when it is told to, and when its input ends because whoever started it has died.
+It ends when it is told to, and when its input ends because the process that started it has died.
 """
 
 import json

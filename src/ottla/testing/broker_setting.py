@@ -1,4 +1,4 @@
-"""The settings of a broker for tests: Kafka's defaults, but for a cluster of one node that nobody waits for."""
+"""The settings of a broker for tests: Kafka's defaults, but for a cluster of one node that starts without waits."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias

@@ -1,6 +1,6 @@
-"""A broker for tests: started in a moment, on a port of its own, with data that nobody keeps.
+"""A broker for tests: started in a moment, on a port of its own, with data that is thrown away.
 
-Nothing of the broker is imported before the first one is made: whoever only might need one pays nothing.
+Nothing of the broker is imported before the first one is made: a test that does not use one pays nothing.
 """
 
 from collections.abc import Mapping

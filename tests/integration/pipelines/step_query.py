@@ -9,10 +9,10 @@ import pyarrow as pa
 from ottla.client.admin.blocking_admin import Admin
 from ottla.pipelines.option.parse import WriteOptions, parse_stream_write
 from ottla.pipelines.sink.batch_commit import BatchCommit
+from ottla.pipelines.sink.decision_offset import DecisionOffsets
 from ottla.pipelines.sink.exactly_once import ExactlyOnceTask, SinkTask, TaskPrepared
 from ottla.pipelines.sink.prepared_transaction import SinkQuery
 from ottla.pipelines.sink.transaction import SinkTransaction
-from ottla.pipelines.sink.transaction_log import TransactionLog
 from ottla.pipelines.sink.worker_cluster import worker_cluster
 from tests.integration.pipelines.committed import committed_values, wait_for_markers
 
@@ -60,13 +60,13 @@ class StepQuery:
     def decided(self) -> int:
         """The last micro-batch that was decided."""
         worker = worker_cluster(self.options.settings)
-        return worker.thread.run(TransactionLog(worker.cluster, worker.patience, self.query).decision(())).batch_id
+        return worker.thread.run(DecisionOffsets(worker.cluster, worker.patience, self.query).decision(())).batch_id
 
     def decide(self, batch_id: int, prepared: list[TaskPrepared]) -> None:
         """The first half of a commit."""
         found = {task.task.partition_id: task.transaction for task in prepared if task.transaction is not None}
         worker = worker_cluster(self.options.settings)
-        worker.thread.run(TransactionLog(worker.cluster, worker.patience, self.query).decide(batch_id, found))
+        worker.thread.run(DecisionOffsets(worker.cluster, worker.patience, self.query).decide(batch_id, found))
 
     def transaction(self, prepared: TaskPrepared) -> SinkTransaction:
         assert prepared.transaction is not None

@@ -22,7 +22,7 @@ from ottla.base.regex.character_class import (
 
 REPEAT_MAX: Final = 1000
 DEPTH_MAX: Final = 100
-"""How deep groups may be nested; RE2's own limit is 1,000, which nobody comes near with names."""
+"""How deep groups may be nested; RE2's own limit is 1,000, which names do not come near."""
 
 
 class RegexError(OttlaError):
@@ -54,7 +54,7 @@ class Choice(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """The same again, from `low` to `high` times; None is without end."""
+    """A part that is repeated from `low` to `high` times; None is without end."""
 
     part: "Node"
     low: int

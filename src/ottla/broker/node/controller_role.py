@@ -1,7 +1,7 @@
 """The controller of a node: decides while the quorum has elected it, and serves the controller listener always.
 
 It stands on the node's `QuorumMember`, which it gives its `ControllerDriver`. Other nodes' requests come through the
-listener; those of the broker in the same process come straight, as through `controller_errand.LocalController`.
+listener; those of the broker in the same process come straight, as through `controller_request.LocalController`.
 """
 
 from collections.abc import Sequence

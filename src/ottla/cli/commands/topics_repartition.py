@@ -147,7 +147,7 @@ def _copy(options: argparse.Namespace, copying: Copying) -> Copied:
     partitions = [TopicPartition(options.old, info.partition) for info in copying.old.partitions]
     started = time.monotonic()
     with Producer(writing) as producer, Consumer(reading) as consumer:
-        # Whoever copied before is fenced off before the positions are read.
+        # An earlier copy is fenced off before the positions are read.
         producer.init_transactions()
         consumer.assign(partitions)
         records = _pump(consumer, producer, options.new, chooser(options.partitioner, copying.partitions))

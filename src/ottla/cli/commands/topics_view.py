@@ -93,7 +93,7 @@ def _summary(topic: TopicDescription) -> dict[str, object]:
 
 
 class Extent(NamedTuple):
-    """What a partition holds; None where nobody could tell."""
+    """What a partition holds; None where no broker could tell."""
 
     start: int | None
     end: int | None

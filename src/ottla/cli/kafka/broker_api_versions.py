@@ -78,7 +78,7 @@ def _line(found: "ApiVersionRange") -> str:
 
 
 _FOR_CONTROLLERS: Final = frozenset((52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82))
-"""APIs that brokers don't serve to clients, so that nobody misses them."""
+"""APIs that brokers don't serve to clients and that are not shown as missing."""
 
 
 def api_name(key: "int") -> str:

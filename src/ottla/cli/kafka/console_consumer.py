@@ -150,7 +150,7 @@ def _settings(options: ChosenOptions) -> dict[str, object]:
         settings["group.id"] = groups[0]
     else:
         settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
-        # Nobody will come back to this group for its offsets.
+        # The group is new each time, so its offsets are of no use.
         settings.setdefault("enable.auto.commit", "false")
     for name in ("key.deserializer", "value.deserializer"):
         settings.pop(name, None)  # the formatter reads bytes

@@ -1,4 +1,4 @@
-"""Asks a schema registry, whoever made it, and tells in a sentence what it refuses."""
+"""Asks a schema registry, ours or Confluent's, and says in a sentence what it refuses."""
 
 import argparse
 import base64

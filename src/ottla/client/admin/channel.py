@@ -25,7 +25,7 @@ ANY_NODE: Final = -1
 CONTROLLER: Final = -2
 
 UNKNOWN_TOPIC_PATIENCE_S: Final = 5.0
-"""How long a topic that nobody knows may take to appear: time for a new one to spread, not an eternity for a typo."""
+"""How long an unknown topic may take to appear: time for a new one to spread, not an eternity for a typo."""
 
 
 class Requester(Protocol):
@@ -67,7 +67,7 @@ Outcomes: TypeAlias = Mapping[K, V | OttlaError]
 """What came of each key."""
 
 Route: TypeAlias = Callable[[list[K]], Awaitable[Mapping[K, int | OttlaError]]]
-"""Which node is in charge of each key, or why nobody is."""
+"""Which node is in charge of each key, or why no node is."""
 
 AskNode: TypeAlias = Callable[[int, list[K]], Awaitable[Outcomes[K, V]]]
 """Asks a node about its keys."""
@@ -105,7 +105,7 @@ class AdminChannel:
         return response
 
     async def ask(self, node_id: int, request: Request, answer: type[R]) -> R:
-        """The same, until there is an answer or an error that won't go away."""
+        """As `ask_once`, repeated until there is an answer or an error that another attempt can't help."""
         return await self.persist(lambda: self.ask_once(node_id, request, answer))
 
     async def persist(self, attempt: Callable[[], Awaitable[V]]) -> V:

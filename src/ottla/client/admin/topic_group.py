@@ -18,7 +18,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartit
 
 
 def numbers_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """The same with the partitions' numbers alone.
+    """The numbers of the partitions, by topic.
 
     >>> numbers_by_topic([TopicPartition("a", 1), TopicPartition("b", 0), TopicPartition("a", 0)])
     {'a': [1, 0], 'b': [0]}

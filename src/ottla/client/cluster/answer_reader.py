@@ -2,7 +2,7 @@
 
 A consumer receives large answers all day long. Fresh pages from the system for each of them cost four times the time of
 receiving them (1.3 s of CPU per GB instead of 0.35), and clearing memory of ours a third of it. So the last few buffers
-are kept, and one that nobody looks into any more is received into again as it is.
+are kept, and one that no view looks into any more is received into again as it is.
 """
 
 from typing import Final
@@ -43,13 +43,13 @@ class AnswerReader(FrameReader):
         made = bytearray(size)
         kept.append(made)
         while len(kept) > _KEPT_MAX or (kept and sum(map(len, kept)) > _KEPT_BYTES_MAX):
-            # One that is still looked into lives until nobody does.
+            # A buffer with views into it lives until the last view is gone.
             del kept[0]
         return made
 
 
 def _is_free(buffer: bytearray) -> bool:
-    """Whether no view into it is left: Python lets nobody change the size of memory that is looked into."""
+    """Whether no view into it is left: Python refuses to resize memory that has views."""
     try:
         del buffer[-1]
     except BufferError:

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
 
 ANY_NODE: Final = -1
-"""Whoever is least busy."""
+"""The least busy node."""
 CONTROLLER: Final = -2
 """The broker that Metadata names as the controller; any broker forwards to the real one."""
 _IDLE_CHECK_S_MAX: Final = 30.0

@@ -1,7 +1,7 @@
 """Why a connection could not be made, in words that name a remedy.
 
 Pure: an exception and what was being done in, a sentence out. The cases are those that people meet: a name that does
-not resolve, nobody listening, a firewall, the wrong security protocol on either side, a port that isn't Kafka's.
+not resolve, no listener, a firewall, the wrong security protocol on either side, a port that isn't Kafka's.
 """
 
 import errno
@@ -19,7 +19,7 @@ _TLS_RECORDS: Final = (b"\x15\x03", b"\x16\x03")
 
 
 def explain(error: BaseException, address: Address, protocol: str, *, step: str = "") -> str:
-    """What `error` means for whoever set up the client that speaks `protocol`."""
+    """A likely cause of `error`, for the person who set up a client that speaks `protocol`."""
     if isinstance(error, (socket.gaierror, UnicodeError)):
         return _name_trouble(error, address)
     if isinstance(error, ssl.SSLError):

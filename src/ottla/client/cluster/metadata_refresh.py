@@ -45,7 +45,7 @@ class MetadataRefresh:
         return self._last_error
 
     def start(self) -> None:
-        """Begins to watch; the first question was asked by whoever starts this."""
+        """Begins to watch; the caller has asked for the first view already."""
         self._task = self._loop.create_task(self._run(), name="metadata refresh")
         self._task.add_done_callback(self._ended)
 

@@ -147,7 +147,7 @@ class NodeConnection(ClientConnection):
         return self._options.client_id
 
     def close_when_answered(self) -> None:
-        """Ends the connection as soon as nothing is in flight; nobody may send any more."""
+        """Ends the connection as soon as nothing is in flight; nothing more may be sent."""
         self._is_retired = True
         if not self.in_flight_count:
             self.close()

@@ -3,7 +3,7 @@
 A node has a connection per `Lane`, because brokers answer the requests of one connection in order: a heartbeat must
 not wait behind a Fetch that waits for records. Bootstrap addresses have places of their own until the cluster has
 named its brokers. An address that can't be reached is left alone for longer each time, and that is remembered while
-places go and come back: an address that nobody can reach is named anew with each answer for Metadata.
+places go and come back: an address that can't be reached is named anew with each answer for Metadata.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ class NodePool:
         return await self._slot(node_id, lane).connected()
 
     async def any_connection(self) -> NodeConnection:
-        """A connection to whoever is least busy; each known node is tried before this gives up.
+        """A connection to the least busy node; each known node is tried before this gives up.
 
         Raises `NoBrokersAvailableError` with every address and its reason, or `AuthenticationFailedError` if nobody
         could be reached and somebody refused us.
@@ -128,7 +128,7 @@ class NodePool:
         return sum(slot.connection is not None for slot in self._all_slots())
 
     def close_idle(self, idle_ms_max: int) -> None:
-        """Ends connections that nobody used for so long."""
+        """Ends connections that were not used for so long."""
         for slot in self._all_slots():
             slot.close_idle(idle_ms_max)
 

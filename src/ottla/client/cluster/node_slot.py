@@ -94,7 +94,7 @@ class NodeSlot:
         if self._attempt is None:
             self._attempt = self._loop.create_task(self._connect(), name=f"connect {self.target.label}")
         attempt = self._attempt
-        # Unlike a shield, this keeps the end of the attempt from looking like the end of whoever waits for it.
+        # Unlike a shield, this keeps the end of the attempt from looking like the end of the task that waits for it.
         await asyncio.wait((attempt,))
         if attempt.cancelled():
             before = f"; the one before failed: {self.trouble.error}" if self.trouble.error else ""

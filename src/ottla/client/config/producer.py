@@ -57,7 +57,7 @@ _DELIVERY_KEYS: Final = (
     key("enable.idempotence", BOOLEAN, True, None,
         "Whether each record is written once and in order, however often requests are repeated."),
     key("transactional.id", STRING, None, NonEmpty("non-empty string"),
-        "A name that outlives the process: whoever takes it over ends what its predecessor began (KIP-98)."),
+        "A name that outlives the process: the next producer with it ends what its predecessor began (KIP-98)."),
     key("transaction.timeout.ms", INT, MINUTE_MS, None, "Time after which the broker aborts a transaction."),
     key("transaction.two.phase.commit.enable", BOOLEAN, False, None,
         "Whether an outside coordinator decides on transactions, which then never time out (KIP-939)."),

@@ -144,7 +144,7 @@ class ClientSettings:
         return plugin
 
     def but(self, **settings: object) -> "ClientSettings":
-        """The same settings with some given otherwise (underscores for dots)."""
+        """A copy with some settings given otherwise (underscores for dots)."""
         changed = {name.replace("_", "."): value for name, value in settings.items()}
         return ClientSettings(self.keys, {**self.given, **changed})
 

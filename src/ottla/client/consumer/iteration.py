@@ -1,6 +1,6 @@
 """A consumer as an iterator: one record after the other, and a position that keeps up with them.
 
-`poll` brings many records and moves the position behind all of them. Whoever leaves a loop in the middle has not seen
+`poll` brings many records and moves the position behind all of them. A loop that is left in the middle has not seen
 the rest: when the iterator is let go, the position goes back to the first record that was not handed out, so that a
 commit, also the one of `close`, does not pass over it.
 """

@@ -47,7 +47,7 @@ class RebalanceHost(Protocol):
         """Commits positions if that is automatic, tells the listener, then takes the partitions away."""
 
     async def lose(self, partitions: frozenset[TopicPartition]) -> None:
-        """The same for partitions that others may have already: nothing is committed."""
+        """As `revoke`, for partitions that other members may have already: nothing is committed."""
 
     async def assign(self, partitions: frozenset[TopicPartition], added: frozenset[TopicPartition]) -> None:
         """Makes `partitions` the whole assignment and tells the listener what was added."""

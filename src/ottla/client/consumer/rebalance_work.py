@@ -54,7 +54,7 @@ class RebalanceWork:
         await self._calls.request(lambda: self._assign_now(partitions, added))
 
     async def revoke_now(self, partitions: frozenset[TopicPartition]) -> None:
-        """The same, when the user's call is this one."""
+        """As `revoke`, within the user's present call."""
         going = self.subscription.assignment() & partitions
         if not going:
             return
@@ -65,7 +65,7 @@ class RebalanceWork:
             self._keep(self.subscription.assignment() - going)
 
     async def lose_now(self, partitions: frozenset[TopicPartition]) -> None:
-        """The same, when the user's call is this one."""
+        """As `lose`, within the user's present call."""
         going = self.subscription.assignment() & partitions
         if not going:
             return

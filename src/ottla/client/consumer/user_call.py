@@ -64,7 +64,7 @@ class UserCalls:
                 await _settle(pending.work(), pending.done)
 
     def cancel(self) -> None:
-        """Nobody will come by any more."""
+        """Ends all calls that wait: the user polls no more."""
         while self._pending:
             done = self._pending.popleft().done
             if done is not None:

@@ -126,7 +126,7 @@ class LoopThread:
 
 
 def _close_all() -> None:
-    """Ends threads that nobody closed, while the interpreter can still run them."""
+    """Ends threads that were not closed, while the interpreter can still run them."""
     for thread in list(_open):
         thread.close()
 

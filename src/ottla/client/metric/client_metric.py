@@ -33,7 +33,7 @@ class MetricReporter(Protocol):
 
 
 class _Silent:
-    """Stands for Java's reporter, which has nobody to report to here."""
+    """Accepts the name of Java's JMX reporter, which has no use here."""
 
     def metric_added(self, name: MetricName, read: Read) -> None:
         """Nobody listens."""

@@ -209,7 +209,7 @@ class Accumulator(Appender):
             if opened.queue.batches:
                 self.mark_ready(opened.queue)
         elif self.senders_wait and not opened.callbacks:
-            # Who waits for it takes it along; if nobody does, the loop looks soon.
+            # The thread that waits for it takes it along; if none does, the loop looks soon.
             return
         elif self.options.linger_ms == 0 or len(self._lingering) == 1:
             self.wake()
@@ -412,7 +412,7 @@ class Accumulator(Appender):
             return True
 
     def _wake_waiters(self) -> None:
-        """Whoever waits is woken when there is room for some batches: waking up costs more than sending a record."""
+        """Wakes threads that wait for memory, once there is room for some batches: waking costs more than a record."""
         free_bytes = self.memory_bytes - self.memory_used
         enough = min(self.memory_bytes // 4, max(_ROOM_BYTES, _ROOM_BATCHES * self.options.batch_size))
         with self._lock_open:

@@ -115,7 +115,7 @@ class ProducerBatch(RecordBuffer):
         self._finish()
 
     def fail(self, error: Exception, record_errors: Mapping[int, Exception] | None = None) -> None:
-        """It will not be written, or nobody knows whether it was."""
+        """Ends the batch without an offset: it will not be written, or it is unknown whether it was."""
         self.error = error
         self.record_errors = record_errors or {}
         self._finish()
@@ -244,7 +244,7 @@ class PartitionQueue:
 
 
 def _ignored(_batch: ProducerBatch, _timeout_s: float | None) -> None:
-    """Nobody helps those who wait."""
+    """Does nothing: a waiting thread waits for the loop."""
 
 
 def _is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:

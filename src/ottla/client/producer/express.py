@@ -264,7 +264,7 @@ class Express:
             self._loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
-        """Sends what nobody waits for, and stops when this is not the pattern any more."""
+        """Ends the express way once batches stay that no thread waits for."""
         if not self._accumulator.senders_wait:
             return
         self._idle_ticks = self._idle_ticks + 1 if self._rides == self._rides_before else 0

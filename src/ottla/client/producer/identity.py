@@ -21,7 +21,7 @@ _NO_TRANSACTION_TIMEOUT_MS: Final = 2**31 - 1
 
 
 class OpenGate:
-    """The gate of a producer that is nobody to the brokers: always open."""
+    """The gate of a producer without an id: always open."""
 
     uses_transactions_v2: Final = False
 

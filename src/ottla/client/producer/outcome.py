@@ -62,7 +62,7 @@ class Outcome:
         return error
 
     def unanswered(self, batch: ProducerBatch, error: OttlaError) -> None:
-        """The request was lost, or nobody knows."""
+        """Handles a request without an answer: lost, or of unknown outcome."""
         if batch.is_done:
             return
         if isinstance(error, (ApiError, ClientError)) and error.retriable and self._has_time_left(batch):

@@ -1,6 +1,6 @@
 """Makes a record ready for its batch: interceptors, serializers, checks, and the partitioner of the user's.
 
-Works in the thread that sends, so what the user's code raises there goes to whoever called `send`.
+Works in the thread that sends, so the caller of `send` gets what the user's code raises.
 """
 
 import time
@@ -35,7 +35,7 @@ class RecordMaker:
 
     @property
     def is_plain(self) -> bool:
-        """Whether bytes can be appended as they come: nobody wants to see or change them."""
+        """Whether bytes can be appended as they come: no interceptor or serializer wants to see or change them."""
         return not (self.interceptors or self._serialize_key or self._serialize_value or self._partitioner)
 
     def add_topic(self, topic: str, partition_count: int) -> None:

@@ -1,7 +1,7 @@
 """What a record's sender hears of it: the behaviour of `SendFuture`, which both of its twins share.
 
 A future has no state of its own: its batch is done or not, and a batch that was split points to the parts that took its
-records over. Waiting threads each bring a lock for the batch to release; nothing is made for futures that nobody asks.
+records over. Waiting threads each bring a lock for the batch to release; a future that is never asked costs nothing.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ def call(future: RecordFuture, callback: OnDelivery) -> None:
     error = batch.error_of(index)
     try:
         callback(metadata(future) if error is None else None, error)
-    except Exception:  # noqa: BLE001 - the user's code, of which nobody else would hear
+    except Exception:  # noqa: BLE001 - the user's code; nothing else would report it
         _log.exception("a delivery callback failed for %s", shown(future))
 
 

@@ -77,7 +77,7 @@ class Sender:
         self.accumulator: Final = accumulator
         self.options: Final = options
         self._turn: Final = threading.RLock()
-        """Held by whoever takes batches out of their queues: the loop, or a thread that carries its own."""
+        """Held while batches are taken out of their queues, by the loop or by a thread that carries its own."""
         self._cluster: Final = cluster
         self._accumulator: Final = accumulator
         self._outcome: Final = outcome

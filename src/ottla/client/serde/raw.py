@@ -11,7 +11,7 @@ class BytesSerde:
     """Bytes, from anything that holds bytes."""
 
     def serialize(self, topic: str, headers: Sequence[Header], value: Buffer | None) -> bytes | None:
-        """The same bytes; None stays None."""
+        """Copies the bytes; None stays None."""
         if value is None or type(value) is bytes:
             return value
         try:
@@ -20,7 +20,7 @@ class BytesSerde:
             raise SerializationError(f"{type(value).__name__} is not bytes") from None
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> bytes | None:
-        """The same bytes."""
+        """Returns the bytes as they are."""
         return data
 
 

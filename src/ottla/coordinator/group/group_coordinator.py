@@ -347,7 +347,7 @@ def _answered(done: Done, refuse: Callable[[ApiError], Any], result: Any) -> Non
 
 
 def _by_code(done: Done, refuse: Callable[[int], Any]) -> Done:
-    """The same for answers that only want the code."""
+    """Refusals for an answer that takes only the error's code."""
     return partial(_answered, done, lambda error: refuse(error.code))
 
 

@@ -15,7 +15,7 @@ SLICE_IDS: Final = 2_000
 """How many ids one call looks at."""
 
 
-class IdSweep:
+class TransactionalIdExpiry:
     """One look after the other."""
 
     def __init__(self, expiration_ms: int) -> None:

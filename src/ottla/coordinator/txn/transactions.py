@@ -31,7 +31,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     record_of,
     tombstone_of,
 )
-from ottla.coordinator.txn.transactional_id_expiry import IdSweep
+from ottla.coordinator.txn.transactional_id_expiry import TransactionalIdExpiry
 from ottla.coordinator.txn.transition import Step, added, completed, fenced
 from ottla.coordinator.txn.txn_machine import TxnMachine, TxnState
 from ottla.protocol.coordinator_record import CoordinatorRecord
@@ -82,7 +82,7 @@ class Transactions:
         self._timers: Final = Timers()
         self._last_epochs: Final = LastEpochs()
         self._jobs: Final[dict[str, MarkerJob]] = {}
-        self._sweep = IdSweep(surroundings.config.id_expiration_ms)
+        self._id_expiry = TransactionalIdExpiry(surroundings.config.id_expiration_ms)
         self.shard: Final[Shard[TxnState]] = Shard(
             partition, TxnMachine(self), log, self._timers, write_timeout_ms=surroundings.config.write_timeout_ms
         )
@@ -227,9 +227,9 @@ class Transactions:
         return Outcome(settled=partial(self._resumed, ids)) if ids else NOTHING
 
     def _expire(self, state: TxnState, now_ms: int) -> Outcome:
-        expired = self._sweep.expired(state, now_ms)
+        expired = self._id_expiry.expired(state, now_ms)
         interval_ms = self._around.config.id_expiration_interval_ms
-        self._timers.set(_EXPIRY, now_ms + (1 if self._sweep.is_under_way else interval_ms), self._expire)
+        self._timers.set(_EXPIRY, now_ms + (1 if self._id_expiry.is_under_way else interval_ms), self._expire)
         if not expired:
             return NOTHING
         for transactional_id in expired:

@@ -52,7 +52,7 @@ class MetadataLogConfig:
 
     @property
     def log_config(self) -> LogConfig:
-        """The same for the log, from which nothing ever goes by age or size: only a snapshot makes it dispensable."""
+        """The settings of the log itself: age and size delete nothing, only a snapshot makes records dispensable."""
         return LogConfig(
             segment_bytes=self.segment_bytes,
             segment_ms=self.segment_ms,

@@ -12,11 +12,11 @@ from typing import Any, Final
 from ottla.base.errors import OttlaError
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.option.parse import WriteOptions
+from ottla.pipelines.sink.decision_offset import DecisionOffsets
 from ottla.pipelines.sink.error import SinkError
 from ottla.pipelines.sink.exactly_once import TaskPrepared
 from ottla.pipelines.sink.prepared_transaction import PreparedTransactions, SinkQuery
 from ottla.pipelines.sink.transaction import SinkTransaction
-from ottla.pipelines.sink.transaction_log import TransactionLog
 from ottla.pipelines.sink.worker_cluster import worker_cluster
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class BatchCommit:
         self._worker: Final = worker_cluster(options.settings)
         self._query: Final = query
         self._batch_id: Final = batch_id
-        self._log: Final = TransactionLog(self._worker.cluster, self._worker.patience, query)
+        self._log: Final = DecisionOffsets(self._worker.cluster, self._worker.patience, query)
 
     def commit(self, prepared: Sequence[TaskPrepared]) -> None:
         """Decides, then commits every transaction; `SinkError` if one is gone, which a repetition puts right."""

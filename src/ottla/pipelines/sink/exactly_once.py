@@ -18,6 +18,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.option.parse import WriteOptions
+from ottla.pipelines.sink.decision_offset import DecisionOffsets
 from ottla.pipelines.sink.delivery import DeliveryTerms
 from ottla.pipelines.sink.error import SinkError
 from ottla.pipelines.sink.prepared_transaction import SinkQuery
@@ -25,7 +26,6 @@ from ottla.pipelines.sink.producer_number import ProducerNumbers
 from ottla.pipelines.sink.record_sender import RecordSender
 from ottla.pipelines.sink.row_routing import RowRouting
 from ottla.pipelines.sink.transaction import SinkTransaction
-from ottla.pipelines.sink.transaction_log import TransactionLog
 from ottla.pipelines.sink.worker_cluster import worker_cluster
 
 _log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class ExactlyOnceTask:
         self._task: Final = task
         self._worker: Final = worker_cluster(options.settings)
         cluster, patience = self._worker.cluster, self._worker.patience
-        self._log: Final = TransactionLog(cluster, patience, task.query)
+        self._log: Final = DecisionOffsets(cluster, patience, task.query)
         self._id: Final = task.query.transactional_id(task.partition_id)
         self._transaction: Final = SinkTransaction(cluster, patience, self._id)
 

@@ -16,8 +16,8 @@ from ottla.client.producer.transaction_coordinator import TransactionCoordinator
 from ottla.client.producer.transaction_offset import OffsetSender
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.sink.decision_offset import CONTROL_TOPIC
 from ottla.pipelines.sink.patience import Coordinated, Patience
-from ottla.pipelines.sink.transaction_log import CONTROL_TOPIC
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidTransactionTimeoutError

@@ -73,7 +73,7 @@ class TopicCatalog:
         return self._partitions
 
     def require_partitions(self) -> dict[TopicPartition, Uuid]:
-        """The same; raises `OptionError` if what was named is not there, or does not appear in a moment."""
+        """As `partitions`; raises `OptionError` if what was named is not there, or does not appear in a moment."""
         subscription = self._options.subscription
         give_up_at_s = time.monotonic() + _NEW_TOPIC_PATIENCE_S
         while missing := _missing(subscription, found := self.partitions()):

@@ -29,7 +29,7 @@ cdef extern from "Python.h":
 
 
 cdef class Refused(Exception):
-    """Travels from the place of the doubt to the entry point; nobody outside sees it."""
+    """Travels from the place of the doubt to the entry point; never seen outside."""
 
 
 cdef enum:

@@ -35,7 +35,7 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
-    """The same in pieces, which lie in `workspace` until the next is asked for if they fit it."""
+    """Decompresses in pieces, which lie in `workspace` until the next is asked for if they fit it."""
     size = int.from_bytes(data[-_SIZE_BYTES:], "little")
     if size <= min(len(workspace), max_bytes):
         # One call without the GIL, where the last member's size is that of all. Anything odd is left to the loop below.

@@ -77,7 +77,7 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
-    """The same in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
+    """Decompresses in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
     frame = _parse(data)
     if frame.block_checksums:
         yield decompress(data, max_bytes)

@@ -19,7 +19,7 @@ _BLOCK_BYTES = 32 * 1024
 _LENGTH = struct.Struct(">i")
 _MAGIC_START = _LENGTH.unpack_from(_MAGIC)[0]
 _VERSION_MIN = 1
-# The densest snappy element makes 64 bytes of 3: whoever claims more than this lies, and gets no memory for it.
+# The densest snappy element makes 64 bytes of 3: a size beyond this is a lie and gets no memory.
 _EXPANSION_MAX = 32
 
 
@@ -48,7 +48,7 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
-    """The same in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
+    """Decompresses in pieces, which lie in `workspace` until the next is asked for if blocks fit it."""
     blocks = _blocks(data)
     sizes = _sizes(blocks, max_bytes)
     view = memoryview(workspace)

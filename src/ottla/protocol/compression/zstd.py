@@ -40,7 +40,7 @@ def decompress(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def pieces(data: memoryview, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
-    """The same in pieces, which lie in `workspace` until the next is asked for."""
+    """Decompresses in pieces, which lie in `workspace` until the next is asked for."""
     # The reader takes data that was cut short for its end; the walk over the blocks does not.
     if not data or not _size_max(data):
         yield decompress(data, max_bytes)

@@ -1,6 +1,6 @@
 """`ApiError`: a refusal that has a code in Kafka's protocol.
 
-Inner layers raise the subclass that says what is wrong; whoever builds the response turns it into `code` and message.
+Inner layers raise the subclass that says what is wrong; the builder of the response turns it into `code` and message.
 Every subclass registers itself under its code, so that a client can turn a code back into an exception. Their default
 messages are part of the protocol: clients and tools show them as they come, so they are Kafka's to the letter.
 """

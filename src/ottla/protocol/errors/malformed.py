@@ -19,7 +19,7 @@ class DecodeError(OttlaError):
         self.position = position
 
     def inside(self, step: str) -> "DecodeError":
-        """The same error seen from one level further out: `step` goes before the path."""
+        """The error as the level above reports it: `step` goes before the path."""
         self.path = step + self.path
         self.args = (self.reason, self.path, self.position)
         return self

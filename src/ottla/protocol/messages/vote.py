@@ -2,7 +2,7 @@
 
 Sent by a candidate to the other voters. `replica_epoch` is the sender's; `last_offset` is the end of its log, not its
 last record. Granted once per epoch, to a log that is not behind. v1 names both sides by id and directory (KIP-853).
-v2 adds `pre_vote` (KIP-996), sent before the epoch is raised: nobody writes anything down, and a follower with a live
+v2 adds `pre_vote` (KIP-996), sent before the epoch is raised: no voter writes anything down, and a follower with a live
 leader says no. `leader_id` -1: none known.
 """
 

@@ -1,6 +1,6 @@
 """Brackets around metadata records that take effect together (KIP-868).
 
-For operations too large for one batch, which is atomic by itself. Nobody sees what follows a BeginTransactionRecord
+For operations too large for one batch, which is atomic by itself. No reader sees what follows a BeginTransactionRecord
 until the EndTransactionRecord; AbortTransactionRecord throws it away. A new controller that finds an open bracket
 aborts it first. Brackets don't nest, and snapshots hold none. `name` and `reason` are for people.
 """

@@ -208,7 +208,7 @@ def encode_batches(
     batch_bytes_max: int = 1024 * 1024,
     default_timestamp: int = NO_TIMESTAMP,
 ) -> Iterator[bytearray]:
-    """The same as batches of at most `batch_bytes_max` before compression; a record larger than that goes alone.
+    """Encodes columns as batches of at most `batch_bytes_max` before compression; a record larger than that goes alone.
 
     Offsets and sequence numbers go on from batch to batch.
 

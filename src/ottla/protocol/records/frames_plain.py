@@ -98,7 +98,7 @@ def decode(
 def iterate(
     data: Buffer, count: int, base_offset: int, base_timestamp: int, log_append_time: int | None
 ) -> Iterator[RecordTuple]:
-    """The same one at a time; a malformed record is noticed when its turn comes."""
+    """Decodes records one at a time; a malformed record is noticed when its turn comes."""
     check_count(count)
     return (
         (

@@ -84,7 +84,7 @@ def decode_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> list[
 
 
 def iterate_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> Iterator[RecordTuple]:
-    """The same one at a time."""
+    """As `decode_batch`, one record at a time."""
     section = record_section(batch, max_bytes)
     return frames.iterate(section, batch.records_count, batch.base_offset, batch.base_timestamp, batch.log_append_time)
 

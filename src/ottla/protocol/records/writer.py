@@ -2,7 +2,7 @@
 
 The first record's timestamp is the base that the others' deltas count from, as in Apache Kafka, so that the same
 records uncompressed give the same bytes. What comes out is a bytearray: base offset and leader epoch are still to be
-patched by whoever appends it.
+patched by the log that appends it.
 """
 
 import struct
@@ -90,7 +90,7 @@ def write_batch(records: Sequence[RecordTuple], options: BatchOptions = DEFAULT_
 def recompress(
     batch: Batch, compression: CompressionType, level: int | None = None, max_bytes: int = DECOMPRESSED_BYTES_MAX
 ) -> bytearray:
-    """The same batch with its records compressed another way."""
+    """A copy of the batch with its records compressed another way."""
     section = compress(compression, decompress(batch.compression, batch.records, max_bytes), level)
     options = replace(options_of(batch), compression=compression)
     written = bytearray(HEADER_BYTES) + section

@@ -86,7 +86,7 @@ class Scenario:
         )._within_its_means()
 
     def _within_its_means(self) -> "Scenario":
-        """The same, but no fetch of a single batch where each takes a slow flush: such a follower never catches up."""
+        """Rules out a fetch of a single batch where each takes a slow flush: such a follower never catches up."""
         if self.disk.flush_ms_max < _SLOW_FLUSH_MS:
             return self
         return replace(self, config=replace(self.config, fetch_max_bytes=max(self.config.fetch_max_bytes, 1 << 12)))

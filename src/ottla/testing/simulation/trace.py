@@ -1,4 +1,4 @@
-"""What happened, for whoever has to find out why: one line each, the last few thousand kept."""
+"""The events of a run for the investigation of a failure: one line each, the last few thousand kept."""
 
 from collections import deque
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Clients that append to whoever leads, and remember what they were told was committed."""
+"""Clients that append to the leader, and remember what they were told was committed."""
 
 from ottla.raft.roles.leader import Leader
 from ottla.testing.simulation.raft.quorum_cluster import QuorumCluster

@@ -3,9 +3,9 @@
 import pytest
 
 from ottla.client.producer.sequence import ProducerIdentity
+from ottla.pipelines.sink.decision_offset import TASKS_MAX
 from ottla.pipelines.sink.error import SinkError
 from ottla.pipelines.sink.prepared_transaction import SinkQuery, transactions_from_text, transactions_to_text
-from ottla.pipelines.sink.transaction_log import TASKS_MAX
 
 
 def test_a_full_chunk_of_the_largest_numbers_fits_into_an_offsets_metadata() -> None:

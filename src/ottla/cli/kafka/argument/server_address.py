@@ -11,7 +11,7 @@ from ottla.client.cluster.address import parse_address
 
 
 class UnusableServersError(OptionValueError):
-    """Nobody will ever be reached there. Kafka says no more than that no client was made; the second line says why."""
+    """No server can ever be reached there. Kafka only says that no client was made; the second line says why."""
 
     java_class = "org.apache.kafka.common.KafkaException"
 

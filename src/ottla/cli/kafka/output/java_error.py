@@ -75,7 +75,7 @@ def java_message(error: BaseException | None) -> str:
 
 
 def java_execution_text(error: OttlaError) -> str:
-    """The same as Java's futures wrap it."""
+    """An error as Java's futures wrap it."""
     return _EXECUTION + java_text(error)
 
 

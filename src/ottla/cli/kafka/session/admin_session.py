@@ -57,7 +57,7 @@ def session_settings(options: ChosenOptions) -> dict[str, object]:
 
 
 def run_with(given: Mapping[str, object], work: Work[T], settings: Mapping[str, object] | None = None) -> T:
-    """The same from settings. Kafka's tools ignore settings that no admin client has, so these do."""
+    """Runs work with an admin client of these settings; ignores, as Kafka's tools do, those that it does not have."""
     known = {name: value for name, value in {**given, **(settings or {})}.items() if name in ADMIN_KEYS}
     servers = known.get("bootstrap.controllers") or known.get("bootstrap.servers") or ""
     check_servers(str(servers), "Failed to create new KafkaAdminClient")

@@ -29,7 +29,7 @@ def stop_signal(on_stop: Callable[[], None]) -> Iterator[StopSignal]:
     def stopped(number: int, frame: FrameType | None) -> None:
         del frame
         stop.number = number
-        # Whoever asks a second time does not want to wait.
+        # A second signal means that the user does not want to wait.
         restore()
         on_stop()
 

@@ -10,7 +10,7 @@ _SLEEP_S_MAX: Final = 0.1
 
 
 class Throttle:
-    """Slows down whoever asks it after each record; a negative rate does nothing, 0 waits until it is woken."""
+    """Slows down a loop that calls it after each record; a negative rate does nothing, 0 waits until it is woken."""
 
     def __init__(self, records_per_second: float) -> None:
         self._rate: Final = records_per_second

@@ -1,7 +1,7 @@
 """Leaves partitions where they are as far as balance allows (KIP-54).
 
 `StickyAssignor` rebalances eagerly: members give everything up, and get most of it back. `CooperativeStickyAssignor`
-(KIP-429) works on what members still hold: a partition that moves is first taken from its owner and assigned to nobody;
+(KIP-429) works on what members still hold: a partition that moves is first taken from its owner and not assigned;
 the owner then joins again, and the rebalance that follows assigns it.
 """
 

@@ -1,6 +1,6 @@
 """The sticky assignment where members want different topics: as even as it gets, then with as few moves as possible.
 
-Members keep what they own and still want, the rest goes to whoever has least. Then partitions move, those with fewest
+Members keep what they own and still want, the rest goes to members with least. Then partitions move, those with fewest
 possible readers first, from a member to one that has at least two less, until nothing improves. If all that made the
 assignment no more even than before, it is taken back.
 """
@@ -109,7 +109,7 @@ class UnequalStickiness:
     def _balance(self, movable: list[TopicPartition], added: list[TopicPartition], *, starting: bool) -> None:
         before = {member: dict(owned) for member, owned in self._owned.items()}
         if not self._must_give_up:
-            # New partitions move first, since moving them interrupts nobody.
+            # New partitions move first, since moving them interrupts no member.
             self._move_all(added)
         if self._move_all(movable) and not starting and unevenness(self._owned) >= unevenness(before):
             self._owned = before

@@ -199,7 +199,7 @@ def _is_abort(batch: Batch) -> bool:
 
 
 def _modern(view: memoryview) -> memoryview:
-    """The same batches, those in formats before v2 converted."""
+    """The batches in format v2: those in earlier formats are converted."""
     position, start, pieces = 0, 0, []
     while (frame := frame_at(view, position)) is not None:
         if frame.magic != MAGIC:

@@ -1,8 +1,8 @@
 """Records as users get them, and the loop that makes them from a batch's section; `_record` is the same, compiled.
 
 `RecordReader` is a place in one batch: `take` goes on where it left off, so that a batch of 10,000 records can be
-handed out 500 at a time without being read twice. A record that a deserializer refuses stays where it is: whoever wants
-to go on seeks past it.
+handed out 500 at a time without being read twice. A record that a deserializer refuses stays where it is: to go
+on, seek past it.
 """
 
 from collections.abc import Callable, Iterable, Sequence

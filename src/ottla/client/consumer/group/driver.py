@@ -220,7 +220,7 @@ class MembershipDriver(ABC):
                 self._cancel_step()
             case ForgetCoordinator():
                 self._cluster.forget_coordinator(CoordinatorKind.GROUP, self._config.group_id)
-                # Whoever coordinates next may be a broker that we have not heard of.
+                # The next coordinator may be a broker that we have not heard of.
                 self._cluster.refresh_soon()
             case Report():
                 self._failure, self._failure_was_raised = effect, False

@@ -30,7 +30,7 @@ class AssignmentAdopted:
 
 @frozen
 class StepBroke:
-    """Something that nobody foresaw, such as a bug in an assignor of the user's."""
+    """An unexpected error, such as a bug in an assignor of the user's."""
 
     error: OttlaError
 

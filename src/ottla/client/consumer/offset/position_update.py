@@ -42,7 +42,7 @@ class PositionUpdate:
         changed: Callable[[], None],
     ) -> None:
         self.is_needed = False
-        """Whether `begin` has something to look at; set by whoever assigns, seeks, or hears of new leaders."""
+        """Whether `begin` has something to look at; set after an assignment, a seek, or news of leaders."""
         self.default_reset: Final = reset
         self.committed: CommittedOffsets | None = None
         """Where to look for committed offsets; None without a group."""

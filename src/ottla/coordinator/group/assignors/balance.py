@@ -1,6 +1,6 @@
 """The uniform assignor for members that want different topics.
 
-What members have and still want stays; free partitions go to whoever has least among those who want them, topics with
+What members have and still want stays; free partitions go to the taker with the least, topics with
 the fewest takers per partition first; then partitions move, one at a time, from who has most to who has least among
 the takers of a topic, as long as that levels anything. So every topic ends level: of two members that want it, one
 that has partitions of it never has two more in all than the other.
@@ -58,7 +58,7 @@ class _Plan:
                         self._sizes[place] += 1
 
     def give_free(self) -> None:
-        """Free partitions go to whoever has least."""
+        """Gives free partitions to the members with least."""
         for topic in self.order:
             owners = self._owners[topic]
             queue = sorted((self._sizes[place], place) for place in self._takers[topic])

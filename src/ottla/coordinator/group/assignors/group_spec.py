@@ -7,7 +7,7 @@ from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 
 Assignment: TypeAlias = Mapping[Uuid, frozenset[int]]
-"""Partitions by topic id; no topic is without partitions, and nobody changes it once it is made."""
+"""Partitions by topic id; no topic is without partitions, and it is not changed once it is made."""
 
 
 class MemberSpec(NamedTuple):

@@ -30,7 +30,7 @@ def returned_leader_answer(group: LiveGroup, member_id: str, former_leader: str 
 
 
 def skipping_answer(group: LiveGroup, member_id: str) -> JoinGroupResponse:
-    """The same by a version that can (KIP-814)."""
+    """For a static member that is back under a new id, by a version that can say `skip_assignment` (KIP-814)."""
     answer = joined_answer(group, member_id)
     answer.skip_assignment = group.leader == member_id
     return answer

@@ -91,7 +91,7 @@ class ClassicGroups:
         return self._seen(state, group_id).state is ClassicState.EMPTY
 
     def deletion(self, state: "GroupsState", group_id: str) -> Sequence[CoordinatorRecord]:
-        """The tombstone of an empty group; whoever holds an id to join with will find it unknown."""
+        """The tombstone of an empty group; an id that was handed out to join with becomes unknown."""
         group = self.groups.peek(state, group_id)
         if group is not None:
             self.groups.drop(group, CoordinatorNotAvailableError())

@@ -55,7 +55,7 @@ class ClassicGroup(NamedTuple):
 
 
 SIMPLE_GROUP: Final = ClassicGroup()
-"""A group that only has offsets: nobody ever joined it, and no record of its own speaks of it."""
+"""A group that only has offsets: no member ever joined it, and no record of its own speaks of it."""
 
 
 def group_record(group_id: str, group: ClassicGroup) -> CoordinatorRecord:

@@ -158,7 +158,7 @@ class Joining:
         return DEFERRED
 
     def _park(self, group: LiveGroup, member_id: str, done: Done, step: Step) -> None:
-        """A join that takes the place of one that still waits: whoever sent that has given it up, or should retry."""
+        """A join that takes the place of one that still waits: its sender has given it up, or should retry."""
         former = group.joining.get(member_id)
         if former is not None:
             step.answer(former, RebalanceInProgressError())

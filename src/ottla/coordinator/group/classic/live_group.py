@@ -3,7 +3,7 @@
 Soft state: made from the stored group when the coordinator loads it or a member comes, and gone with it. It only knows
 its own rules (leader, votes, fencing); what follows from a change is for `rebalance`.
 
-Invariants: the leader is a member or there is none; an instance id belongs to one member; whoever waits is a member.
+Invariants: the leader is a member or there is none; an instance id belongs to one member; only members wait.
 """
 
 from collections import Counter
@@ -93,7 +93,7 @@ class LiveGroup:
 
     @property
     def has_all_joined(self) -> bool:
-        """Whether nobody is waited for."""
+        """Whether no member is waited for."""
         return len(self.joining) == len(self.members) and not self.pending_members
 
     @property
@@ -188,7 +188,7 @@ class LiveGroup:
         return max(votes, key=votes.__getitem__, default=None)
 
     def elect_joined_leader(self) -> bool:
-        """Sees to it that the leader is one who has joined; False if nobody has."""
+        """Makes a member that has joined the leader; False if none has."""
         if self.leader is None:
             return False
         if self.leader in self.joining:

@@ -39,7 +39,7 @@ class LiveGroups:
     def find(self, state: "GroupsState", group_id: str, step: Step) -> LiveGroup | None:
         """The group for an operation; None if there is none, or one of another kind.
 
-        One that nobody is in is made for the occasion: who lets somebody in must `keep` it.
+        A group without members is made for the occasion: a caller that adds a member must `keep` it.
         """
         self.now_ms = max(self.now_ms, step.now_ms)
         stored = state.groups.get(group_id)
@@ -65,12 +65,12 @@ class LiveGroups:
         return LiveGroup(group_id, stored) if group is None else group
 
     def idle(self, state: "GroupsState", group_id: str) -> ClassicGroup | None:
-        """The stored group if nobody is in it and it has no soft state."""
+        """The stored group if it has no members and it has no soft state."""
         stored = state.groups.get(group_id)
         return stored if isinstance(stored, ClassicGroup) and self.is_idle(group_id, stored) else None
 
     def is_idle(self, group_id: str, stored: ClassicGroup) -> bool:
-        """Whether nobody is in a stored group and it has no soft state."""
+        """Whether a stored group has no members and it has no soft state."""
         return not stored.members and group_id not in self._groups
 
     def adopt(self, group_id: str, stored: ClassicGroup, now_ms: int) -> LiveGroup:

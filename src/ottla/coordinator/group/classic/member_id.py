@@ -1,4 +1,4 @@
-"""The ids that members are given: who they are for a human, and a random part that nobody can guess."""
+"""The ids that members are given: who they are for a human, and a random part that can't be guessed."""
 
 from ottla.base.chance import Chance
 

@@ -62,7 +62,7 @@ class ClassicOffsetRules:
 
 
 def is_from_outside(claim: CommitClaim) -> bool:
-    """Whether a commit claims no generation: then a group that nobody is in takes it."""
+    """Whether a commit claims no generation: then a group without members takes it."""
     return claim.generation_or_epoch < 0
 
 

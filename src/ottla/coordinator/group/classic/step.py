@@ -28,7 +28,7 @@ class Step:
         self._answers.append((done, response))
 
     def answer_all(self, answers: Iterable[tuple[Done, Any]]) -> None:
-        """The same for several."""
+        """Answers several requests when the step is done."""
         self._answers.extend(answers)
 
     def write(self, record: CoordinatorRecord, settled: Settled) -> None:

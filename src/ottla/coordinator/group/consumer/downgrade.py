@@ -48,7 +48,7 @@ class Downgrade:
         )
 
     def is_due_for(self, group: ConsumerGroup, replaced: ConsumerMember) -> bool:
-        """The same if a static member comes back with the classic protocol, in the place of its former self."""
+        """Whether the group becomes classic if a static member takes its former place with the classic protocol."""
         config = self._membership.surroundings.config
         others = [member for member_id, member in group.members.items() if member_id != replaced.member_id]
         return (

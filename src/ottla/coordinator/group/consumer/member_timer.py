@@ -36,7 +36,7 @@ class MemberTimers:
         self._timers.set(("consumer", kind, group_id, member_id), end_ms, self._operation(kind, group_id, member_id))
 
     def set_if_absent(self, kind: str, group_id: str, member_id: str, end_ms: int) -> None:
-        """The same, unless there is such a timer."""
+        """Sets a timer unless it is set already."""
         key = ("consumer", kind, group_id, member_id)
         self._timers.set_if_absent(key, end_ms, self._operation(kind, group_id, member_id))
 

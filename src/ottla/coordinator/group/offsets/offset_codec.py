@@ -26,7 +26,7 @@ _VALUE_START: Final = struct.Struct(">hqiB")
 _BARE: Final = struct.Struct(">hqiBqB")
 """A whole value without metadata: as above, the time of the commit, and the number of tagged fields."""
 _BARE_WITH_ID: Final = struct.Struct(">hqiBq3s16s")
-"""The same with a topic id."""
+"""A whole value without metadata that has a topic id as its one tagged field."""
 _KEY_TYPE: Final = _INT16.pack(OffsetCommitKey.type_id)
 _VALUE_VERSION: Final = _INT16.pack(PRESENT_VERSION)
 _STRING_BYTES_MAX: Final = 0x7FFF

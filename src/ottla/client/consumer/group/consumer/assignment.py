@@ -27,7 +27,7 @@ class OwnedPartitions:
         self._names: dict[Uuid, str] = {}
 
     def partitions(self) -> frozenset[TopicPartition]:
-        """The same by names."""
+        """The partitions by their topics' names."""
         return _named(self.by_id, self._names)
 
     def change_to(self, target: Mapping[Uuid, frozenset[int]], names: TopicNames) -> tuple[ById, AdoptAssignment]:

@@ -20,7 +20,7 @@ class SendHeartbeat:
 
 @frozen
 class SendLeave:
-    """Beside the steps; nobody waits for the answer."""
+    """Sent beside the steps; nothing waits for the answer."""
 
     request: ConsumerGroupHeartbeatRequest
 

@@ -75,7 +75,7 @@ class Decision:
     transactions: PreparedTransactions = field(default_factory=dict)
 
 
-class TransactionLog:
+class DecisionOffsets:
     """The notes of one query; lives in the client's event loop."""
 
     def __init__(self, cluster: ClusterClient, patience: Patience, query: SinkQuery) -> None:
