@@ -1,10 +1,11 @@
 """Punctuations: calls that come back by stream time or by the clock.
 
+Schedules are numbered in the order of their making; what is due when, by number, can be kept and given back.
 The grid of a punctuation goes on from its last firing; a jump over several intervals fires once, with the time that was
 reached: interval 10, times 0, 35, 41 → fires at 0, 35, 41 (grid 0, 10 … 40, 50).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -26,18 +27,21 @@ class PunctuationQueue:
     """Punctuations in the order of their times."""
 
     def __init__(self) -> None:
-        self._queue: list[tuple[int, int, Schedule]] = []
+        self._queue: list[tuple[int, int, int]] = []
+        self._schedules: list[Schedule] = []
         self._order = count()
 
     def add(self, first: int, schedule: Schedule) -> None:
         """Fires for the first time when time reaches `first`."""
-        heappush(self._queue, (first, next(self._order), schedule))
+        self._schedules.append(schedule)
+        self._push(first, len(self._schedules) - 1)
 
     def fire(self, now: int) -> bool:
         """Calls everything that is due; whether something was."""
         fired = False
         while self._queue and self._queue[0][0] <= now:
-            due, _, schedule = heappop(self._queue)
+            due, _, number = heappop(self._queue)
+            schedule = self._schedules[number]
             if schedule.is_cancelled:
                 continue
             schedule.callback(now)
@@ -45,9 +49,29 @@ class PunctuationQueue:
             following = due + schedule.interval_ms
             if now >= following:
                 following = due + ((now - due) // schedule.interval_ms + 1) * schedule.interval_ms
-            self.add(following, schedule)
+            self._push(following, number)
         return fired
 
     def next_time(self) -> int | None:
         """When the next one is due."""
         return self._queue[0][0] if self._queue else None
+
+    def times(self) -> tuple[int, ...]:
+        """How many were made; then number and time of each that is not cancelled, in the order of the queue."""
+        if not self._schedules:
+            return ()
+        waiting = [one for one in sorted(self._queue) if not self._schedules[one[2]].is_cancelled]
+        return (len(self._schedules), *(number for due, _, schedule in waiting for number in (schedule, due)))
+
+    def set_times(self, times: Sequence[int]) -> None:
+        """What `times` said when the same schedules had been made; those that it leaves out are cancelled."""
+        if not times:
+            return
+        known = dict(zip(times[1::2], times[2::2], strict=True))
+        self._queue.clear()
+        for number, due in known.items():
+            if number < len(self._schedules):
+                self._push(due, number)
+
+    def _push(self, due: int, number: int) -> None:
+        heappush(self._queue, (due, next(self._order), number))

@@ -8,7 +8,7 @@ its input alone; it never asks a clock on its own.
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ottla.streams.engine.context import NodeContext, TaskHost, TaskState
 from ottla.streams.engine.endpoint import Source
@@ -25,6 +25,9 @@ from ottla.streams.engine.topology import Topology
 from ottla.streams.engine.wiring import wire
 from ottla.streams.errors import ProcessingError, RecordDecodeError, StreamsError
 from ottla.streams.record import RecordMetadata
+
+_BY_STREAM_TIME: Final = "@stream time"
+_BY_CLOCK: Final = "@clock"
 
 
 @dataclass(frozen=True)
@@ -100,16 +103,33 @@ class Task:
 
     def times(self) -> dict[str, tuple[int, ...]]:
         """The numbers that must be kept with the stores, by node; "" has the task's stream time."""
+        state = self._state
         times = {name: operator.times() for name, operator in self._operators.items()}
-        return {"": (self._state.stream_time,)} | {name: numbers for name, numbers in times.items() if numbers}
+        times |= {_BY_STREAM_TIME: state.by_stream_time.times(), _BY_CLOCK: state.by_clock.times()}
+        times |= {_partition_name(*place): (part.time,) for place, part in self._partitions.items() if part.time >= 0}
+        return {"": (state.stream_time,)} | {name: numbers for name, numbers in times.items() if numbers}
 
     def set_times(self, times: Mapping[str, tuple[int, ...]]) -> None:
-        """What `times` said when the stores were last written."""
+        """What `times` said when the stores were last written; to be called after `open` and `assign`."""
+        state = self._state
         for name, numbers in times.items():
             if name == "":
-                self._state.stream_time = numbers[0]
+                state.stream_time = numbers[0]
             elif name in self._operators:
                 self._operators[name].set_times(tuple(numbers))
+        state.by_stream_time.set_times(times.get(_BY_STREAM_TIME, ()))
+        state.by_clock.set_times(times.get(_BY_CLOCK, ()))
+        for place, partition in self._partitions.items():
+            partition.time = times.get(_partition_name(*place), (-1,))[0]
+
+    def assign(self, places: Iterable[tuple[str, int]]) -> None:
+        """Makes partitions known. Of heads with the same time the one of the partition assigned first is next."""
+        for place in places:
+            self._partitions.setdefault(place, _Partition())
+
+    def lacks(self, topic: str, partition: int) -> bool:
+        """Whether no record of a partition waits: hosts that merge partitions enqueue more before they go on."""
+        return not self._partitions[topic, partition].records
 
     def enqueue(self, record: InputRecord) -> None:
         """Decodes a record and lets it wait; one without a valid time, or that cannot be decoded, is left out."""
@@ -204,6 +224,11 @@ class Task:
                 if name not in state.stores:
                     state.specs[name] = plan.topology.stores[name]
                     state.stores[name] = open_store(state.specs[name], state)
+
+
+def _partition_name(topic: str, partition: int) -> str:
+    """Under which name a partition's time is kept; no node is called so."""
+    return f"@time of {topic} {partition}"
 
 
 def _node_of(error: BaseException, default: str) -> str:

@@ -88,12 +88,12 @@ class JoinSide(Operator):
             self._tracker.min_time = first.timestamp
 
     def times(self) -> tuple[int, ...]:
-        """The shared stream time."""
-        return (self._tracker.stream_time,)
+        """The shared stream time, and the shared time of the oldest record that waits."""
+        return self._tracker.stream_time, self._tracker.min_time
 
     def set_times(self, times: tuple[int, ...]) -> None:
         """What `times` said."""
-        self._tracker.stream_time = times[0]
+        self._tracker.stream_time, self._tracker.min_time = times
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
         """Joins with all partners, oldest first."""

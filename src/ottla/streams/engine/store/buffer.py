@@ -1,6 +1,7 @@
 """Records that wait for a time: what `suppress` holds back, and the stream side of a join with a grace period.
 
-An entry lies at time ++ key, so that the oldest is first; a second map of the same bytes says where a key waits.
+An entry lies at time ++ key, so that the oldest is first; a second map of the same bytes says where a key waits, and
+one entry counts, so that a store opens at once however much waits in it.
 Kafka's own format of these changelogs is private to its version; this one is ours.
 """
 
@@ -17,6 +18,8 @@ _HEAD: Final = struct.Struct(">qB")
 _LENGTH: Final = struct.Struct(">i")
 _ENTRY: Final = b"\x00"
 _PLACE: Final = b"\x01"
+_COUNTS: Final = b"\x02"
+_COUNT: Final = struct.Struct(">qqq")
 
 
 class Waiting(NamedTuple):
@@ -39,10 +42,8 @@ class TimeOrderedBuffer:
         self._coder = Coder(spec, context)
         self._logs = spec.logging
         self._keeps_all = spec.retain_duplicates
-        entries = list(self._map.scan(_ENTRY, _PLACE))
-        self.record_count = len(entries)
-        self.bytes_held = sum(len(key) + len(value) for key, value in entries)
-        self._sequence = self.record_count
+        counts = self._map.get(_COUNTS)
+        self.record_count, self.bytes_held, self._sequence = (0, 0, 0) if counts is None else _COUNT.unpack(counts)
 
     def put(self, time: int, waiting: Waiting) -> None:
         """Puts a record at its time; one whose key waits already takes that one's place."""
@@ -59,6 +60,7 @@ class TimeOrderedBuffer:
         self._map.put(place, value)
         self.record_count += 1
         self.bytes_held += len(place) + len(value)
+        self._keep_counts()
         self._log(place, value)
 
     def oldest(self) -> Iterator[tuple[bytes, Waiting]]:
@@ -72,6 +74,7 @@ class TimeOrderedBuffer:
         self._map.delete(place)
         if not self._keeps_all:
             self._map.delete(_PLACE + place[9:])
+        self._keep_counts()
         self._log(place, None)
 
     def min_time(self) -> int | None:
@@ -87,13 +90,19 @@ class TimeOrderedBuffer:
         if change.value is None:
             self._map.delete(place)
             self._map.delete(_PLACE + place[9:])
+            self._keep_counts()
             return
         self._map.put(place, change.value)
-        if not self._keeps_all:
+        if self._keeps_all:
+            self._sequence = max(self._sequence, _TIME.unpack_from(place, len(place) - 8)[0])
+        else:
             self._map.put(_PLACE + place[9:], place)
-        self._sequence += 1
         self.record_count += 1
         self.bytes_held += len(place) + len(change.value)
+        self._keep_counts()
+
+    def _keep_counts(self) -> None:
+        self._map.put(_COUNTS, _COUNT.pack(self.record_count, self.bytes_held, self._sequence))
 
     def _forget_size(self, place: bytes) -> None:
         self.record_count -= 1

@@ -6,7 +6,6 @@ joins), as in Kafka Streams.
 
 import struct
 from collections.abc import Iterator
-from itertools import count
 from typing import Any, Final, Generic, cast
 
 from ottla.streams.engine.store.coder import Coder
@@ -17,6 +16,8 @@ from ottla.streams.record import K, V, Window, Windowed
 _SEQUENCE: Final = struct.Struct(">I")
 _TIME: Final = struct.Struct(">q")
 _NO_SEQUENCE: Final = _SEQUENCE.pack(0)
+_LAST_SEQUENCE: Final = b"\xff\xff"
+"""Where the last number given to a duplicate lies: behind all entries."""
 _LONG_MAX: Final = (1 << 63) - 1
 
 
@@ -24,22 +25,23 @@ class _WindowBytes:
     """Window entries in bytes, with their changelog."""
 
     def __init__(self, spec: StoreSpec, context: StoreContext) -> None:
-        self.entries = SegmentedMap(
-            context.state_map(spec.name), spec.retention_ms, _SEQUENCE.size, by_time=spec.by_time
-        )
+        self._map = context.state_map(spec.name)
+        self.entries = SegmentedMap(self._map, spec.retention_ms, _SEQUENCE.size, by_time=spec.by_time)
         self._name = spec.name
         self._context = context
         self._logs = spec.logging
-        self._sequence = count(1) if spec.retain_duplicates else None
+        self._retains_duplicates = spec.retain_duplicates
+        last = self._map.get(_LAST_SEQUENCE)
+        self._sequence = 0 if last is None else int(_SEQUENCE.unpack(last)[0])
 
     def put(self, key: bytes, start: int, value: bytes | None, logged: tuple[bytes | None, int]) -> None:
         """Stores, unless the window is too old; duplicates get a number of their own and are not deleted."""
-        if self._sequence is None:
+        if not self._retains_duplicates:
             suffix = _NO_SEQUENCE
         elif value is None:
             return
         else:
-            suffix = _SEQUENCE.pack(next(self._sequence) & 0x7FFFFFFF)
+            suffix = self._number(self._sequence + 1 & 0x7FFFFFFF)
         if self.entries.put(key, start, suffix, value) and self._logs:
             self._context.log_change(self._name, LoggedChange(key + _TIME.pack(start) + suffix, *logged))
 
@@ -47,6 +49,15 @@ class _WindowBytes:
         """Takes a record of the changelog."""
         start: int = _TIME.unpack_from(key, len(key) - 12)[0]
         self.entries.put(key[:-12], start, key[-4:], value)
+        if self._retains_duplicates:
+            self._number(max(self._sequence, _SEQUENCE.unpack_from(key, len(key) - 4)[0]))
+
+    def _number(self, sequence: int) -> bytes:
+        """Keeps the number, so that a store that is opened again goes on from it."""
+        self._sequence = sequence
+        suffix = _SEQUENCE.pack(sequence)
+        self._map.put(_LAST_SEQUENCE, suffix)
+        return suffix
 
 
 class WindowStore(Generic[K, V]):

@@ -1,0 +1,161 @@
+"""One batch of one partition number: records in, what they give out, from the state before it to the state after.
+
+The tasks of all sub-topologies with this number run one after the other. What comes out is a function of the state
+and the records alone, so that a batch that is repeated gives the same again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ottla.streams.engine.error_handler import InputRecord, OutputRecord
+from ottla.streams.engine.store.spec import LoggedChange, StoreSpec
+from ottla.streams.engine.store.state_map import StateMap
+from ottla.streams.engine.task import Task, TaskPlan
+from ottla.streams.host.application import Application, Stage
+from ottla.streams.state.local_state import StateBatch, Times
+
+CHUNK_RECORDS: Final = 8_192
+"""After how many outputs a caller gets them."""
+Feeds = Mapping[str, Iterator[InputRecord]]
+"""The records of each topic in the order of their offsets."""
+
+
+def _clock() -> int:
+    return 0
+
+
+@dataclass(frozen=True)
+class BatchTerms:
+    """What a batch needs beside state and records."""
+
+    global_stores: Mapping[str, Any] = field(default_factory=dict)
+    wall_clock_ms: Callable[[], int] = _clock
+    partition_count: Callable[[str], int] = lambda topic: 1
+    fires_clock: bool = False
+
+
+class _Host:
+    """What a task needs of its host: it collects what leaves."""
+
+    def __init__(self, application: Application, partition: int, state: StateBatch, terms: BatchTerms) -> None:
+        self.outputs: list[OutputRecord] = []
+        self._partition = partition
+        self._state = state
+        self._terms = terms
+        self._changelogs = {name: plan.name for name, plan in application.changelogs.items()}
+
+    def state_map(self, store: StoreSpec) -> StateMap:
+        """The bytes of a store."""
+        return self._state.map(store.name)
+
+    def log_change(self, store: str, change: LoggedChange) -> None:
+        """A change goes to the changelog's partition of the same number."""
+        topic = self._changelogs[store]
+        timestamp = max(change.timestamp, 0)
+        self.outputs.append(OutputRecord(topic, change.key, change.value, timestamp, change.headers, self._partition))
+
+    def send(self, record: OutputRecord) -> None:
+        """A record goes to its topic."""
+        self.outputs.append(record)
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has."""
+        return self._terms.partition_count(topic)
+
+    def wall_clock_ms(self) -> int:
+        """The time at which the batch began."""
+        return self._terms.wall_clock_ms()
+
+    def request_commit(self) -> None:
+        """The end of the batch commits."""
+
+
+class BatchRun:
+    """The run of one batch; `outputs` does the work, `times` is what to commit with the state."""
+
+    def __init__(
+        self, application: Application, partition: int, state: StateBatch, terms: BatchTerms | None = None
+    ) -> None:
+        self._application = application
+        self._partition = partition
+        self._state = state
+        self._terms = terms or BatchTerms()
+        self._host = _Host(application, partition, state, self._terms)
+        self.times: Times = {}
+        self.dropped_records = 0
+
+    def outputs(self, feeds: Feeds) -> Iterator[list[OutputRecord]]:
+        """Processes all records; what they give, piece by piece."""
+        kept = self._state.times
+        times: dict[str, Mapping[str, tuple[int, ...]]] = dict(kept)
+        for stage in self._application.stages:
+            if self._partition >= stage.partitions:
+                continue
+            task_id = f"{stage.number}_{self._partition}"
+            task = self._opened(stage, task_id, kept.get(task_id, {}))
+            yield from self._processed(task, stage, feeds)
+            times[task_id] = task.times()
+            self.dropped_records += task.dropped_records
+            task.close()
+        yield self._taken()
+        self.times = times
+
+    def _opened(self, stage: Stage, task_id: str, times: Mapping[str, tuple[int, ...]]) -> Task:
+        application = self._application
+        plan = TaskPlan(
+            application.topology,
+            stage.nodes,
+            application.application_id,
+            task_id,
+            application.configuration,
+            self._terms.global_stores,
+        )
+        task = Task(plan, self._host)
+        task.assign((topic, self._partition) for topic in stage.topics)
+        task.open()
+        task.set_times(times)
+        return task
+
+    def _processed(self, task: Task, stage: Stage, feeds: Feeds) -> Iterator[list[OutputRecord]]:
+        """Takes the record with the smallest time among the heads of all topics, until none is left."""
+        left = {topic: iter(feeds[topic]) for topic in stage.topics if topic in feeds}
+        outputs = self._host.outputs
+        while True:
+            for topic in list(left):
+                while task.lacks(topic, self._partition):
+                    record = next(left[topic], None)
+                    if record is None:
+                        del left[topic]
+                        break
+                    task.enqueue(record)
+            if not task.process_next():
+                break
+            task.punctuate_stream_time()
+            if len(outputs) >= CHUNK_RECORDS:
+                yield self._taken()
+                outputs = self._host.outputs
+        if self._terms.fires_clock:
+            task.punctuate_clock(self._terms.wall_clock_ms())
+
+    def _taken(self) -> list[OutputRecord]:
+        taken, self._host.outputs = self._host.outputs, []
+        return taken
+
+
+def restored(application: Application, partition: int, state: StateBatch) -> dict[str, Callable[[LoggedChange], None]]:
+    """How to fill the stores of a partition number: by changelog topic, what takes its records."""
+    host = _Host(application, partition, state, BatchTerms())
+    found: dict[str, Callable[[LoggedChange], None]] = {}
+    for stage in application.stages:
+        if partition >= stage.partitions:
+            continue
+        plan = TaskPlan(
+            application.topology, stage.nodes, application.application_id, f"{stage.number}_{partition}",
+            application.configuration,
+        )  # fmt: skip
+        task = Task(plan, host)
+        for name in stage.stores:
+            if name in application.changelogs:
+                found[application.changelogs[name].name] = task.raw_store(name).restore
+    return found

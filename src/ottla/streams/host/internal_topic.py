@@ -1,0 +1,55 @@
+"""The topics that belong to an application: their names, partitions and settings, which are Kafka Streams'.
+
+<application.id>-<name>-repartition    records whose key has changed; what was read is deleted by the application
+<application.id>-<store>-changelog     a store's changes; compacted, and where windows age, deleted as well
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ottla.streams.engine.store.coder import changelog_topic
+from ottla.streams.engine.store.spec import StoreSpec
+
+_DAY_MS: Final = 86_400_000
+_REPARTITION: Final[Mapping[str, str]] = {
+    "cleanup.policy": "delete",
+    "message.timestamp.type": "CreateTime",
+    "retention.ms": "-1",
+    "segment.bytes": "52428800",
+}
+_CHANGELOG: Final[Mapping[str, str]] = {"cleanup.policy": "compact", "message.timestamp.type": "CreateTime"}
+
+
+@dataclass(frozen=True, slots=True)
+class InternalTopicPlan:
+    """A topic that the application makes."""
+
+    name: str
+    partitions: int
+    config: Mapping[str, str]
+
+
+def repartition_plan(name: str, partitions: int) -> InternalTopicPlan:
+    """A repartition topic by its full name."""
+    return InternalTopicPlan(name, partitions, dict(_REPARTITION))
+
+
+def changelog_plan(
+    application_id: str, spec: StoreSpec, partitions: int, additional_retention_ms: int = _DAY_MS
+) -> InternalTopicPlan:
+    """A store's changelog; `additional_retention_ms` is `windowstore.changelog.additional.retention.ms`.
+
+    >>> from ottla.streams.engine.store.spec import StoreKind
+    >>> spec = StoreSpec("hits", StoreKind.TIMESTAMPED_WINDOW, retention_ms=60_000)
+    >>> plan = changelog_plan("shop", spec, 4)
+    >>> plan.name, plan.config["cleanup.policy"], plan.config["retention.ms"]
+    ('shop-hits-changelog', 'compact,delete', '86460000')
+    """
+    config = dict(_CHANGELOG)
+    if spec.is_windowed:
+        retention_ms = min(spec.retention_ms + additional_retention_ms, (1 << 63) - 1)
+        config |= {"cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
+    elif spec.is_versioned:
+        config["min.compaction.lag.ms"] = str(min(spec.retention_ms + _DAY_MS, (1 << 63) - 1))
+    return InternalTopicPlan(changelog_topic(application_id, spec.name), partitions, {**config, **spec.topic_config})

@@ -1,0 +1,1 @@
+"""What tasks remember on a local disk: LMDB behind the engine's store port, versioned by batch."""

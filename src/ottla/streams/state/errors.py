@@ -1,0 +1,11 @@
+"""What can be wrong with state on a disk."""
+
+from ottla.streams.errors import StreamsError
+
+
+class StateMismatchError(StreamsError):
+    """The state is not the one that a batch has to start from: ahead, behind, or of another topology."""
+
+
+class StateUnavailableError(StreamsError):
+    """The state cannot be opened or written: no LMDB, a full disk, a directory that cannot be made."""
