@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 ENTRY_POINTS: Final = "ottla.pipelines"
-_BUILT_IN: Final = {"copy": "ottla.pipelines.copy.kind:CopyKind"}
+_BUILT_IN: Final = {
+    "copy": "ottla.pipelines.copy.kind:CopyKind",
+    "streams": "ottla.pipelines.streams.kind:StreamsKind",
+}
 
 
 class InvalidDefinitionError(OttlaError):
@@ -57,7 +60,7 @@ def kind_of(name: str) -> Kind:
 
     >>> kind_of("nonsense")
     Traceback (most recent call last):
-    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are copy
+    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are copy, streams
     """
     known = dict(_BUILT_IN)
     known |= {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}

@@ -8,7 +8,7 @@ driver    when all tasks have finished: the decision for batch b, durable with a
 
 import itertools
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.client.producer.sequence import ProducerIdentity
+from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.option.parse import WriteOptions
 from ottla.pipelines.sink.decision_offset import DecisionOffsets
 from ottla.pipelines.sink.delivery import DeliveryTerms
@@ -29,6 +30,15 @@ from ottla.pipelines.sink.transaction import SinkTransaction
 from ottla.pipelines.sink.worker_cluster import worker_cluster
 
 _log = logging.getLogger(__name__)
+
+GroupOffsets = tuple[str, Mapping[TopicPartition, OffsetAndMetadata]]
+"""A group, and offsets to commit to it."""
+
+
+def no_offsets() -> GroupOffsets | None:
+    """A task that commits nothing but its rows."""
+    return None
+
 
 # A batch that Spark repeats meets one of these, whichever process died at whatever step:
 #
@@ -74,8 +84,12 @@ class _Standing(Enum):
 class ExactlyOnceTask:
     """Prepares the rows of one task, on an executor."""
 
-    def __init__(self, options: WriteOptions, task: SinkTask) -> None:
+    def __init__(
+        self, options: WriteOptions, task: SinkTask, offsets: Callable[[], GroupOffsets | None] = no_offsets
+    ) -> None:
+        """`offsets` is asked when all rows have been read: what it says is committed with them, or without any."""
         self._options: Final = options
+        self._offsets: Final = offsets
         self._task: Final = task
         self._worker: Final = worker_cluster(options.settings)
         cluster, patience = self._worker.cluster, self._worker.patience
@@ -93,15 +107,23 @@ class ExactlyOnceTask:
             return nothing
         batches = iter(batches)
         first = next((batch for batch in batches if batch.num_rows), None)
-        if first is None or not run(self._begin()):
+        if (first is None and self._offsets() is None) or not run(self._begin()):
             return nothing
         try:
-            rows = self._send(itertools.chain((first,), batches))
+            rows = 0 if first is None else self._send(itertools.chain((first,), batches))
             run(self._mark_written())
         except BaseException:
             self._take_back()
             raise
         return TaskPrepared(self._task, rows, self._transaction.identity, was_decided)
+
+    def settle(self) -> None:
+        """Ends what earlier runs of the task have left open, so that all that they have written is committed or not."""
+        self._worker.thread.run(self._settle())
+
+    async def _settle(self) -> None:
+        await self._finish_decided()
+        await self._transaction.begin(self._worker.options.transaction_timeout_ms)
 
     async def _finish_decided(self) -> _Standing:
         """Commits what a run before this one had decided to commit."""
@@ -135,7 +157,11 @@ class ExactlyOnceTask:
 
     async def _mark_written(self) -> None:
         group = self._task.query.written_group(self._task.partition_id)
-        await self._transaction.mark_written(group, self._task.batch_id, self._worker.options.max_block_ms)
+        timeout_ms = self._worker.options.max_block_ms
+        await self._transaction.mark_written(group, self._task.batch_id, timeout_ms)
+        offsets = self._offsets()
+        if offsets is not None:
+            await self._transaction.send_offsets(*offsets, timeout_ms)
 
     def _take_back(self) -> None:
         """Aborts at once, so that readers need not wait for the task's next run or for the time-out."""

@@ -54,7 +54,7 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
             return RowsWritten(write_at_least_once(self._options, self._formatted.write(iterator), partition_id))
         from ottla.pipelines.sink.exactly_once import ExactlyOnceTask
 
-        return ExactlyOnceTask(self._options, _task(context, self._options)).write(self._formatted.write(iterator))
+        return ExactlyOnceTask(self._options, sink_task(context, self._options)).write(self._formatted.write(iterator))
 
     @short_errors
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
@@ -75,7 +75,8 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
             BatchCommit(self._options, prepared[0].task.query, batchId).abort(prepared)
 
 
-def _task(context: TaskContext | None, options: WriteOptions) -> "SinkTask":
+def sink_task(context: TaskContext | None, options: WriteOptions) -> "SinkTask":
+    """Which part of which micro-batch the present task of Spark's is."""
     from ottla.pipelines.sink.exactly_once import SinkTask
     from ottla.pipelines.sink.prepared_transaction import SinkQuery
 

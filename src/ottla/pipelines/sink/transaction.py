@@ -5,7 +5,7 @@ version 2 the write adds them, and every end gives the next epoch. Lives in the 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from ottla.client.cluster.cluster_client import ClusterClient
@@ -102,10 +102,16 @@ class SinkTransaction:
 
     async def mark_written(self, group: str, batch_id: int, timeout_ms: int) -> None:
         """Makes the note that the micro-batch is written part of it: true if, and as soon as, it is committed."""
+        await self.send_offsets(group, {TopicPartition(CONTROL_TOPIC, 0): OffsetAndMetadata(batch_id)}, timeout_ms)
+
+    async def send_offsets(
+        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_ms: int
+    ) -> None:
+        """Makes offsets of a group part of it."""
         sender = OffsetSender(self._coordinator, self.identity, is_v2=await self._serves_v2())
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                await sender.send({TopicPartition(CONTROL_TOPIC, 0): OffsetAndMetadata(batch_id)}, group)
+                await sender.send(offsets, group)
         except TimeoutError:
             raise KafkaTimeoutError(f"no answer of the coordinator of {group!r} within {timeout_ms} ms") from None
 

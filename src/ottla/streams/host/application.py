@@ -108,6 +108,11 @@ class Application:
         """A topic's name on the cluster: internal ones have the application's id in front."""
         return f"{self.application_id}-{topic}" if topic in self.topology.internal_topics else topic
 
+    def short_name(self, topic: str) -> str:
+        """A topic's name in the topology, from the one on the cluster."""
+        name = topic.removeprefix(f"{self.application_id}-")
+        return name if name in self.topology.internal_topics else topic
+
     def stores_of(self, partition: int) -> list[tuple[Stage, StoreSpec]]:
         """The stores that tasks of a partition number have, with their stages."""
         return [

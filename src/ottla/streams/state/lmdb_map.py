@@ -22,11 +22,19 @@ _LENGTH: Final = struct.Struct(">I")
 Pair = tuple[bytes, bytes]
 
 
+class _Nothing(dict[bytes, bytes | None]):
+    """Knows every key, so that nothing is noted."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
 class UndoLog:
     """What the entries that a batch has changed were before: the first change of each counts."""
 
-    def __init__(self) -> None:
-        self.before: dict[bytes, bytes | None] = {}
+    def __init__(self, *, is_kept: bool) -> None:
+        """One that is not kept stays empty, however much is changed."""
+        self.before: dict[bytes, bytes | None] = {} if is_kept else _Nothing()
 
 
 class LmdbMap:

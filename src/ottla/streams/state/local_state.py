@@ -99,6 +99,12 @@ class LocalState:
             transaction.abort()
             raise
 
+    def go_on(self) -> "StateBatch":
+        """Opens the state where it stands, for what is not repeated."""
+        transaction = self._environment.begin(write=True)
+        position = _loaded(transaction.get(_POSITION, db=self._meta))
+        return StateBatch(transaction, (self._data, self._undo, self._meta), position)
+
     def restore(self) -> "StateBatch":
         """Opens an empty state that is to be filled from changelogs."""
         transaction = self._environment.begin(write=True)
@@ -155,8 +161,13 @@ class StateBatch:
         self._data, self._undo_database, self._meta = databases
         self._start: Final = start
         self._is_writable: Final = is_writable
-        self._undo: Final = UndoLog()
+        self._undo: Final = UndoLog(is_kept=start is not None)
         self._maps: Final[dict[str, LmdbMap]] = {}
+
+    @property
+    def position(self) -> Position:
+        """Where the state stands without the batch; nothing if it is new."""
+        return _loaded(self._transaction.get(_POSITION, db=self._meta)) or {}
 
     @property
     def times(self) -> Times:

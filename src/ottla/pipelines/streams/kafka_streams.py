@@ -1,0 +1,223 @@
+"""`KafkaStreams`: runs a topology until it is closed, as one query of Spark.
+
+A thread starts the query, looks after it, and deletes what repartition topics no longer need. A query that ends by
+itself is started again; one that does so over and over ends the instance with the state ERROR.
+"""
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from ottla.base.errors import OttlaError
+from ottla.pipelines.failure import reason
+from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, CheckpointLock
+from ottla.pipelines.streams.purge import RepartitionPurge
+from ottla.pipelines.streams.query import ApplicationQuery
+from ottla.pipelines.streams.run_state import IllegalStateError, RunState, check_follows
+from ottla.pipelines.streams.setting import StreamsSettings
+from ottla.pipelines.supervised_query import SupervisedQuery
+from ottla.streams.engine.topology import Topology
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
+_TURN_S: Final = 0.2
+_STANDBY_S: Final = 1.0
+
+StateListener = Callable[[RunState, RunState], None]
+"""`(new state, old state)`."""
+FailureHandler = Callable[[Exception], None]
+
+
+class KafkaStreams:
+    """A topology at work.
+
+    streams = KafkaStreams(builder.build(), {"application.id": "shop", "bootstrap.servers": "localhost:9092"})
+    streams.start()
+    streams.wait()
+    """
+
+    def __init__(self, topology: Topology, config: Mapping[str, Any], *, spark: "SparkSession | None" = None) -> None:
+        """`spark` is the session to run in; without one it makes or takes the active one when it starts."""
+        self._settings: Final = StreamsSettings.of(config)
+        self._query: Final = ApplicationQuery(topology, config, self._settings)
+        self._spark = spark
+        self._supervised: SupervisedQuery | None = None
+        self._lock: CheckpointLock | None = None
+        self._state = RunState.CREATED
+        self._state_change: Final = threading.Condition()
+        self._listeners: Final[list[StateListener]] = []
+        self._failure_handlers: Final[list[FailureHandler]] = []
+        self._closing: Final = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"streams-{self._settings.application_id}", daemon=True)
+        self.failure: Exception | None = None
+        """Why it is in the state ERROR."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def state(self) -> RunState:
+        """What it is doing."""
+        return self._state
+
+    def set_state_listener(self, listener: StateListener) -> None:
+        """Is called with every new state; to be set before `start`."""
+        self._check_created("set_state_listener")
+        self._listeners.append(listener)
+
+    def set_uncaught_exception_handler(self, handler: FailureHandler) -> None:
+        """Is called with what ended the instance; to be set before `start`."""
+        self._check_created("set_uncaught_exception_handler")
+        self._failure_handlers.append(handler)
+
+    def start(self) -> None:
+        """Starts it and returns; the state tells how far it is. An instance starts once."""
+        self._check_created("start")
+        self._move(RunState.REBALANCING)
+        self._thread.start()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until it has ended, by `close` or by a failure, which is raised; False: the time was over before."""
+        ended = (RunState.NOT_RUNNING, RunState.ERROR)
+        with self._state_change:
+            if not self._state_change.wait_for(lambda: self._state in ended, timeout_s):
+                return False
+        if self.failure is not None:
+            raise self.failure
+        return True
+
+    def wait_for(self, state: RunState, timeout_s: float) -> bool:
+        """Waits for a state; False: the time was over before, or it has failed."""
+        with self._state_change:
+            self._state_change.wait_for(lambda: self._state in (state, RunState.ERROR), timeout_s)
+            return self._state is state
+
+    def close(self, timeout_s: float | None = None) -> bool:
+        """Ends it after the micro-batch that is under way; False: the time was over before."""
+        if self._state is RunState.NOT_RUNNING:
+            return True
+        if self._state is not RunState.PENDING_SHUTDOWN:
+            self._move(RunState.PENDING_SHUTDOWN)
+        self._closing.set()
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+            if self._thread.is_alive():
+                return False
+        if self._state is RunState.PENDING_SHUTDOWN:
+            self._move(RunState.NOT_RUNNING)
+        return True
+
+    def clean_up(self) -> None:
+        """Deletes the local state; it is restored from changelogs when the application starts again."""
+        if self._state not in (RunState.CREATED, RunState.NOT_RUNNING, RunState.ERROR):
+            raise IllegalStateError(f"Cannot clean up while running: the state is {self._state.value}")
+        shutil.rmtree(self._settings.state_dir / "state", ignore_errors=True)
+
+    def metrics(self) -> dict[str, Any]:
+        """What Spark tells of the last micro-batch: rows, durations, offsets; empty before the first."""
+        progress = None if self._supervised is None else self._supervised.query.lastProgress
+        return {} if progress is None else dict(progress)
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except Exception as error:  # noqa: BLE001  (an edge: the thread of an application, whose owner wants to know)
+            self._fail(error)
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def _work(self) -> None:
+        if not self._wait_for_turn():
+            return
+        spark = self._session()
+        self._supervised = SupervisedQuery(lambda: self._query.start(spark))
+        self._supervised.start(meanwhile=self._raise_if_closing)
+        self._move_unless_closing(RunState.RUNNING)
+        purge = RepartitionPurge(self._settings)
+        try:
+            while not self._closing.wait(_TURN_S):
+                self._supervised.check()
+                if self._query.application is not None:
+                    purge.turn(self._query.application)
+        finally:
+            purge.close()
+            self._stop()
+
+    def _wait_for_turn(self) -> bool:
+        """Waits as a standby while another instance on this machine has the application; False: it was closed."""
+        settings = self._settings
+        settings.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        while not self._closing.is_set():
+            try:
+                self._lock = CheckpointLock(settings.checkpoint, settings.state_dir / "holder")
+            except CheckpointHeldError as error:
+                _log.info("Standing by: %s", error)
+                self._closing.wait(_STANDBY_S)
+            else:
+                return True
+        return False
+
+    def _session(self) -> "SparkSession":
+        if self._spark is None:
+            from ottla.pipelines.session import session
+
+            self._spark = session(self._settings.application_id)
+        return self._spark
+
+    def _stop(self) -> None:
+        assert self._supervised is not None
+        query = self._supervised.query
+        deadline = time.monotonic() + 30
+        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._supervised.stop()
+
+    def _raise_if_closing(self) -> None:
+        if self._closing.is_set():
+            raise _ClosedError("closed while it was starting")
+
+    def _fail(self, error: Exception) -> None:
+        if isinstance(error, _ClosedError) or self._closing.is_set():
+            return
+        text = str(error) if isinstance(error, OttlaError) else reason(error)
+        _log.error("%s ends: %s", self._settings.application_id, text)
+        self.failure = error
+        self._move(RunState.PENDING_ERROR)
+        for handler in self._failure_handlers:
+            handler(error)
+        self._move(RunState.ERROR)
+
+    def _move_unless_closing(self, state: RunState) -> None:
+        if not self._closing.is_set():
+            self._move(state)
+
+    def _move(self, state: RunState) -> None:
+        with self._state_change:
+            before = self._state
+            check_follows(before, state)
+            self._state = state
+            self._state_change.notify_all()
+        _log.info("%s: %s after %s", self._settings.application_id, state.value, before.value)
+        for listener in self._listeners:
+            listener(state, before)
+
+    def _check_created(self, what: str) -> None:
+        if self._state is not RunState.CREATED:
+            raise IllegalStateError(f"{what}: only in the state CREATED, and it is {self._state.value}")
+
+
+class _ClosedError(OttlaError):
+    """It was closed before it had started."""

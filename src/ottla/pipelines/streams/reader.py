@@ -1,0 +1,103 @@
+"""The read side of `format("ottla_streams")`: micro-batches by offsets, and one task for each partition number.
+
+Task p has partition p of every topic, be there something to read or not, so that Spark's partition is Kafka's. Where a
+punctuation asks for the clock, the offsets have one more entry, which counts its ticks: a batch comes with each.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pyspark.sql.datasource import InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit
+
+from ottla.client.record import TopicPartition
+from ottla.pipelines.option.offset_json import PartitionOffsets, document_of, offsets_of
+from ottla.pipelines.option.parse import parse_stream_read
+from ottla.pipelines.short_error import short_errors, short_errors_of_rows
+from ottla.pipelines.source.column import topic_schema
+from ottla.pipelines.source.range_read import RangePartition
+from ottla.pipelines.source.stream_reader import OttlaStreamReader
+from ottla.pipelines.streams.data_source import APPLICATION, PARTITIONS, TICK_MS
+from ottla.pipelines.streams.output_column import READ
+from ottla.pipelines.streams.position_row import TICK
+
+_Document = dict[str, dict[str, int]]
+
+
+class TaskPartition(InputPartition):
+    """What the tasks of one partition number read."""
+
+    def __init__(self, number: int, ranges: list[RangePartition], ends: tuple[dict[str, int], dict[str, int]]) -> None:
+        super().__init__(number)
+        self.number: Final = number
+        self.ranges: Final = ranges
+        self.start, self.end = ends
+
+
+class StreamsReader(OttlaStreamReader):
+    """Plans micro-batches, and runs tasks."""
+
+    def __init__(self, options: Mapping[str, str], plain: Mapping[str, str]) -> None:
+        everything = topic_schema(has_headers=True)
+        super().__init__(parse_stream_read(plain), type(everything)([everything[name] for name in READ]))
+        self._application: Final = options[APPLICATION]
+        self._partition_numbers: Final = int(options[PARTITIONS])
+        self._tick_ms: Final = int(options[TICK_MS])
+
+    @short_errors
+    def initialOffset(self) -> _Document:  # noqa: N802
+        """Spark calls: where a query without a checkpoint begins."""
+        return self._ticked(super().initialOffset(), 0)
+
+    @short_errors
+    def latestOffset(self, start: _Document, limit: ReadLimit) -> _Document:  # noqa: N802
+        """Spark calls: where the next batch ends."""
+        return self._ticked(
+            super().latestOffset(_topics(start), limit), int(time.time() * 1000) // (self._tick_ms or 1)
+        )
+
+    @short_errors
+    def partitions(self, start: _Document, end: _Document) -> list[InputPartition]:
+        """Spark calls: the tasks of a batch, all of them."""
+        if start == end:
+            return []
+        ranges = [
+            found for found in super().partitions(_topics(start), _topics(end)) if isinstance(found, RangePartition)
+        ]
+        started, ended = offsets_of(start), offsets_of(end)
+        begins = {found.range.partition: found.range.start for found in ranges}
+        return [self._task(number, ranges, (started | begins, ended)) for number in range(self._partition_numbers)]
+
+    @short_errors_of_rows
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Spark calls, on an executor: what the tasks of one partition number give out."""
+        if not isinstance(partition, TaskPartition):
+            return
+        from ottla.pipelines.streams.shipment import unpacked
+        from ottla.pipelines.streams.task_run import TaskRun
+
+        yield from TaskRun(unpacked(self._application), self._options).rows(partition)
+
+    @short_errors
+    def commit(self, end: _Document) -> None:
+        """Spark calls, long after a batch has finished."""
+        super().commit(_topics(end))
+
+    def _task(
+        self, number: int, ranges: list[RangePartition], offsets: tuple[PartitionOffsets, PartitionOffsets]
+    ) -> TaskPartition:
+        own = [found for found in ranges if found.range.partition.partition == number]
+        started, ended = offsets
+        places = [place for place in ended if place.partition == number or place.topic == TICK]
+        start = {place.topic: started.get(place, ended[place]) for place in places}
+        return TaskPartition(number, own, (start, {place.topic: ended[place] for place in places}))
+
+    def _ticked(self, document: _Document, tick: int) -> _Document:
+        return {**document, TICK: {"0": tick}} if self._tick_ms else document
+
+
+def _topics(document: _Document) -> _Document:
+    """The document without the clock."""
+    offsets = {place: offset for place, offset in offsets_of(document).items() if place != TopicPartition(TICK, 0)}
+    return document_of(offsets)

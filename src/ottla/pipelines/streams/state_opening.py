@@ -1,0 +1,168 @@
+"""The state that a batch starts from: the local one if it is the right one, else one restored from changelogs.
+
+The local state is a cache. One that is new, behind, ahead or of another topology is filled anew: from all records of
+the changelogs up to the last committed one. Exactly once, the group's offsets say where that is: they were committed
+with those records.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pyspark import TaskContext
+
+from ottla.client.admin.blocking_admin import Admin
+from ottla.client.admin.value.offset import IsolationLevel, OffsetSpec
+from ottla.client.config.admin import ADMIN_KEYS
+from ottla.client.record import TopicPartition
+from ottla.pipelines.option.parse import ReadOptions, WriteOptions
+from ottla.pipelines.sink.exactly_once import ExactlyOnceTask
+from ottla.pipelines.sink.stream_writer import sink_task
+from ottla.pipelines.source.offset_range import OffsetRange
+from ottla.pipelines.source.range_read import RangePartition, read_range
+from ottla.pipelines.streams.output_column import READ, records_of
+from ottla.pipelines.streams.position_row import times_from_text
+from ottla.pipelines.streams.reader import TaskPartition
+from ottla.pipelines.streams.shipment import Shipment
+from ottla.protocol.errors import UnknownTopicOrPartitionError
+from ottla.streams.engine.store.spec import LoggedChange
+from ottla.streams.errors import StreamsError
+from ottla.streams.host.batch_run import restored
+from ottla.streams.state.errors import StateMismatchError
+from ottla.streams.state.local_state import LocalState, Position, StateBatch, Times, remove_state
+
+_log = logging.getLogger(__name__)
+_REPORT_RECORDS: Final = 100_000
+_OPEN_PATIENCE_S: Final = 120.0
+_OPEN_PAUSE_S: Final = 0.1
+
+
+class StateOpening:
+    """Opens the state of one partition number for one batch."""
+
+    def __init__(
+        self, shipment: Shipment, options: ReadOptions, task: TaskPartition, context: TaskContext | None
+    ) -> None:
+        self._shipment: Final = shipment
+        self._application: Final = shipment.application
+        self._options: Final = options
+        self._task: Final = task
+        self._context: Final = context
+        self._path: Final[Path] = shipment.state_dir / str(task.number)
+        self._prefix: Final = f"[{self._application.application_id} partition {task.number}]"
+        self._state: Final = self._opened()
+        self.times: Times = {}
+
+    def begin(self) -> StateBatch | None:
+        """The state at the start of the batch; None: the restored one has the batch behind it."""
+        state, start = self._state, self._task.start
+        if not state.is_before(start):
+            self._restore()
+        if state.is_before(start):
+            return state.begin(start)
+        position = state.position
+        if is_at(position, self._task.end):
+            reading = state.read()
+            self.times = reading.times
+            reading.abort()
+            return None
+        raise StateMismatchError(
+            f"{self._prefix} the changelogs hold the state at {position}, and the batch leads from {start} to "
+            f"{self._task.end}: the checkpoint and the group's offsets do not belong together. Reset the application"
+        )
+
+    def close(self) -> None:
+        """Closes it."""
+        self._state.close()
+
+    def _opened(self) -> LocalState:
+        identity = self._application.identity(self._task.number)
+        is_synced = not self._application.is_restorable(self._task.number)
+        try:
+            return LocalState(self._path, identity, is_synced=is_synced)
+        except StateMismatchError as error:
+            _log.warning("%s %s: it is made anew", self._prefix, error)
+            remove_state(self._path)
+            return LocalState(self._path, identity, is_synced=is_synced)
+
+    def _restore(self) -> None:
+        settings = {name: value for name, value in self._options.settings.items() if name in ADMIN_KEYS}
+        if self._shipment.is_exactly_once:
+            self._settle()
+        with Admin(settings) as admin:
+            position, times = self._committed(admin)
+            batch = self._state.restore()
+            try:
+                count = self._fill(admin, batch)
+            except BaseException:
+                batch.abort()
+                raise
+            if position is None or not self._shipment.is_exactly_once:
+                # Nothing says where the changelogs stand: at the batch, unless records are there twice anyway.
+                position = self._task.start
+            batch.commit({**self._task.start, **position}, times)
+        if count:
+            _log.warning("%s restored %d records from changelogs", self._prefix, count)
+
+    def _settle(self) -> None:
+        """Ends what a dead task has left open: until then nobody knows what of the changelogs counts."""
+        options = WriteOptions(
+            settings=self._shipment.writer_settings,
+            topic=None,
+            is_exactly_once=True,
+            transactional_id_prefix=self._application.application_id,
+        )
+        ExactlyOnceTask(options, sink_task(self._context, options)).settle()
+
+    def _committed(self, admin: Admin) -> tuple[dict[str, int] | None, Times]:
+        """Where the group stands, and the numbers that were committed with that."""
+        group_id, number = self._application.application_id, self._task.number
+        places = [TopicPartition(topic, number) for topic in self._task.start]
+        found = admin.list_consumer_group_offsets({group_id: places}, require_stable=True)[group_id]
+        offsets = {place.topic: offset.offset for place, offset in found.items() if offset is not None}
+        texts = [offset.metadata for offset in found.values() if offset is not None and offset.metadata]
+        return offsets or None, times_from_text(texts[0] if texts else "")
+
+    def _fill(self, admin: Admin, batch: StateBatch) -> int:
+        count = 0
+        for topic, restore in restored(self._application, self._task.number, batch).items():
+            place = TopicPartition(topic, self._task.number)
+            wanted = self._changelog_range(admin, place)
+            for change in self._changes(wanted):
+                restore(change)
+                count += 1
+                if count % _REPORT_RECORDS == 0:
+                    _log.warning("%s restored %d records, now from %s", self._prefix, count, place)
+        return count
+
+    def _changelog_range(self, admin: Admin, place: TopicPartition) -> OffsetRange:
+        """The whole changelog, once no transaction on it is open any more."""
+        deadline = time.monotonic() + _OPEN_PATIENCE_S
+        while True:
+            try:
+                earliest = admin.list_offsets({place: OffsetSpec.EARLIEST})[place].offset
+                committed = admin.list_offsets(
+                    {place: OffsetSpec.LATEST}, isolation_level=IsolationLevel.READ_COMMITTED
+                )[place].offset
+                latest = admin.list_offsets({place: OffsetSpec.LATEST})[place].offset
+            except UnknownTopicOrPartitionError:
+                raise StreamsError(
+                    f"{self._prefix} the changelog {place.topic} is gone, and the local state is not usable: what it "
+                    f"held is lost. Reset the application to compute it again from the inputs"
+                ) from None
+            if committed >= latest or not self._shipment.is_exactly_once:
+                return OffsetRange(place, earliest, committed)
+            if time.monotonic() > deadline:
+                raise StreamsError(f"{self._prefix} a transaction on {place} stays open: another one writes there")
+            time.sleep(_OPEN_PAUSE_S)
+
+    def _changes(self, wanted: OffsetRange) -> Iterator[LoggedChange]:
+        for record in records_of(wanted.partition, read_range(RangePartition(wanted), self._options, READ)):
+            yield LoggedChange(record.key or b"", record.value, record.timestamp, record.headers)
+
+
+def is_at(position: Position | None, end: Position) -> bool:
+    """Whether a state stands at the end of a batch."""
+    return position is not None and all(position.get(topic, offset) == offset for topic, offset in end.items())

@@ -1,0 +1,124 @@
+"""The application on its cluster, before a query starts: topics planned and made, old state checked, where to begin.
+
+An internal topic that is gone though the application has run before is not made anew: what it held would be missing
+without a word.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ottla.base.errors import OttlaError
+from ottla.client.admin.blocking_admin import Admin
+from ottla.client.admin.value.topic import NewTopic
+from ottla.client.record import TopicPartition
+from ottla.pipelines.option.offset_json import EARLIEST, LATEST, document_of
+from ottla.pipelines.streams.setting import StreamsSettings
+from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from ottla.streams.engine.topology import Topology
+from ottla.streams.errors import StreamsError
+from ottla.streams.host.application import Application
+from ottla.streams.host.internal_topic import InternalTopicPlan
+from ottla.streams.host.layout import IncompatibleTopologyError, check_layout
+
+_log = logging.getLogger(__name__)
+
+
+class MissingInternalTopicError(StreamsError):
+    """A changelog or repartition topic of an application that has run before is gone."""
+
+
+class TopicSetup:
+    """Looks at the cluster and prepares it."""
+
+    def __init__(self, topology: Topology, config: Mapping[str, Any], settings: StreamsSettings) -> None:
+        self._topology: Final = topology
+        self._config: Final = config
+        self._settings: Final = settings
+
+    def prepare(self) -> tuple[Application, str]:
+        """The application, and where its query begins unless it has a checkpoint: `startingOffsets`."""
+        settings = self._settings
+        with Admin(settings.admin) as admin:
+            external = {topic: count for topic, count in _counts(admin).items() if not self._is_internal(topic)}
+            application = Application.planned(self._topology, self._config, external)
+            committed = _committed(admin, application.application_id)
+            self._check_layout(application)
+            self._make_topics(admin, application, has_run=bool(committed))
+            start = self._start(application, committed)
+        return application, json.dumps(document_of(start))
+
+    def _is_internal(self, topic: str) -> bool:
+        """Whether a topic is one of the application's own: patterns do not mean those."""
+        own = f"{self._settings.application_id}-"
+        return topic.startswith(own) and topic.endswith(("-changelog", "-repartition"))
+
+    def _check_layout(self, application: Application) -> None:
+        path = self._settings.state_dir / "layout.json"
+        layout = application.layout()
+        if path.exists():
+            check_layout(path.read_text(), layout)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(layout)
+
+    def _make_topics(self, admin: Admin, application: Application, *, has_run: bool) -> None:
+        wanted = [*application.repartition_topics, *application.changelogs.values()]
+        counts = _counts(admin)
+        missing = [plan for plan in wanted if plan.name not in counts]
+        for plan in wanted:
+            found = counts.get(plan.name, plan.partitions)
+            if found != plan.partitions:
+                raise IncompatibleTopologyError(
+                    f"the topic {plan.name} has {found} partitions, and the topology needs {plan.partitions}: the "
+                    f"number of partitions of an input has changed. Reset the application to begin anew"
+                )
+        if missing and has_run:
+            raise MissingInternalTopicError(
+                f"{', '.join(plan.name for plan in missing)} is gone, and {application.application_id} has run before: "
+                f"what was in there is lost. Reset the application (its group's offsets, its internal topics, its "
+                f"checkpoint and local state) to compute it again from the inputs"
+            )
+        self._create(admin, missing)
+
+    def _create(self, admin: Admin, missing: list[InternalTopicPlan]) -> None:
+        topics = [
+            NewTopic(plan.name, plan.partitions, self._settings.replication_factor, configs=dict(plan.config))
+            for plan in missing
+        ]
+        errors: dict[str, OttlaError] = {}
+        admin.create_topics(topics, errors=errors)
+        for name, error in errors.items():
+            if not isinstance(error, TopicAlreadyExistsError):
+                raise StreamsError(f"the topic {name} cannot be made: {error}") from error
+
+    def _start(self, application: Application, committed: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """The group's offsets; where it has none, what the source or the configuration says; internal topics whole."""
+        start = {}
+        for stage in application.stages:
+            for topic in stage.topics:
+                for number in range(application.counts[application.short_name(topic)]):
+                    place = TopicPartition(topic, number)
+                    start[place] = committed.get(place, self._reset(application, topic))
+        return start
+
+    def _reset(self, application: Application, topic: str) -> int:
+        if application.short_name(topic) in self._topology.internal_topics:
+            return EARLIEST
+        source = self._topology.source_of(topic)
+        wanted = (source.offset_reset if source is not None else None) or self._settings.offset_reset
+        return LATEST if wanted == "latest" else EARLIEST
+
+
+def _counts(admin: Admin) -> dict[str, int]:
+    errors: dict[str, OttlaError] = {}
+    found = admin.describe_topics(list(admin.list_topics()), errors=errors)
+    for error in errors.values():
+        if not isinstance(error, UnknownTopicOrPartitionError):
+            raise error
+    return {name: len(topic.partitions) for name, topic in found.items()}
+
+
+def _committed(admin: Admin, group_id: str) -> dict[TopicPartition, int]:
+    found = admin.list_consumer_group_offsets({group_id: None})[group_id]
+    return {place: offset.offset for place, offset in found.items() if offset is not None}
