@@ -21,6 +21,7 @@ from ottla.pipelines.streams.run_state import IllegalStateError, RunState, check
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.supervised_query import SupervisedQuery
 from ottla.streams.engine.topology import Topology
+from ottla.streams.host.application import Application
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,6 +72,13 @@ class KafkaStreams:
     def state(self) -> RunState:
         """What it is doing."""
         return self._state
+
+    @property
+    def application(self) -> Application:
+        """The application as it is on the cluster: its tasks and topics; known when it is RUNNING."""
+        if self._query.application is None:
+            raise IllegalStateError(f"the cluster has not been looked at: the state is {self._state.value}")
+        return self._query.application
 
     def set_state_listener(self, listener: StateListener) -> None:
         """Is called with every new state; to be set before `start`."""
