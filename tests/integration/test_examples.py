@@ -1,6 +1,7 @@
 """Runs every program in examples/ against a broker, and reads what it says."""
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ottla.client import Producer
+from ottla.streams import Serdes, TopologyTestDriver
 from ottla.testing import EmbeddedBroker
 from tests.integration.postgres import find_program, postgres_server
 from tests.integration.web.registry_process import RegistryProcess
@@ -16,6 +18,7 @@ from tests.integration.web.registry_process import RegistryProcess
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITH_DATABASE = "exactly_once_postgres.py"
 WITH_REGISTRY = "employees.py"
+WITH_SPARK = "word_count.py"
 SAID = {
     "consume_transform_produce.py": ["THE QUICK BROWN FOX", "JUMPS OVER", "THE LAZY DOG"],
     "delivery_guarantees.py": [
@@ -56,7 +59,7 @@ def lines_of(program: str, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "program", sorted({path.name for path in EXAMPLES.glob("*.py")} - {WITH_DATABASE, WITH_REGISTRY})
+    "program", sorted({path.name for path in EXAMPLES.glob("*.py")} - {WITH_DATABASE, WITH_REGISTRY, WITH_SPARK})
 )
 def test_an_example(broker: EmbeddedBroker, program: str) -> None:
     said = lines_of(program, broker.bootstrap_servers)
@@ -107,3 +110,29 @@ def test_the_table_says_what_an_example_needs() -> None:
     for path in EXAMPLES.glob("*.py"):
         row = next(line for line in table.splitlines() if line.startswith(f"| [{path.name}]"))
         assert ("import psycopg" in path.read_text()) == ("(needs PostgreSQL)" in row)
+
+
+def test_the_topology_of_the_word_count() -> None:
+    spec = importlib.util.spec_from_file_location("word_count", EXAMPLES / WITH_SPARK)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    text = Serdes.string()
+    with TopologyTestDriver(example.word_count("lines", "counts")) as driver:
+        driver.create_input_topic("lines", text, text).pipe_input(None, "To be or not to be", 1)
+        found = driver.create_output_topic("counts", text, Serdes.long()).read_key_values_to_map()
+    assert found == {"to": 2, "be": 2, "or": 1, "not": 1}
+
+
+@pytest.mark.long
+def test_the_word_count_on_spark(broker: EmbeddedBroker) -> None:
+    pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install ottla[spark]")
+    if shutil.which("java") is None:
+        pytest.skip("needs Java to run Spark")
+    command = [sys.executable, EXAMPLES / WITH_SPARK, broker.bootstrap_servers]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-8:] == [
+        "be 2", "is 1", "not 1", "or 1", "question 1", "that 1", "the 1", "to 2"
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The driver of `exactly_once_query` as a process that tests kill, what it copies, and what has to come out of it."""
+"""A driver as a process that tests kill, such as `exactly_once_query`; what that copies, and what has to come out."""
 
 import os
 import random
@@ -19,6 +19,7 @@ from tests.integration.pipelines.committed import committed_values, wait_for_mar
 from tests.kafka.server import Server
 
 SOURCE, TARGET = "source", "target"
+_PROGRAM = "tests.integration.pipelines.exactly_once_query"
 _PATIENCE_S = 300
 _BATCH = re.compile(r"^batch \d+$", re.MULTILINE)
 _ROOT = Path(__file__).parents[3]
@@ -29,9 +30,8 @@ _WORKER = ("pyspark.worker",)
 class QueryDriver:
     """The program that runs the query, started as often as need be."""
 
-    def __init__(self, directory: Path, *arguments: str, master: str | None = None) -> None:
-        """With a master it is started by spark-submit."""
-        name = "tests.integration.pipelines.exactly_once_query"
+    def __init__(self, directory: Path, *arguments: str, master: str | None = None, name: str = _PROGRAM) -> None:
+        """With a master it is started by spark-submit; `name` is the module of the program."""
         started_by = [sys.executable, "-m", name]
         self._environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(_ROOT)}
         if master is not None:

@@ -23,8 +23,8 @@ Outputs = dict[str, list[Any]]
 class CombinedCases:
     """The cases with a number in front of all their names, but for those of topics that functions choose."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
-        self.cases: Final = {f"c{number}": case for number, case in enumerate(cases)}
+    def __init__(self, cases: Iterable[Case], name: str) -> None:
+        self.cases: Final = {f"{name}{number}": case for number, case in enumerate(cases)}
 
     def topology(self) -> Topology:
         interpreter = Interpreter()

@@ -29,7 +29,7 @@ def test_a_few_give_what_kafka_streams_gave(
     spark: "SparkSession", broker: Server, admin: Admin, tmp_path: Path
 ) -> None:
     assert len(FEW) >= 10
-    run_and_compare(CombinedCases(FEW), (spark, broker, admin), tmp_path)
+    run_and_compare(CombinedCases(FEW, "few"), (spark, broker, admin), tmp_path)
 
 
 @pytest.mark.long
@@ -37,7 +37,7 @@ def test_a_few_give_what_kafka_streams_gave(
 def test_all_give_what_kafka_streams_gave(
     part: int, spark: "SparkSession", broker: Server, admin: Admin, tmp_path: Path
 ) -> None:
-    run_and_compare(CombinedCases(RUNNABLE[part::4]), (spark, broker, admin), tmp_path)
+    run_and_compare(CombinedCases(RUNNABLE[part::4], f"part{part}-"), (spark, broker, admin), tmp_path)
 
 
 def run_and_compare(combined: CombinedCases, at: "tuple[SparkSession, Server, Admin]", tmp_path: Path) -> None:
