@@ -24,7 +24,7 @@ def word_count(lines: str, counts: str) -> Topology:
 
 def main(broker: str) -> None:
     """Counts the words of `LINES`, and says what came out."""
-    from ottla.pipelines.streams import KafkaStreams
+    from ottla.pipelines.streams.kafka_streams import KafkaStreams
 
     # Topics and an application of its own for every run, which so begins with nothing.
     number = time.time_ns()

@@ -13,6 +13,7 @@ from ottla.base.errors import OttlaError
 from ottla.pipelines.failure import reason
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_SECONDS: Final = 0.1
@@ -65,6 +66,15 @@ class SupervisedQuery:
         """Ends it."""
         if self._query is not None:
             self._query.stop()
+
+    def is_busy(self) -> bool:
+        """Whether a micro-batch is under way."""
+        query = self._query
+        return query is not None and query.isActive and bool(query.status["isTriggerActive"])
+
+    def progress(self) -> "StreamingQueryProgress | None":
+        """What Spark tells of the last micro-batch."""
+        return None if self._query is None else self._query.lastProgress
 
     def _is_up(self) -> bool:
         query = self.query

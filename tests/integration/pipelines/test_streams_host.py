@@ -1,4 +1,4 @@
-"""`KafkaStreams` in its life: started again on another disk, at least once, by the clock, as a pipeline, and failing."""
+"""`KafkaStreams` in its life: on another disk, at least once, by the clock, as a pipeline, and failing."""
 
 import sys
 import time
@@ -38,7 +38,8 @@ pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install ottla[spar
 
 from pyspark import cloudpickle
 
-from ottla.pipelines.streams import KafkaStreams, RunState
+from ottla.pipelines.streams.kafka_streams import KafkaStreams
+from ottla.pipelines.streams.run_state import RunState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -198,7 +199,7 @@ def test_a_function_that_fails_ends_it_with_the_reason(
     with running(builder.build(), (spark, broker), tmp_path, application_id="failing") as streams:
         assert not streams.wait_for(RunState.NOT_RUNNING, PATIENCE_S)
         assert streams.state is RunState.ERROR
-        with pytest.raises(Exception, match="KSTREAM-MAPVALUES-0000000001 failed on the record of .* at offset 0"):
+        with pytest.raises(Exception, match=r"KSTREAM-MAPVALUES-0000000001 failed on the record of .* at offset 0"):
             streams.wait()
 
 

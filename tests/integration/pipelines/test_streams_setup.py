@@ -86,7 +86,7 @@ def test_more_partitions_of_an_input_are_refused(
     source = topic()
     setup(counting(source), broker, "grown", tmp_path / "here").prepare()
     admin.create_partitions({source: 2})
-    with pytest.raises(IncompatibleTopologyError, match="sub-topology 0 had 1 partitions and has 2"):
+    with pytest.raises(IncompatibleTopologyError, match="sub-topology 1 had 1 partitions and has 2"):
         setup(counting(source), broker, "grown", tmp_path / "here").prepare()
     # A machine that knows nothing of the old state sees it by the topics.
     with pytest.raises(IncompatibleTopologyError, match="has 1 partitions, and the topology needs 2"):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _TURN_S: Final = 0.2
 _STANDBY_S: Final = 1.0
+_GRACE_S: Final = 30.0
+_STOP_PAUSE_S: Final = 0.02
 
 StateListener = Callable[[RunState, RunState], None]
 """`(new state, old state)`."""
@@ -135,7 +137,7 @@ class KafkaStreams:
 
     def metrics(self) -> dict[str, Any]:
         """What Spark tells of the last micro-batch: rows, durations, offsets; empty before the first."""
-        progress = None if self._supervised is None else self._supervised.query.lastProgress
+        progress = None if self._supervised is None else self._supervised.progress()
         return {} if progress is None else dict(progress)
 
     def _run(self) -> None:
@@ -152,17 +154,17 @@ class KafkaStreams:
             return
         spark = self._session()
         self._supervised = SupervisedQuery(lambda: self._query.start(spark))
-        self._supervised.start(meanwhile=self._raise_if_closing)
-        self._move_unless_closing(RunState.RUNNING)
         purge = RepartitionPurge(self._settings)
         try:
+            self._supervised.start(meanwhile=self._raise_if_closing)
+            self._move_unless_closing(RunState.RUNNING)
             while not self._closing.wait(_TURN_S):
                 self._supervised.check()
                 if self._query.application is not None:
                     purge.turn(self._query.application)
         finally:
             purge.close()
-            self._stop()
+            self._stop(self._supervised)
 
     def _wait_for_turn(self) -> bool:
         """Waits as a standby while another instance on this machine has the application; False: it was closed."""
@@ -185,13 +187,12 @@ class KafkaStreams:
             self._spark = session(self._settings.application_id)
         return self._spark
 
-    def _stop(self) -> None:
-        assert self._supervised is not None
-        query = self._supervised.query
-        deadline = time.monotonic() + 30
-        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
-            time.sleep(0.02)
-        self._supervised.stop()
+    def _stop(self, supervised: SupervisedQuery) -> None:
+        """Between two micro-batches if it can: what is under way would be repeated by the next start."""
+        deadline = time.monotonic() + _GRACE_S
+        while supervised.is_busy() and time.monotonic() < deadline:
+            time.sleep(_STOP_PAUSE_S)
+        supervised.stop()
 
     def _raise_if_closing(self) -> None:
         if self._closing.is_set():

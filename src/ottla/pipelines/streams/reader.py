@@ -21,6 +21,7 @@ from ottla.pipelines.source.stream_reader import OttlaStreamReader
 from ottla.pipelines.streams.data_source import APPLICATION, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.output_column import READ
 from ottla.pipelines.streams.position_row import TICK
+from ottla.streams.errors import StreamsError
 
 _Document = dict[str, dict[str, int]]
 
@@ -66,6 +67,7 @@ class StreamsReader(OttlaStreamReader):
             found for found in super().partitions(_topics(start), _topics(end)) if isinstance(found, RangePartition)
         ]
         started, ended = offsets_of(start), offsets_of(end)
+        self._check_partitions(ended)
         begins = {found.range.partition: found.range.start for found in ranges}
         return [self._task(number, ranges, (started | begins, ended)) for number in range(self._partition_numbers)]
 
@@ -83,6 +85,12 @@ class StreamsReader(OttlaStreamReader):
     def commit(self, end: _Document) -> None:
         """Spark calls, long after a batch has finished."""
         super().commit(_topics(end))
+
+    def _check_partitions(self, ended: PartitionOffsets) -> None:
+        """A partition that no task has would be left out without a word."""
+        for place in sorted(ended):
+            if place.partition >= self._partition_numbers:
+                raise StreamsError(f"{place} is new: the application has to start again to see it")
 
     def _task(
         self, number: int, ranges: list[RangePartition], offsets: tuple[PartitionOffsets, PartitionOffsets]

@@ -16,6 +16,7 @@ from ottla.base.frozen import frozen
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
 
+_KEPT_MAX: Final = 8
 _unpacked: Final[dict[tuple[int, bytes], "Shipment"]] = {}
 
 
@@ -53,7 +54,8 @@ def unpacked(text: str) -> Shipment:
     key = (os.getpid(), blake2b(text.encode(), digest_size=16).digest())
     found = _unpacked.get(key)
     if found is None:
-        _unpacked.clear()
+        if len(_unpacked) >= _KEPT_MAX:
+            _unpacked.clear()
         loads: Callable[[bytes], Shipment] = pickle.loads
         found = _unpacked[key] = loads(base64.b64decode(text))
     return found

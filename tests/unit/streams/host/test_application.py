@@ -81,7 +81,7 @@ def test_a_missing_topic_is_named() -> None:
 def test_old_state_fits_the_same_topology_only() -> None:
     layout = planned(word_count(), lines=3).layout()
     check_layout(layout, planned(word_count(), lines=3).layout())
-    with pytest.raises(IncompatibleTopologyError, match="sub-topology 0 had 3 partitions and has 4"):
+    with pytest.raises(IncompatibleTopologyError, match="sub-topology 1 had 3 partitions and has 4"):
         check_layout(layout, planned(word_count(), lines=4).layout())
     with pytest.raises(IncompatibleTopologyError, match=r"has lost the store counts; .* has the new store totals"):
         check_layout(layout, planned(word_count("totals"), lines=3).layout())
