@@ -108,6 +108,10 @@ def check_counts(server: Server, wanted: Counter[str], driver: QueryDriver) -> N
                 assert record.key is not None
                 assert record.value is not None
                 found.setdefault(record.key.decode(), []).append(int.from_bytes(record.value, "big"))
-    wrong = {value: counts for value, counts in found.items() if counts != list(range(1, wanted[value] + 1))}
-    assert not wrong, driver.output()
+    wrong = {
+        value: f"{wanted[value]} wanted: {counts}"
+        for value, counts in found.items()
+        if counts != list(range(1, wanted[value] + 1))
+    }
+    assert not wrong, f"{wrong}\n{driver.output()}"
     assert found.keys() == wanted.keys()

@@ -92,10 +92,10 @@ class StateOpening:
         if self._shipment.is_exactly_once:
             self._settle()
         with Admin(settings) as admin:
-            position, times = self._committed(admin)
+            position, times, ranges = self._standing(admin)
             batch = self._state.restore()
             try:
-                count = self._fill(admin, batch)
+                count = self._fill(batch, ranges)
             except BaseException:
                 batch.abort()
                 raise
@@ -117,7 +117,7 @@ class StateOpening:
         ExactlyOnceTask(options, sink_task(self._context, options)).settle()
 
     def _committed(self, admin: Admin) -> tuple[dict[str, int] | None, Times]:
-        """Where the group stands, and the numbers that were committed with that."""
+        """Where the group stands, once no transaction moves it, and the numbers that were committed with that."""
         group_id, number = self._application.application_id, self._task.number
         places = [TopicPartition(topic, number) for topic in self._task.start]
         found = admin.list_consumer_group_offsets({group_id: places}, require_stable=True)[group_id]
@@ -125,16 +125,34 @@ class StateOpening:
         texts = [offset.metadata for offset in found.values() if offset is not None and offset.metadata]
         return offsets or None, times_from_text(texts[0] if texts else "")
 
-    def _fill(self, admin: Admin, batch: StateBatch) -> int:
+    def _standing(self, admin: Admin) -> "tuple[dict[str, int] | None, Times, list[OffsetRange]]":
+        """The group's position, and what the changelogs hold at this position: asked until they belong together.
+
+        A task that is believed dead may commit in between, and every commit moves the position.
+        """
+        number = self._task.number
+        topics = [
+            self._application.changelogs[spec.name].name
+            for _, spec in self._application.stores_of(number)
+            if spec.logging
+        ]
+        while True:
+            before = self._committed(admin)
+            ranges = [self._changelog_range(admin, TopicPartition(topic, number)) for topic in topics]
+            position, times = self._committed(admin)
+            if position == before[0]:
+                return position, times, ranges
+
+    def _fill(self, batch: StateBatch, ranges: list[OffsetRange]) -> int:
         count = 0
-        for topic, restore in restored(self._application, self._task.number, batch).items():
-            place = TopicPartition(topic, self._task.number)
-            wanted = self._changelog_range(admin, place)
+        takers = restored(self._application, self._task.number, batch)
+        for wanted in ranges:
+            restore = takers[wanted.partition.topic]
             for change in self._changes(wanted):
                 restore(change)
                 count += 1
                 if count % _REPORT_RECORDS == 0:
-                    _log.warning("%s restored %d records, now from %s", self._prefix, count, place)
+                    _log.warning("%s restored %d records, now from %s", self._prefix, count, wanted.partition)
         return count
 
     def _changelog_range(self, admin: Admin, place: TopicPartition) -> OffsetRange:
