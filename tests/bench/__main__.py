@@ -26,6 +26,7 @@ SUITES = (
     "spark_source",
     "spark_latency",
     "spark_profile",
+    "streams",
 )
 
 

@@ -4,25 +4,16 @@ The engine runs inside of the read: a task of Spark fetches, computes and hands 
 and no second process in between. `KafkaStreams` is the only user.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 from pyspark.sql.types import StructType
 
 from ottla.pipelines.short_error import short_errors
+from ottla.pipelines.streams.option import FORMAT, without_ours
 
 if TYPE_CHECKING:
     from ottla.pipelines.streams.reader import StreamsReader
-
-FORMAT: Final = "ottla_streams"
-APPLICATION: Final = "streams.application"
-"""The option with the packed `Shipment`."""
-PARTITIONS: Final = "streams.partitions"
-"""How many partition numbers there are, so that planning need not unpack the application."""
-TICK_MS: Final = "streams.tick.ms"
-"""How often the clock is looked at; 0: never."""
-_OURS: Final = frozenset({APPLICATION, PARTITIONS, TICK_MS})
 
 
 class StreamsDataSource(DataSource):
@@ -54,8 +45,3 @@ class StreamsDataSource(DataSource):
         from ottla.pipelines.streams.writer import StreamsWriter
 
         return StreamsWriter(without_ours(self.options), schema, overwrite)
-
-
-def without_ours(options: Mapping[str, str]) -> dict[str, str]:
-    """The options that the plain source and sink know."""
-    return {name: value for name, value in options.items() if name not in _OURS}

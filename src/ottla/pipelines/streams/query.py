@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.pipelines.streams.clock import tick_ms_of
-from ottla.pipelines.streams.data_source import APPLICATION, FORMAT, PARTITIONS, TICK_MS
+from ottla.pipelines.streams.option import APPLICATION, FORMAT, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.streams.shipment import Shipment
 from ottla.pipelines.streams.topic_setup import TopicSetup

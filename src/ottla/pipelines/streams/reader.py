@@ -18,22 +18,13 @@ from ottla.pipelines.short_error import short_errors, short_errors_of_rows
 from ottla.pipelines.source.column import topic_schema
 from ottla.pipelines.source.range_read import RangePartition
 from ottla.pipelines.source.stream_reader import OttlaStreamReader
-from ottla.pipelines.streams.data_source import APPLICATION, PARTITIONS, TICK_MS
+from ottla.pipelines.streams.option import APPLICATION, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.output_column import READ
 from ottla.pipelines.streams.position_row import TICK
+from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.streams.errors import StreamsError
 
 _Document = dict[str, dict[str, int]]
-
-
-class TaskPartition(InputPartition):
-    """What the tasks of one partition number read."""
-
-    def __init__(self, number: int, ranges: list[RangePartition], ends: tuple[dict[str, int], dict[str, int]]) -> None:
-        super().__init__(number)
-        self.number: Final = number
-        self.ranges: Final = ranges
-        self.start, self.end = ends
 
 
 class StreamsReader(OttlaStreamReader):

@@ -24,8 +24,8 @@ from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.source.range_read import RangePartition, read_range
 from ottla.pipelines.streams.output_column import READ, records_of
 from ottla.pipelines.streams.position_row import times_from_text
-from ottla.pipelines.streams.reader import TaskPartition
 from ottla.pipelines.streams.shipment import Shipment
+from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.protocol.errors import UnknownTopicOrPartitionError
 from ottla.streams.engine.store.spec import LoggedChange
 from ottla.streams.errors import StreamsError

@@ -16,9 +16,9 @@ from ottla.pipelines.source.worker_client import worker_client
 from ottla.pipelines.streams.global_table import GlobalTables
 from ottla.pipelines.streams.output_column import READ, records_of, rows_of
 from ottla.pipelines.streams.position_row import POSITION, TICK, GroupPosition
-from ottla.pipelines.streams.reader import TaskPartition
 from ottla.pipelines.streams.shipment import Shipment
 from ottla.pipelines.streams.state_opening import StateOpening
+from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
 from ottla.streams.host.batch_run import BatchRun, BatchTerms
 from ottla.streams.state.local_state import Position, StateBatch, Times
