@@ -39,6 +39,9 @@ class SinkContext(Protocol):
 class SourceTask:
     """Reads a part of the source."""
 
+    java_name: ClassVar[str] = ""
+    """What Kafka calls the class, where it has it."""
+
     def start(self, context: SourceContext, settings: Settings) -> None:
         """Called once, before anything else."""
 
@@ -55,6 +58,9 @@ class SourceTask:
 
 class SinkTask:
     """Writes records to where they belong."""
+
+    java_name: ClassVar[str] = ""
+    """What Kafka calls the class, where it has it."""
 
     def start(self, context: SinkContext, settings: Settings) -> None:
         """Called once, before anything else."""
@@ -96,6 +102,10 @@ class Connector:
     def task_configs(self, tasks_max: int) -> Sequence[Settings]:
         """The settings of each task, at most so many."""
         return [self.settings]
+
+    def has_changed(self) -> bool:
+        """Whether `task_configs` would say something else now. Asked every few seconds; must not wait long."""
+        return False
 
     def stop(self) -> None:
         """Called once, at the end."""

@@ -33,6 +33,8 @@ class FileStreamSinkConnector(SinkConnector):
 class FileStreamSinkTask(SinkTask):
     """Appends whole batches of lines."""
 
+    java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
+
     def __init__(self) -> None:
         self._name = ""
         self._stream: BinaryIO | None = None

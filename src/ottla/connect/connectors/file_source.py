@@ -63,6 +63,8 @@ class FileStreamSourceConnector(SourceConnector):
 class FileStreamSourceTask(SourceTask):
     """Reads on from where it was."""
 
+    java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSourceTask"
+
     def __init__(self) -> None:
         self._name = ""
         self._topic = ""

@@ -1,0 +1,52 @@
+"""How a connector shares its work among tasks: the settings of each task. Asked where there is neither Spark nor Kafka.
+
+The answer is what Kafka's config topic has in its `task-X-N` records. A connector that wants another answer later says so
+by `has_changed`.
+"""
+
+from collections.abc import Mapping
+
+from ottla.connect.connector import Connector, SinkConnector, SourceConnector
+from ottla.connect.error import ConnectError, InvalidConfigError
+
+TASK_CLASS = "task.class"
+
+
+def task_configs(connector: Connector, config: Mapping[str, str]) -> list[dict[str, str]]:
+    """The settings of each task of a connector that was started with `config`.
+
+    >>> from ottla.connect.plugin import Plugins
+    >>> connector, config = Plugins().connector("FileStreamSource"), {"file": "a.txt", "topic": "lines", "tasks.max": "4"}
+    >>> connector.start(config)
+    >>> [each["task.class"] for each in task_configs(connector, config)]
+    ['org.apache.kafka.connect.file.FileStreamSourceTask']
+    """
+    most = _tasks_max(config)
+    found = [dict(each) for each in connector.task_configs(most)]
+    is_enforced = config.get("tasks.max.enforce", "true").strip().lower() != "false"
+    if len(found) > most and is_enforced:
+        raise ConnectError(
+            f"The connector {config.get('name', '')} has generated {len(found)} tasks, which is greater than {most}, "
+            "the maximum number of tasks it is configured to create."
+        )
+    name = _task_class_name(connector)
+    return [{**each, TASK_CLASS: name} for each in found]
+
+
+def _tasks_max(config: Mapping[str, str]) -> int:
+    given = config.get("tasks.max", "1").strip()
+    try:
+        most = int(given)
+    except ValueError:
+        raise InvalidConfigError.of("tasks.max", given, "Not a number of type INT") from None
+    if most < 1:
+        raise InvalidConfigError.of("tasks.max", most, "Value must be at least 1")
+    return most
+
+
+def _task_class_name(connector: Connector) -> str:
+    """Kafka's name of the class where it has one, else `module.Class`."""
+    if not isinstance(connector, (SourceConnector, SinkConnector)):
+        raise ConnectError(f"{type(connector).__name__} is neither a source nor a sink")
+    found = connector.task_class()
+    return found.java_name or f"{found.__module__}.{found.__qualname__}"
