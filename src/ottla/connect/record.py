@@ -90,7 +90,7 @@ class SourceRecord(ConnectRecord):
 class SinkRecord(ConnectRecord):
     """A record of a topic, and where it stood before transforms moved it."""
 
-    __slots__ = ("offset", "original_offset", "original_partition", "original_topic", "timestamp_type")
+    __slots__ = ("offset", "original_offset", "original_partition", "original_topic", "read", "timestamp_type")
     _NAMES = (*ConnectRecord._NAMES, *__slots__)
 
     def __init__(
@@ -106,6 +106,7 @@ class SinkRecord(ConnectRecord):
         timestamp: int | None = None,
         timestamp_type: str = "CreateTime",
         headers: tuple[Header, ...] = (),
+        read: object = None,
     ) -> None:
         self.topic = self.original_topic = topic
         self.partition = self.original_partition = partition
@@ -117,6 +118,8 @@ class SinkRecord(ConnectRecord):
         self.timestamp = timestamp
         self.timestamp_type = timestamp_type
         self.headers = headers
+        self.read = read
+        """The record as it was read, for a dead letter; transforms leave it alone."""
 
 
 def record_text(record: ConnectRecord) -> str:

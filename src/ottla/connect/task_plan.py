@@ -1,7 +1,7 @@
-"""How a connector shares its work among tasks: the settings of each task. Asked where there is neither Spark nor Kafka.
+"""How a connector shares its work among tasks: the settings of each task. Knows neither Spark nor Kafka.
 
-The answer is what Kafka's config topic has in its `task-X-N` records. A connector that wants another answer later says so
-by `has_changed`.
+The answer is what Kafka's config topic has in its `task-X-N` records. A connector that wants another answer later says
+so by `has_changed`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,8 @@ def task_configs(connector: Connector, config: Mapping[str, str]) -> list[dict[s
     """The settings of each task of a connector that was started with `config`.
 
     >>> from ottla.connect.plugin import Plugins
-    >>> connector, config = Plugins().connector("FileStreamSource"), {"file": "a.txt", "topic": "lines", "tasks.max": "4"}
+    >>> connector = Plugins().connector("FileStreamSource")
+    >>> config = {"file": "a.txt", "topic": "lines", "tasks.max": "4"}
     >>> connector.start(config)
     >>> [each["task.class"] for each in task_configs(connector, config)]
     ['org.apache.kafka.connect.file.FileStreamSourceTask']

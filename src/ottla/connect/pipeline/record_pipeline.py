@@ -92,10 +92,12 @@ class RecordPipeline:
         found = transformed if isinstance(transformed, Failure) else self._write(transformed)
         if not isinstance(found, Failure):
             return found
-        self._log(found, f", where source record is = {record.source_partition} {record.source_offset}")
-        if not self._option.dead_letter_topic:
-            return Dropped(found)
-        return dead_letter(self._salvaged(record), found, self._task, self._option)
+        return self._give_up_source(record, found)
+
+    def undeliverable(self, record: SourceRecord, error: BaseException) -> DeadLetter | Dropped:
+        """What becomes of a record that no broker will ever take, such as one that is too large."""
+        failure = self._tolerance.failed(Failure(Stage.KAFKA_PRODUCE, type(self).__qualname__, error))
+        return self._give_up_source(record, failure)
 
     def report(self, record: ConsumerRecord, error: BaseException, class_name: str) -> DeadLetter | Dropped:
         """What becomes of a record that a sink task gave up."""
@@ -166,6 +168,12 @@ class RecordPipeline:
             return Dropped(failure)
         return consumed_dead_letter(record, failure, self._task, self._option)
 
+    def _give_up_source(self, record: SourceRecord, failure: Failure) -> DeadLetter | Dropped:
+        self._log(failure, f", where source record is = {record.source_partition} {record.source_offset}")
+        if not self._option.dead_letter_topic:
+            return Dropped(failure)
+        return dead_letter(self._salvaged(record), failure, self._task, self._option)
+
     def _salvaged(self, record: SourceRecord) -> ProducerRecord:
         key, value = (
             _salvage(*each) for each in ((record.key_schema, record.key), (record.value_schema, record.value))
@@ -207,6 +215,7 @@ def _sink_record(
         timestamp=record.timestamp,
         timestamp_type=record.timestamp_type,
         headers=headers,
+        read=record,
     )
 
 

@@ -4,10 +4,10 @@ A kind is a module of ours, an entry point of the group `ottla.pipelines`, or `m
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS: Final = "ottla.pipelines"
 _BUILT_IN: Final = {
+    "connect": "ottla.pipelines.connect.kind:ConnectorKind",
     "copy": "ottla.pipelines.copy.kind:CopyKind",
     "streams": "ottla.pipelines.streams.kind:StreamsKind",
 }
@@ -45,6 +46,20 @@ class Place:
         return {f"kafka.{name}": value for name, value in {**self.cluster, **(settings or {})}.items()}
 
 
+@runtime_checkable
+class TellsParts(Protocol):
+    """A query that knows more of itself than Spark does; `Kind.start` may return one."""
+
+    def parts(self) -> Sequence[Mapping[str, Any]]:
+        """What the status says of the pipeline's parts."""
+
+    def progress(self) -> Mapping[str, Any]:
+        """What the status says of its progress since the last call."""
+
+    def hasten(self) -> None:
+        """Brings the micro-batch that is under way to its end: the query is to stop."""
+
+
 class Kind(Protocol):
     """A kind of pipeline; made once for each start of a query."""
 
@@ -52,7 +67,7 @@ class Kind(Protocol):
         """Raises `InvalidDefinitionError`."""
 
     def start(self, spark: "SparkSession", place: Place) -> "StreamingQuery":
-        """Starts the query; it writes its checkpoint to `place.checkpoint`."""
+        """Starts the query; it writes its checkpoint to `place.checkpoint`. What is returned may be a `TellsParts`."""
 
 
 def kind_of(name: str) -> Kind:
@@ -60,7 +75,7 @@ def kind_of(name: str) -> Kind:
 
     >>> kind_of("nonsense")
     Traceback (most recent call last):
-    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are copy, streams
+    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are connect, copy, streams
     """
     known = dict(_BUILT_IN)
     known |= {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}

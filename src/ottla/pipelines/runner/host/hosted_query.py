@@ -13,7 +13,7 @@ from ottla.base.errors import OttlaError
 from ottla.pipelines.failure import reason
 from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, CheckpointLock
 from ottla.pipelines.runner.host.progress import progress_of
-from ottla.pipelines.runner.kind import InvalidDefinitionError, Place, kind_of
+from ottla.pipelines.runner.kind import InvalidDefinitionError, Place, TellsParts, kind_of
 from ottla.pipelines.runner.spec import PipelineSpec
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class HostedQuery:
         self._stop_before_s: float | None = None
         self._stopping: threading.Thread | None = None
         self._told_batch = -1
+        self._told_parts: list[Mapping[str, Any]] = []
         self._looked_s = 0.0
 
     @property
@@ -64,6 +65,9 @@ class HostedQuery:
         """Asks for its end."""
         if self._stop_before_s is None:
             self._stop_before_s = time.monotonic() + _GRACE_SECONDS
+            told_of = _telling(self._query)
+            if told_of is not None:
+                told_of.hasten()
 
     def reports(self) -> Iterator[Report]:
         """What has become of it since the last look."""
@@ -80,10 +84,20 @@ class HostedQuery:
             self._go_on_stopping(query)
         elif self._is_up and time.monotonic() - self._looked_s >= _PROGRESS_SECONDS:
             self._looked_s = time.monotonic()
-            last = query.lastProgress
-            if last is not None and last["batchId"] != self._told_batch:
-                self._told_batch = last["batchId"]
-                yield self._report("progressed", progress=progress_of(last))
+            yield from self._progressed(query)
+
+    def _progressed(self, query: "StreamingQuery") -> Iterator[Report]:
+        told_of = _telling(query)
+        if told_of is not None:
+            parts = list(told_of.parts())
+            if parts != self._told_parts:
+                self._told_parts = parts
+                yield self._report("progressed", progress=dict(told_of.progress()), parts=parts)
+            return
+        last = query.lastProgress
+        if last is not None and last["batchId"] != self._told_batch:
+            self._told_batch = last["batchId"]
+            yield self._report("progressed", progress=progress_of(last))
 
     def failed(self, error: Exception) -> Report:
         """The report about a start that failed; the checkpoint is let go."""
@@ -120,6 +134,10 @@ class HostedQuery:
 
     def _report(self, say: str, **more: object) -> Report:
         return {"say": say, "name": self.name, "run": self.run, **more}
+
+
+def _telling(query: object) -> TellsParts | None:
+    return query if isinstance(query, TellsParts) else None
 
 
 def _stop(query: "StreamingQuery") -> None:

@@ -1,0 +1,142 @@
+"""What the driver knows of a connector's tasks, and how it tells them to end: their attendants are connected to it.
+
+One board belongs to one query. It listens on the driver's address, as Spark's driver does; attendants show the token
+that is among the query's options. Settings of tasks are sent over this connection: Spark's plans and logs have none
+of them.
+"""
+
+import hmac
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from ottla.pipelines.connect.definition import TaskJob
+from ottla.pipelines.connect.part import Part
+from ottla.pipelines.runner.message import decode, encode
+
+_SHIFT_SECONDS: Final = 10.0
+"""How long a task keeps its slot while others wait for one."""
+
+
+class Board:
+    """The driver's side of all tasks of one connector."""
+
+    def __init__(self, jobs: Sequence[TaskJob], host: str) -> None:
+        self._jobs: Final = jobs
+        self._token: Final = secrets.token_hex(16)
+        self._parts: Final = [Part(job.number) for job in jobs]
+        self._lock: Final = threading.Lock()
+        self._connections: Final[dict[int, tuple[socket.socket, float]]] = {}
+        self._running: Final[set[socket.socket]] = set()
+        self._is_ending = False
+        self._listener: Final = socket.create_server((host, 0))
+        threading.Thread(target=self._accept, name="connect-board", daemon=True).start()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What attendants need to find it, as options of the data source."""
+        host, port = self._listener.getsockname()[:2]
+        return {"board": f"{host}:{port}", "token": self._token, "tasks": str(len(self._jobs))}
+
+    def parts(self) -> list[Part]:
+        """All tasks as they are now."""
+        with self._lock:
+            return list(self._parts)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all tasks were told to end, and have."""
+        with self._lock:
+            return self._is_ending and not self._running
+
+    def end(self) -> None:
+        """Ends all tasks in order, and those that come later."""
+        with self._lock:
+            self._is_ending = True
+        for connection, _ in self._connected():
+            _send(connection, {"do": "end"})
+
+    def end_shifts(self) -> None:
+        """Takes the slot from tasks that have had it for a while: others wait, and these come again behind them."""
+        for connection, since_s in self._connected():
+            if time.monotonic() - since_s >= _SHIFT_SECONDS:
+                _send(connection, {"do": "end"})
+
+    def close(self) -> None:
+        """Ends all connections: attendants end their tasks."""
+        self._is_ending = True
+        self._listener.close()
+        for connection, _ in self._connected():
+            _shut(connection)
+
+    def _connected(self) -> list[tuple[socket.socket, float]]:
+        with self._lock:
+            return list(self._connections.values())
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), name="connect-task", daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection, connection.makefile("rb") as lines:
+                messages = (decode(line) for line in lines)
+                self._attend(connection, messages)
+        except (OSError, ValueError):
+            # The attendant was killed; Spark notices, too.
+            return
+
+    def _attend(self, connection: socket.socket, messages: Iterator[dict[str, Any]]) -> None:
+        hello = next(messages, {})
+        number = hello.get("task")
+        if not hmac.compare_digest(self._token, str(hello.get("token"))):
+            return
+        if not isinstance(number, int) or number not in range(len(self._jobs)):
+            return
+        with self._lock:
+            earlier = self._connections.get(number)
+            self._connections[number] = (connection, time.monotonic())
+            is_wanted = not self._is_ending
+            if is_wanted:
+                self._running.add(connection)
+        if earlier is not None:
+            # Spark repeats the task, so what is left of the one before is to end.
+            _shut(earlier[0])
+        try:
+            job = {"do": "run", "job": self._jobs[number].to_json()}
+            _send(connection, job if is_wanted else {"do": "end"})
+            for message in messages:
+                self._hear(connection, number, message)
+        finally:
+            with self._lock:
+                self._running.discard(connection)
+                found = self._connections.get(number)
+                if found is not None and found[0] is connection:
+                    del self._connections[number]
+
+    def _hear(self, connection: socket.socket, number: int, message: dict[str, Any]) -> None:
+        with self._lock:
+            found = self._connections.get(number)
+            if found is not None and found[0] is connection:
+                self._parts[number] = self._parts[number].told(message)
+
+
+def _send(connection: socket.socket, message: dict[str, Any]) -> None:
+    try:
+        connection.sendall(encode(message))
+    except OSError:
+        _shut(connection)
+
+
+def _shut(connection: socket.socket) -> None:
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

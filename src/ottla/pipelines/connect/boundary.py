@@ -1,0 +1,48 @@
+"""Where a source's transactions end, or its offsets are stored. Pure.
+
+`exactly.once.source.support=enabled` of the worker makes transactions; the connector's `transaction.boundary` says
+what one holds. Without, offsets are stored as often as `offset.flush.interval.ms` says.
+"""
+
+from collections.abc import Mapping
+
+from ottla.base.frozen import frozen
+from ottla.connect.connector import SourceConnector
+from ottla.connect.error import ConnectError
+from ottla.pipelines.connect.interval import flush_interval_s
+
+
+@frozen
+class Boundary:
+    """When to store."""
+
+    is_exactly_once: bool
+    interval_s: float
+    """0 is after each poll."""
+
+    def is_due(self, has_polled: bool, since_s: float) -> bool:
+        """Whether it is time, `since_s` after the last one.
+
+        >>> Boundary(True, 0.0).is_due(True, 0.1), Boundary(False, 5.0).is_due(False, 6.0)
+        (True, True)
+        """
+        return has_polled if self.interval_s == 0 else since_s >= self.interval_s
+
+
+def boundary_of(config: Mapping[str, str], worker: Mapping[str, str], connector: SourceConnector) -> Boundary:
+    """From the configurations; `ConnectError` for what is asked for and can't be."""
+    is_enabled = worker.get("exactly.once.source.support", "disabled").strip().lower() == "enabled"
+    is_required = config.get("exactly.once.support", "requested").strip().lower() == "required"
+    if is_required and not is_enabled:
+        raise ConnectError("This worker does not have exactly-once source support enabled.")
+    if is_required and not connector.exactly_once:
+        raise ConnectError("The connector does not support exactly-once semantics")
+    if not is_enabled:
+        return Boundary(False, flush_interval_s(worker))
+    wanted = config.get("transaction.boundary", "poll").strip().lower()
+    if wanted == "connector":
+        raise ConnectError("The connector does not define its own transaction boundaries: use poll or interval")
+    if wanted == "poll":
+        return Boundary(True, 0.0)
+    given = config.get("transaction.boundary.interval.ms", "").strip()
+    return Boundary(True, int(given) / 1000 if given else flush_interval_s(worker))

@@ -1,0 +1,56 @@
+"""What is told of a task: an entry of `parts` in a pipeline's status. Pure."""
+
+import enum
+from dataclasses import replace
+from typing import Any
+
+from ottla.base.frozen import frozen
+
+
+class TaskState(enum.StrEnum):
+    """Kafka's states of a task, as far as a running connector has them."""
+
+    UNASSIGNED = "UNASSIGNED"
+    RUNNING = "RUNNING"
+    RESTARTING = "RESTARTING"
+    FAILED = "FAILED"
+
+
+@frozen
+class Part:
+    """One task."""
+
+    number: int
+    state: TaskState = TaskState.UNASSIGNED
+    trace: str | None = None
+    failures: int = 0
+    host: str = ""
+    records: int = 0
+    """Written or put since the pipeline was started."""
+
+    def told(self, message: dict[str, Any]) -> "Part":
+        """After a message of the task's attendant.
+
+        >>> Part(0).told({"say": "state", "state": "RUNNING", "host": "h"}).told({"say": "moved", "records": 5}).records
+        5
+        """
+        if message["say"] == "moved":
+            return replace(self, records=self.records + message["records"])
+        return replace(
+            self,
+            state=TaskState(message["state"]),
+            trace=message.get("trace"),
+            failures=message.get("failures", 0),
+            host=message.get("host", self.host),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As the status has it."""
+        return {
+            "id": self.number,
+            "state": self.state.value,
+            "trace": self.trace,
+            "failures": self.failures,
+            "host": self.host,
+            "records": self.records,
+        }

@@ -1,0 +1,214 @@
+"""A sink task at work: reads as a member of the group `connect-NAME`, converts, puts, flushes, and commits.
+
+Offsets are committed after `flush` has returned and dead letters are durable, so nothing is lost by any crash, and what
+came behind the last commit is put again. The group fences: a task that was taken for dead can't commit any more.
+"""
+
+import logging
+import time
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from ottla.base.errors import OttlaError
+from ottla.client.consumer.consumer import Consumer
+from ottla.client.consumer.fetch.record import Record
+from ottla.client.consumer.rebalance_listener import RebalanceListener
+from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.connect.connector import SinkConnector
+from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter
+from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
+from ottla.connect.plugin import Plugins
+from ottla.connect.record import SinkRecord
+from ottla.connect.transform.java_regex import compiled
+from ottla.pipelines.connect.client_setting import consumer_settings
+from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
+from ottla.pipelines.connect.definition import TaskJob
+from ottla.pipelines.connect.interval import flush_interval_s
+from ottla.pipelines.connect.pause import Stop
+from ottla.pipelines.connect.report import Report
+from ottla.protocol.records.timestamp import TimestampType
+
+_log: Final = logging.getLogger(__name__)
+_POLL_S: Final = 0.25
+_RETRY_MS: Final = 300
+_RETRY_MS_MAX: Final = 10_000
+_TYPES: Final = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
+
+
+class SinkRun(RebalanceListener):
+    """One sink task."""
+
+    def __init__(self, job: TaskJob, connector: SinkConnector, report: Report, stop: Stop) -> None:
+        self._job: Final = job
+        self._report: Final = report
+        self._stop: Final = stop
+        self._class_name: Final = f"{type(connector).__module__}.{type(connector).__qualname__}"
+        self._pipeline: Final = RecordPipeline.of(job.config, job.worker, job.number, stop, Plugins())
+        self._dead_letters: Final = DeadLetterWriter(job)
+        self._task: Final = connector.task_class()()
+        self._interval_s: Final = flush_interval_s(job.worker)
+        self._put: dict[TopicPartition, OffsetAndMetadata] = {}
+        """Behind what was put since the last commit."""
+        self._waiting: list[SinkRecord] = []
+        """Records that the task refused for now."""
+        self._waiting_next: dict[TopicPartition, OffsetAndMetadata] = {}
+        self._committed_s = time.monotonic()
+        self._consumer: Final = Consumer(consumer_settings(job.config, job.worker, job.number))
+
+    def run(self) -> None:
+        """Until it is to stop."""
+        try:
+            self._called(lambda: self._task.start(self, self._settings()))
+            self._subscribe()
+            self._report.running()
+            while not self._stop.is_set:
+                self._turn()
+            self._commit()
+        finally:
+            self._close()
+
+    def report(self, record: SinkRecord, error: BaseException) -> None:
+        """`SinkContext`: the task gives up one record."""
+        read = record.read
+        if not isinstance(read, ConsumerRecord):
+            raise ConnectError("report() takes a record that was put")
+        self._keep(self._pipeline.report(read, error, self._class_name))
+
+    def on_partitions_assigned(self, consumer: Any, partitions: Collection[TopicPartition]) -> None:
+        """The consumer calls, inside of `poll`."""
+        if partitions:
+            self._called(lambda: self._task.open(sorted(partitions)))
+
+    def on_partitions_revoked(self, consumer: Any, partitions: Collection[TopicPartition]) -> None:
+        """The consumer calls, inside of `poll` and `close`, while offsets can still be committed."""
+        if partitions:
+            self._commit()
+            self._let_go(partitions)
+
+    def on_partitions_lost(self, consumer: Any, partitions: Collection[TopicPartition]) -> None:
+        """The consumer calls: others have them already."""
+        if partitions:
+            self._let_go(partitions)
+
+    def _settings(self) -> dict[str, str]:
+        return {**self._job.config, **self._job.settings}
+
+    def _subscribe(self) -> None:
+        config = self._job.config
+        pattern = config.get("topics.regex", "").strip()
+        if pattern:
+            self._consumer.subscribe(pattern=compiled(pattern), listener=self)
+        else:
+            names = [name.strip() for name in config.get("topics", "").split(",") if name.strip()]
+            self._consumer.subscribe(names, listener=self)
+
+    def _turn(self) -> None:
+        records = self._consumer.poll(_POLL_S)
+        if records:
+            taken = self._converted(records)
+            self._deliver(taken, records.next_offsets())
+            self._report.moved(len(records))
+        else:
+            # Tasks that write by time look at their clock then.
+            self._deliver([], records.positions)
+        if time.monotonic() - self._committed_s >= self._interval_s:
+            self._commit()
+
+    def _converted(self, records: Sequence[Record]) -> list[SinkRecord]:
+        taken: list[SinkRecord] = []
+        convert = self._pipeline.sink
+        for record in records:
+            read = ConsumerRecord(
+                record.topic, record.partition, record.offset,
+                record.timestamp if record.timestamp >= 0 else None, _TYPES[record.timestamp_type],
+                record.key, record.value, record.headers,
+            )  # fmt: skip
+            outcome = convert(read)
+            if isinstance(outcome, SinkRecord):
+                taken.append(outcome)
+            else:
+                self._keep(outcome)
+        return taken
+
+    def _keep(self, outcome: DeadLetter | Dropped) -> None:
+        if isinstance(outcome, DeadLetter):
+            self._dead_letters.write(outcome.record)
+
+    def _deliver(self, taken: list[SinkRecord], behind: dict[TopicPartition, OffsetAndMetadata]) -> None:
+        """Puts records until the task takes them; meanwhile no more are read, and the group keeps us."""
+        self._waiting, self._waiting_next = taken, behind
+        attempt = 0
+        while not self._stop.is_set:
+            try:
+                if self._waiting or not taken:
+                    # Otherwise all of them have gone to another task meanwhile.
+                    self._called(lambda: self._task.put(self._waiting))
+            except RetriableError as error:
+                _log.warning("The task takes the records later: %s", error)
+                self._wait_in_group(min(_RETRY_MS << min(attempt, 16), _RETRY_MS_MAX))
+                attempt += 1
+            else:
+                self._put.update(self._waiting_next)
+                break
+        self._waiting, self._waiting_next = [], {}
+
+    def _wait_in_group(self, delay_ms: int) -> None:
+        consumer = self._consumer
+        consumer.pause(consumer.assignment())
+        try:
+            if self._stop.wait_ms(delay_ms):
+                # Nothing is paused that came while this ran; it would be read before what waits.
+                fresh = consumer.poll(0.0)
+                for partition, first in _first_offsets(fresh).items():
+                    consumer.seek(partition, first)
+        finally:
+            consumer.resume(consumer.assignment())
+
+    def _commit(self) -> None:
+        self._committed_s = time.monotonic()
+        offsets, self._put = self._put, {}
+        if not offsets:
+            return
+        self._called(lambda: self._task.flush({partition: found.offset for partition, found in offsets.items()}))
+        self._dead_letters.flush()
+        try:
+            self._consumer.commit(offsets)
+        except OttlaError as error:
+            # They are put again if this task ends before its next commit.
+            _log.warning("The offsets of %s-%d were not committed: %s", self._job.name, self._job.number, error)
+            held = self._consumer.assignment()
+            self._put = {part: found for part, found in offsets.items() if part in held} | self._put
+
+    def _let_go(self, partitions: Collection[TopicPartition]) -> None:
+        gone = set(partitions)
+        self._put = {part: found for part, found in self._put.items() if part not in gone}
+        self._waiting = [
+            record for record in self._waiting if (record.original_topic, record.original_partition) not in gone
+        ]
+        self._waiting_next = {part: found for part, found in self._waiting_next.items() if part not in gone}
+        self._called(lambda: self._task.close(sorted(partitions)))
+
+    def _close(self) -> None:
+        try:
+            self._consumer.close(10.0)
+        finally:
+            try:
+                self._called(self._task.stop)
+            finally:
+                self._dead_letters.close()
+                self._pipeline.close()
+
+    def _called(self, call: Any) -> None:
+        self._report.enter_call()
+        try:
+            call()
+        finally:
+            self._report.leave_call()
+
+
+def _first_offsets(records: Sequence[Record]) -> dict[TopicPartition, int]:
+    found: dict[TopicPartition, int] = {}
+    for record in records:
+        found.setdefault(TopicPartition(record.topic, record.partition), record.offset)
+    return found

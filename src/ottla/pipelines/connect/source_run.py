@@ -1,0 +1,163 @@
+"""A source task at work: polls, transforms, converts, writes, and stores how far it has come.
+
+At least once: offsets are written when all records before them are. Exactly once: records and offsets are one
+transaction of the producer `GROUP-NAME-TASK`, which fences an earlier process of the task. What a crash leaves follows
+from that alone; nothing is kept on disk.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from ottla.client.errors import RecordTooLargeError, SerializationError
+from ottla.client.producer.producer import Producer
+from ottla.client.record import RecordMetadata
+from ottla.connect.connector import SourceConnector
+from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
+from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
+from ottla.connect.plugin import Plugins
+from ottla.connect.record import SourceRecord
+from ottla.pipelines.connect.boundary import Boundary, boundary_of
+from ottla.pipelines.connect.client_setting import producer_settings
+from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
+from ottla.pipelines.connect.definition import TaskJob
+from ottla.pipelines.connect.offset_store import OffsetStore
+from ottla.pipelines.connect.pause import Stop
+from ottla.pipelines.connect.report import Report
+from ottla.pipelines.connect.topic_maker import TopicMaker
+
+_IDLE_MS: Final = 50
+"""The pause after a poll that brought nothing, and the longest it becomes."""
+_IDLE_MS_MAX: Final = 200
+_T = TypeVar("_T")
+
+
+class SourceRun:
+    """One source task."""
+
+    def __init__(self, job: TaskJob, connector: SourceConnector, report: Report, stop: Stop) -> None:
+        self._job: Final = job
+        self._report: Final = report
+        self._stop: Final = stop
+        self._boundary: Final[Boundary] = boundary_of(job.config, job.worker, connector)
+        self._pipeline: Final = RecordPipeline.of(job.config, job.worker, job.number, stop, Plugins())
+        self._dead_letters: Final = DeadLetterWriter(job)
+        self._topics: Final = TopicMaker(job)
+        self._task: Final = connector.task_class()()
+        self._error: BaseException | None = None
+        self._is_open = False
+        self._since_s = time.monotonic()
+        self._producer: Final = Producer(self._producer_settings())
+        if self._boundary.is_exactly_once:
+            # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
+            self._producer.init_transactions()
+        self._offsets: Final = OffsetStore(job)
+
+    def run(self) -> None:
+        """Until it is to stop."""
+        try:
+            self._called(lambda: self._task.start(self._offsets, {**self._job.config, **self._job.settings}))
+            self._report.running()
+            idle_ms = _IDLE_MS
+            while not self._stop.is_set:
+                records = self._polled()
+                if records:
+                    idle_ms = _IDLE_MS
+                    self._take(records)
+                else:
+                    self._stop.wait_ms(idle_ms)
+                    idle_ms = min(idle_ms * 2, _IDLE_MS_MAX)
+                if self._boundary.is_due(bool(records), time.monotonic() - self._since_s):
+                    self._store()
+            self._store()
+        except BaseException:
+            if self._error is None and not self._boundary.is_exactly_once:
+                # What came before the error is done with, as in Kafka.
+                self._store()
+            raise
+        finally:
+            self._close()
+
+    def _producer_settings(self) -> Mapping[str, str]:
+        settings = producer_settings(self._job.config, self._job.worker, self._job.number)
+        if not self._boundary.is_exactly_once:
+            return settings
+        group = self._job.worker.get("group.id", "connect-cluster")
+        return {"transactional.id": f"{group}-{self._job.name}-{self._job.number}", **settings}
+
+    def _polled(self) -> Sequence[SourceRecord]:
+        try:
+            return self._called(self._task.poll)
+        except RetriableError:
+            return ()
+
+    def _take(self, records: Sequence[SourceRecord]) -> None:
+        if self._error is not None:
+            raise ConnectError(f"records were not written: {self._error}") from self._error
+        if self._boundary.is_exactly_once and not self._is_open:
+            self._producer.begin_transaction()
+            self._is_open = True
+        convert, reached = self._pipeline.source, self._offsets.reached
+        for record in records:
+            outcome = convert(record)
+            if isinstance(outcome, ProducerRecord):
+                self._send(outcome, record)
+            else:
+                self._keep(outcome)
+            if record.source_partition is not None and record.source_offset is not None:
+                reached(record.source_partition, record.source_offset)
+        self._report.moved(len(records))
+
+    def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
+        self._topics.ensure(made.topic)
+        try:
+            self._producer.send(
+                made.topic, made.value, made.key, partition=made.partition, timestamp_ms=made.timestamp,
+                headers=made.headers, on_delivery=self._delivered,
+            )  # fmt: skip
+        except (RecordTooLargeError, SerializationError) as error:
+            self._keep(self._pipeline.undeliverable(record, error))
+
+    def _keep(self, outcome: DeadLetter | Dropped) -> None:
+        if isinstance(outcome, DeadLetter):
+            self._dead_letters.write(outcome.record)
+
+    def _delivered(self, metadata: RecordMetadata | None, error: BaseException | None) -> None:
+        self._error = self._error or error
+
+    def _store(self) -> None:
+        """Makes what was sent durable, and then how far it goes."""
+        self._since_s = time.monotonic()
+        if not self._is_open and not self._offsets.has_news:
+            return
+        self._dead_letters.flush()
+        if self._boundary.is_exactly_once:
+            self._offsets.write(self._producer, self._delivered)
+            self._producer.commit_transaction()
+            self._is_open = False
+        else:
+            self._flush()
+            self._offsets.write(self._producer, self._delivered)
+            self._flush()
+        self._called(self._task.commit)
+
+    def _flush(self) -> None:
+        self._producer.flush()
+        if self._error is not None:
+            raise ConnectError(f"records were not written: {self._error}") from self._error
+
+    def _close(self) -> None:
+        try:
+            self._called(self._task.stop)
+        finally:
+            self._producer.close(5.0)
+            self._dead_letters.close()
+            self._pipeline.close()
+
+    def _called(self, call: Callable[[], _T]) -> _T:
+        self._report.enter_call()
+        try:
+            return call()
+        finally:
+            self._report.leave_call()
