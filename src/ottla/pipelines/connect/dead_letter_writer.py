@@ -3,12 +3,14 @@
 What was written is durable when `flush` returns; until then no offset is committed.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.topic import NewTopic
+from ottla.client.errors import RecordTooLargeError
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
 from ottla.connect.config.connector_key import SINK
@@ -17,6 +19,7 @@ from ottla.pipelines.connect.client_setting import admin_settings, dead_letter_s
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.protocol.errors import TopicAlreadyExistsError
 
+_log: Final = logging.getLogger(__name__)
 _TOPIC: Final = "errors.deadletterqueue.topic.name"
 _REPLICAS: Final = "errors.deadletterqueue.topic.replication.factor"
 
@@ -35,10 +38,14 @@ class DeadLetterWriter:
             self._make_topic()
             job = self._job
             self._producer = Producer(dead_letter_settings(job.config, job.worker, job.number))
-        self._producer.send(
-            record.topic, record.value, record.key, timestamp_ms=record.timestamp, headers=record.headers,
-            on_delivery=self._delivered,
-        )  # fmt: skip
+        try:
+            self._producer.send(
+                record.topic, record.value, record.key, timestamp_ms=record.timestamp, headers=record.headers,
+                on_delivery=self._delivered,
+            )  # fmt: skip
+        except RecordTooLargeError as error:
+            # errors.tolerance=all: what no topic takes is skipped, as Kafka skips every bad record of a source.
+            _log.error("A dead letter of %s-%d is lost: %s", self._job.name, self._job.number, error)
 
     def flush(self) -> None:
         """Waits until they are durable; raises what went wrong."""

@@ -64,5 +64,6 @@ class TaskProcess:
                     # A connector found the descriptor and printed to it.
                     continue
         code = self._process.wait()
+        self.stop()
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         self._told.put({"say": "exit", "how": how, "process": self})

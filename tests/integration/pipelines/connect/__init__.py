@@ -1,0 +1,1 @@
+"""Connectors at work, with a broker; some with Spark."""

@@ -1,0 +1,115 @@
+"""Source tasks with a broker: what is written, what is stored, and who gets up again."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ottla.client.admin.blocking_admin import Admin
+from ottla.client.consumer.consumer import Consumer
+from ottla.client.record import TopicPartition
+from ottla.pipelines.connect import attendant
+from ottla.pipelines.connect.part import TaskState
+from tests.integration.pipelines.committed import committed_values, wait_for_markers
+from tests.integration.pipelines.conftest import CreateTopic
+from tests.integration.pipelines.connect.task_host import TaskHost
+from tests.kafka.server import Server
+
+COUNTER = "tests.integration.pipelines.connect.connectors:Counter"
+
+
+def values(broker: Server, topic: str) -> Counter[str]:
+    return Counter(value.decode() for value in committed_values(broker.bootstrap, topic) if value is not None)
+
+
+def stored(broker: Server, name: str) -> dict[str, object]:
+    """The offsets of a connector, as any reader of Kafka Connect's topic finds them."""
+    found: dict[str, object] = {}
+    with Consumer(bootstrap_servers=broker.bootstrap, isolation_level="read_committed") as consumer:
+        place = TopicPartition("connect-offsets", 0)
+        consumer.assign([place])
+        consumer.seek_to_beginning([place])
+        while consumer.position(place) < consumer.end_offsets([place])[place]:
+            for record in consumer.poll(1.0):
+                key = json.loads(record.key)
+                if key[0] == name:
+                    found[json.dumps(key[1])] = json.loads(record.value)
+    return found
+
+
+def wanted(*tasks: int, count: int) -> Counter[str]:
+    return Counter(f"{task}:{number}" for task in tasks for number in range(count))
+
+
+@pytest.mark.parametrize("support", [pytest.param("disabled", marks=pytest.mark.long), "enabled"])
+def test_a_task_goes_on_where_its_offsets_say(
+    broker: Server, topic: CreateTopic, tmp_path: Path, admin: Admin, support: str
+) -> None:
+    target = topic(partitions=2)
+    name = f"counted-{support}"
+    for count in (500, 800):
+        config = {"connector.class": COUNTER, "topic": target, "count": str(count), "tasks.max": "2"}
+        with TaskHost(broker.bootstrap, tmp_path / name, config, exactly_once_source_support=support) as tasks:
+            tasks.wait_until(lambda count=count: values(broker, target).total() >= 2 * count)  # type: ignore[misc]
+        assert all(part.trace is None for part in tasks.parts())
+    wait_for_markers(admin, target)
+    assert values(broker, target) == wanted(0, 1, count=800)
+    assert stored(broker, name) == {'{"counter": "0"}': {"next": 800}, '{"counter": "1"}': {"next": 800}}
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    ["raise", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("print", "exit", "hang"))],
+)
+def test_a_task_in_trouble_gets_up_again_and_each_record_is_there_once(
+    broker: Server, topic: CreateTopic, tmp_path: Path, admin: Admin, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setattr(attendant, "_HANG_S", 8.0)
+    target, name = topic(), f"trouble-{trouble}"
+    config = {
+        "connector.class": COUNTER, "topic": target, "count": "400", "trouble": trouble, "batch": "50",
+        "flag": str(tmp_path / "flag"), "tasks.restart.backoff.ms": "10",
+    }  # fmt: skip
+    with TaskHost(broker.bootstrap, tmp_path / name, config, exactly_once_source_support="enabled") as tasks:
+        tasks.wait_until(lambda: values(broker, target).total() >= 400)
+        tasks.wait_for(TaskState.RUNNING)
+    wait_for_markers(admin, target)
+    assert values(broker, target) == wanted(0, count=400)
+    assert (tmp_path / "flag").exists()
+
+
+def test_a_task_that_fails_too_often_stays_failed_with_its_trace(
+    broker: Server, topic: CreateTopic, tmp_path: Path
+) -> None:
+    target = topic()
+    config = {
+        "connector.class": COUNTER, "topic": target, "count": "40", "trouble": "always", "batch": "10",
+        "tasks.max": "1", "tasks.restart.max": "2", "tasks.restart.backoff.ms": "10",
+    }  # fmt: skip
+    with TaskHost(broker.bootstrap, tmp_path / "failing", config) as tasks:
+        part = tasks.wait_for(TaskState.FAILED)
+    assert part.failures == 3
+    assert part.trace is not None
+    assert part.trace.startswith("org.apache.kafka.connect.errors.DataException: half is enough\n\tat ")
+    # What came before the failure is written, and stored as done.
+    assert values(broker, target) == wanted(0, count=20)
+    assert stored(broker, "failing") == {'{"counter": "0"}': {"next": 20}}
+
+
+def test_records_that_cannot_be_converted_or_written_are_dead_letters_of_a_source(
+    broker: Server, topic: CreateTopic, tmp_path: Path
+) -> None:
+    target, dead = topic(), topic()
+    file = tmp_path / "lines"
+    file.write_text("1\nx\n3\n" + "9" * 2_000_000 + "\n")
+    config = {
+        "connector.class": "FileStreamSource", "file": str(file), "topic": target, "transforms": "number",
+        "transforms.number.type": "Cast$Value", "transforms.number.spec": "int64",
+        "value.converter": "org.apache.kafka.connect.converters.LongConverter", "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": dead, "errors.deadletterqueue.context.headers.enable": "true",
+    }  # fmt: skip
+    with TaskHost(broker.bootstrap, tmp_path / "dead", config) as tasks:
+        tasks.wait_until(lambda: len(stored(broker, "dead")) > 0)
+    assert committed_values(broker.bootstrap, target) == [(1).to_bytes(8), (3).to_bytes(8)]
+    assert committed_values(broker.bootstrap, dead)[0] == b"x"
