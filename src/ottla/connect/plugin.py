@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from ottla.connect.config.connector_key import SINK, SOURCE
 from ottla.connect.config.definition import ConfigDef
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
+from ottla.connect.connectors.directory_source import DirectorySourceConnector
 from ottla.connect.connectors.file_sink import FileStreamSinkConnector
 from ottla.connect.connectors.file_source import FileStreamSourceConnector
 from ottla.connect.converter.catalogue import CONVERTERS, HEADER_CONVERTERS
@@ -27,7 +28,12 @@ Make = Callable[[], T]
 CONNECTORS: Final[dict[str, Make[Connector]]] = {
     "org.apache.kafka.connect.file.FileStreamSourceConnector": FileStreamSourceConnector,
     "org.apache.kafka.connect.file.FileStreamSinkConnector": FileStreamSinkConnector,
+    "ottla.connect.DirectorySourceConnector": DirectorySourceConnector,
 }
+_FAR_CONNECTORS: Final = {
+    "ottla.connect.TopicSourceConnector": "ottla.connect.cluster.topic_source:TopicSourceConnector"
+}
+"""Those that reach a cluster: loaded when they are used, since all else here only computes."""
 
 
 class Plugins:
@@ -58,7 +64,8 @@ class Plugins:
 
     def connectors(self) -> dict[str, Make[Connector]]:
         """Every connector that is installed, by its class name."""
-        return {**CONNECTORS, **_entries("ottla.connectors", Connector)}
+        far = {name: _loader(value, Connector) for name, value in _FAR_CONNECTORS.items()}
+        return {**CONNECTORS, **far, **_entries("ottla.connectors", Connector)}
 
     def converter(self, name: str) -> Converter:
         """A new converter of keys or values."""
@@ -122,17 +129,17 @@ def _foreign(name: str, kind: type[T]) -> Make[T] | None:
 
 def _entries(group: str, kind: type[T]) -> dict[str, Make[T]]:
     """Classes of installed packages, loaded when they are made."""
+    return {entry.name: _loader(entry.value, kind) for entry in entry_points(group=group)}
 
-    def loader(value: str) -> Make[T]:
-        def make() -> T:
-            found = _foreign(value, kind)
-            if found is None:
-                raise ConnectError(f"{value} is no entry point of the form module:Class")
-            return found()
 
-        return make
+def _loader(value: str, kind: type[T]) -> Make[T]:
+    def make() -> T:
+        found = _foreign(value, kind)
+        if found is None:
+            raise ConnectError(f"{value} is no entry point of the form module:Class")
+        return found()
 
-    return {entry.name: loader(entry.value) for entry in entry_points(group=group)}
+    return make
 
 
 __all__ = ["CONNECTORS", "Plugins", "SinkConnector", "SourceConnector", "definition_of"]

@@ -8,6 +8,7 @@ import pytest
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.consumer.consumer import Consumer
+from ottla.client.producer.producer import Producer
 from ottla.client.record import TopicPartition
 from ottla.pipelines.connect import attendant
 from ottla.pipelines.connect.part import TaskState
@@ -113,3 +114,31 @@ def test_records_that_cannot_be_converted_or_written_are_dead_letters_of_a_sourc
         tasks.wait_until(lambda: len(stored(broker, "dead")) > 0)
     assert committed_values(broker.bootstrap, target) == [(1).to_bytes(8), (3).to_bytes(8)]
     assert committed_values(broker.bootstrap, dead)[0] == b"x"
+
+
+def test_a_topic_goes_through_converters_into_another_and_on_after_a_restart(
+    broker: Server, topic: CreateTopic, tmp_path: Path
+) -> None:
+    source, target = topic(partitions=3), topic()
+    config = {
+        "connector.class": "ottla.connect.TopicSource", "source.topics": source, "target.topic": target,
+        "source.bootstrap.servers": broker.bootstrap, "tasks.max": "2",
+        "source.value.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }  # fmt: skip
+    for turn in range(2):
+        with Producer(bootstrap_servers=broker.bootstrap) as producer:
+            for number in range(30):
+                producer.send(source, f"{turn}-{number}", f"k{number}", timestamp_ms=5_000, headers=[("h", b"1")])
+        with TaskHost(broker.bootstrap, tmp_path / "topics", config) as tasks:
+            tasks.wait_until(lambda turn=turn: values(broker, target).total() >= 30 * (turn + 1))  # type: ignore[misc]
+    assert values(broker, target) == Counter(f'"{turn}-{number}"' for turn in range(2) for number in range(30))
+    with Consumer(bootstrap_servers=broker.bootstrap) as consumer:
+        place = TopicPartition(target, 0)
+        consumer.assign([place])
+        consumer.seek_to_beginning([place])
+        [first, *_] = consumer.poll(30.0)
+    assert (first.timestamp, first.headers) == (5_000, (("h", b"1"),))
+    offsets = stored(broker, "topics")
+    assert sum(found["offset"] for found in offsets.values() if isinstance(found, dict)) == 60
