@@ -131,7 +131,9 @@ class TopicSourceTask(SourceTask):
         consumer.assign([TopicPartition(*place) for place in self._places])
         for place, offset in positions.items():
             consumer.seek(place, offset)
-        consumer.seek_to_beginning([place for place in fresh if place not in positions])
+        unread = [place for place in fresh if place not in positions]
+        if unread:
+            consumer.seek_to_beginning(unread)
 
     def _record(self, record: Record) -> SourceRecord:
         topic = record.topic
