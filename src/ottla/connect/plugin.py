@@ -33,7 +33,12 @@ CONNECTORS: Final[dict[str, Make[Connector]]] = {
 _FAR_CONNECTORS: Final = {
     "ottla.connect.TopicSourceConnector": "ottla.connect.cluster.topic_source:TopicSourceConnector"
 }
-"""Those that reach a cluster: loaded when they are used, since all else here only computes."""
+"""Those that reach a cluster or a registry: loaded when they are used, since all else here only computes."""
+_REGISTRY: Final = "ottla.connect.cluster.registry_converter"
+_FAR_CONVERTERS: Final = {
+    "io.confluent.connect.avro.AvroConverter": f"{_REGISTRY}:AvroConverter",
+    "io.confluent.connect.json.JsonSchemaConverter": f"{_REGISTRY}:JsonSchemaConverter",
+}
 
 
 class Plugins:
@@ -69,11 +74,12 @@ class Plugins:
 
     def converter(self, name: str) -> Converter:
         """A new converter of keys or values."""
-        return _found(name, {**CONVERTERS, **_entries("ottla.converters", Converter)}, Converter)
+        return _found(name, {**CONVERTERS, **_far_converters(), **_entries("ottla.converters", Converter)}, Converter)
 
     def header_converter(self, name: str) -> Converter:
         """A new converter of headers."""
-        return _found(name, {**HEADER_CONVERTERS, **_entries("ottla.converters", Converter)}, Converter)
+        known = {**HEADER_CONVERTERS, **_far_converters(), **_entries("ottla.converters", Converter)}
+        return _found(name, known, Converter)
 
     def transform(self, name: str) -> Transform:
         """A new transform."""
@@ -130,6 +136,10 @@ def _foreign(name: str, kind: type[T]) -> Make[T] | None:
 def _entries(group: str, kind: type[T]) -> dict[str, Make[T]]:
     """Classes of installed packages, loaded when they are made."""
     return {entry.name: _loader(entry.value, kind) for entry in entry_points(group=group)}
+
+
+def _far_converters() -> dict[str, Make[Converter]]:
+    return {name: _loader(value, Converter) for name, value in _FAR_CONVERTERS.items()}
 
 
 def _loader(value: str, kind: type[T]) -> Make[T]:

@@ -1,0 +1,167 @@
+"""Connect's values in the form that Avro's have, and back. Pure.
+
+Logical types are their numbers and bytes here: Connect's moments reach further than Python's calendar.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+from ottla.connect.data.logical import DECIMAL, MOMENTS, from_number, instant_of, scale_of, to_number
+from ottla.connect.data.schema import Schema
+from ottla.connect.data.struct import Struct, checked
+from ottla.connect.data.type import Type
+from ottla.connect.error import DataError
+
+Convert = Callable[[Any], Any]
+_UNION: Final = "io.confluent.connect.avro.Union"
+
+
+def writer(schema: Schema) -> Convert:
+    """What makes Avro's value of one that fits the schema."""
+    inner = _writer(schema)
+
+    def write(value: Any) -> Any:
+        if value is not None:
+            return inner(value)
+        if schema.default is not None:
+            return inner(schema.default)
+        if not schema.optional:
+            raise DataError(f"Invalid value: null used for required field: null, schema type: {schema.type}")
+        return None
+
+    return write
+
+
+def reader(schema: Schema) -> Convert:
+    """What makes a value of Avro's."""
+    inner = _reader(schema)
+    return lambda value: None if value is None else inner(value)
+
+
+def plain_default(schema: Schema) -> Any:
+    """A default as JSON in an Avro schema: bytes are the letters of Latin 1."""
+    return _as_json(writer(schema)(schema.default)) if schema.default is not None else None
+
+
+def read_default(schema: Schema, default: Any) -> Any:
+    """A default of an Avro schema as Connect's value."""
+    if schema.type is Type.BYTES and isinstance(default, str):
+        default = default.encode("latin-1", "replace")
+    return checked(schema, reader(schema)(default))
+
+
+def unscaled(number: Decimal, scale: int) -> bytes:
+    """A decimal's bytes; `DataError` if it has another scale.
+
+    >>> unscaled(Decimal("1.50"), 2), unscaled(Decimal("-1"), 0)
+    (b'\\x00\\x96', b'\\xff')
+    """
+    if not number.is_finite() or -int(number.as_tuple().exponent) != scale:
+        raise DataError(
+            f"Decimal value has mismatching scale for given Decimal schema: {number} instead of scale {scale}"
+        )
+    whole = int(number.scaleb(scale))
+    return whole.to_bytes((whole.bit_length() if whole >= 0 else (whole + 1).bit_length()) // 8 + 1, signed=True)
+
+
+def scaled(data: bytes, scale: int) -> Decimal:
+    """The decimal of such bytes."""
+    whole = int.from_bytes(data, signed=True)
+    return Decimal((int(whole < 0), tuple(map(int, str(abs(whole)))), -scale))
+
+
+def _writer(schema: Schema) -> Convert:
+    if schema.name in MOMENTS:
+        return lambda value: _number_of(schema, value)
+    if schema.name == DECIMAL:
+        scale = scale_of(schema)
+        return lambda value: unscaled(value, scale)
+    if schema.type is Type.STRUCT:
+        return _struct_writer(schema)
+    if schema.type is Type.ARRAY and schema.value_schema is not None:
+        item = writer(schema.value_schema)
+        return lambda value: [item(each) for each in value]
+    if schema.type is Type.MAP and schema.key_schema is not None and schema.value_schema is not None:
+        key, item = writer(schema.key_schema), writer(schema.value_schema)
+        if _is_avro_map(schema):
+            return lambda value: {name: item(each) for name, each in value.items()}
+        return lambda value: [{"key": key(name), "value": item(each)} for name, each in value.items()]
+    return lambda value: value
+
+
+def _struct_writer(schema: Schema) -> Convert:
+    fields = [(each.name, each.index, writer(each.schema)) for each in schema.fields]
+
+    def write(value: Any) -> dict[str, Any]:
+        if not isinstance(value, Struct):
+            raise DataError(f"Invalid type for STRUCT: class {type(value).__name__}")
+        held = value.values
+        return {name: convert(held[index]) for name, index, convert in fields}
+
+    return write
+
+
+def _number_of(schema: Schema, value: Any) -> int:
+    moment = instant_of(value)
+    if moment is None:
+        raise DataError(f"Invalid value for {schema.name}: {type(value).__name__}")
+    return to_number(schema, moment)
+
+
+def _reader(schema: Schema) -> Convert:
+    if schema.name in MOMENTS:
+        return lambda value: from_number(schema, value)
+    if schema.name == DECIMAL:
+        scale = scale_of(schema)
+        return lambda value: scaled(value, scale)
+    if schema.type is Type.STRUCT:
+        return _union_reader(schema) if schema.name == _UNION else _struct_reader(schema)
+    if schema.type is Type.ARRAY and schema.value_schema is not None:
+        item = reader(schema.value_schema)
+        return lambda value: [item(each) for each in value]
+    if schema.type is Type.MAP and schema.key_schema is not None and schema.value_schema is not None:
+        key, item = reader(schema.key_schema), reader(schema.value_schema)
+        if _is_avro_map(schema):
+            return lambda value: {name: item(each) for name, each in value.items()}
+        return lambda value: {key(each["key"]): item(each["value"]) for each in value}
+    return lambda value: value
+
+
+def _struct_reader(schema: Schema) -> Convert:
+    fields = [(each.name, each.index, reader(each.schema)) for each in schema.fields]
+
+    def read(value: Any) -> Struct:
+        made = Struct(schema)
+        for name, index, convert in fields:
+            made.values[index] = convert(value[name])
+        return made
+
+    return read
+
+
+def _union_reader(schema: Schema) -> Convert:
+    """The field of the struct whose type the value has; the first one that takes it."""
+
+    def read(value: Any) -> Struct:
+        for each in schema.fields:
+            try:
+                return Struct(schema, {each.name: reader(each.schema)(value)})
+            except (DataError, KeyError, TypeError, AttributeError):
+                continue
+        raise DataError(f"no type of the union takes a {type(value).__name__}")
+
+    return read
+
+
+def _is_avro_map(schema: Schema) -> bool:
+    keys = schema.key_schema
+    return keys is not None and keys.type is Type.STRING and not keys.optional
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict):
+        return {name: _as_json(each) for name, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, list) else value
