@@ -23,6 +23,7 @@ SUITES = (
     "registry",
     "client_producer",
     "client_consumer",
+    "connect",
     "spark_source",
     "spark_latency",
     "spark_profile",

@@ -10,8 +10,9 @@ process and a thread of its own and is told everything through its methods: it n
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.config.definition import ConfigDef
 from ottla.connect.record import SinkRecord, SourceRecord
 
@@ -49,6 +50,17 @@ class SourceTask:
         """The next records; empty if there are none now. Must not wait long."""
         raise AssertionError(f"{type(self).__name__} has no poll")
 
+    has_column_keys: ClassVar[bool] = False
+    """Whether its columns may have keys."""
+
+    def column_kind(self) -> ColumnKind | None:
+        """What values the task can give as columns, asked once after `start`; None if it has only rows."""
+        return None
+
+    def poll_columns(self) -> SourceColumns | None:
+        """The next records as columns, or None: then `poll` is asked, which goes on at the same place."""
+        return None
+
     def commit(self) -> None:
         """All records of earlier polls are stored: the source may be told."""
 
@@ -71,6 +83,13 @@ class SinkTask:
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Takes records. `RetriableError`: the same records come again."""
         raise AssertionError(f"{type(self).__name__} has no put")
+
+    takes_texts: ClassVar[bool] = False
+    """Whether `put_texts` does the same as `put` for records whose values are texts, whatever else they have."""
+
+    def put_texts(self, values: Any) -> None:
+        """Takes values as a `pyarrow.Array` of strings; null is a tombstone. Errors are as with `put`."""
+        raise AssertionError(f"{type(self).__name__} has no put_texts")
 
     def flush(self, offsets: Mapping[tuple[str, int], int]) -> None:
         """Makes durable what was put: afterwards these offsets are committed."""

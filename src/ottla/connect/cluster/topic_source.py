@@ -15,10 +15,12 @@ from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.consumer.consumer import Consumer
 from ottla.client.consumer.fetch.record import Record
 from ottla.client.record import TopicPartition
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import NON_EMPTY, NON_EMPTY_LIST
 from ottla.connect.connector import Offset, Partition, Settings, SourceConnector, SourceContext, SourceTask
 from ottla.connect.converter.converter import Converter
+from ottla.connect.converter.plain import ByteArrayConverter
 from ottla.connect.error import ConnectError
 from ottla.connect.pipeline.transform_chain import prefixed
 from ottla.connect.plugin import Plugins
@@ -78,6 +80,8 @@ class TopicSourceTask(SourceTask):
         self._target = ""
         self._share = (0, 1)
         self._looked_s = float("-inf")
+        self._has_headers = False
+        """Whether the next records are to be polled as rows."""
         self._places: dict[tuple[str, int], dict[str, object]] = {}
 
     def start(self, context: SourceContext, settings: Settings) -> None:
@@ -101,6 +105,37 @@ class TopicSourceTask(SourceTask):
         if time.monotonic() - self._looked_s >= _LOOK_S:
             self._look(consumer)
         return [self._record(record) for record in consumer.poll(_POLL_S)] if self._places else ()
+
+    has_column_keys: ClassVar[bool] = True
+
+    def column_kind(self) -> ColumnKind | None:
+        """Bytes, as long as nothing converts them."""
+        is_plain = type(self._key) is type(self._value) is ByteArrayConverter
+        return ColumnKind.BYTES if is_plain else None
+
+    def poll_columns(self) -> SourceColumns | None:
+        """The records of one fetch; None if they have headers, which have to be converted one by one."""
+        consumer = self._consumer
+        assert consumer is not None
+        if self._has_headers or time.monotonic() - self._looked_s >= _LOOK_S or not self._places:
+            self._has_headers = False
+            return None
+        found = consumer.poll_arrow(_POLL_S, ("topic", "partition", "offset", "timestamp", "key", "value", "headers"))
+        if found is None or not found.num_rows:
+            return None
+        topic, partition, first = (found.column(name)[0].as_py() for name in ("topic", "partition", "offset"))
+        if len(found.column("headers").flatten()):
+            consumer.seek(TopicPartition(topic, partition), first)
+            self._has_headers = True
+            return None
+        return SourceColumns(
+            topic=self._target.replace(_TOPIC, topic),
+            values=found.column("value"),
+            keys=found.column("key"),
+            timestamps=found.column("timestamp"),
+            source_partition=self._places[topic, partition],
+            source_offset={"offset": found.column("offset")[found.num_rows - 1].as_py() + 1},
+        )
 
     def stop(self) -> None:
         """Ends the connection."""

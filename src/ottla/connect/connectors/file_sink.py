@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.connector import Settings, SinkConnector, SinkContext, SinkTask
+from ottla.connect.connectors.text_column import joined_lines
 from ottla.connect.data.java_text import java_text
 from ottla.connect.error import ConnectError
 from ottla.connect.record import SinkRecord
@@ -49,6 +50,13 @@ class FileStreamSinkTask(SinkTask):
             self._stream = open(self._name, "ab")  # noqa: SIM115 - stays open between batches
         except OSError as error:
             raise ConnectError(f"Couldn't find or create file '{self._name}' for FileStreamSinkTask") from error
+
+    takes_texts: ClassVar[bool] = True
+
+    def put_texts(self, values: Any) -> None:
+        """Writes a line for each text."""
+        if self._stream is not None:
+            self._stream.write(joined_lines(values))
 
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Writes a line for each record."""

@@ -11,9 +11,11 @@ from typing import BinaryIO, ClassVar, Final
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import NON_EMPTY
 from ottla.connect.connector import Offset, Partition, Settings, SourceConnector, SourceContext, SourceTask
+from ottla.connect.connectors.text_column import text_array
 from ottla.connect.data.schema import STRING
 from ottla.connect.error import ConnectError
 from ottla.connect.record import SourceRecord
@@ -73,6 +75,8 @@ class FileStreamSourceTask(SourceTask):
         self._stream: BinaryIO | None = None
         self._position = 0
         self._rest = b""
+        self._at = 0
+        """Up to where the rest is given already."""
 
     def start(self, context: SourceContext, settings: Settings) -> None:
         """Remembers what to read; the file is opened by the first poll that finds it."""
@@ -88,8 +92,28 @@ class FileStreamSourceTask(SourceTask):
         """The lines that are complete, at most `batch.size` of them."""
         if self._stream is None and not self._opened():
             return []
-        lines = self._lines()
-        return [self._record(line, position) for line, position in lines]
+        return [self._record(line, position) for line, position in self._lines()]
+
+    def column_kind(self) -> ColumnKind | None:
+        """Lines are texts."""
+        return ColumnKind.STRING if self._name else None
+
+    def poll_columns(self) -> SourceColumns | None:
+        """The lines that are complete in the next piece of the file; None leaves them to `poll`."""
+        if self._stream is None and not self._opened():
+            return None
+        if self._rest.rfind(b"\n", self._at) < 0:
+            self._more()
+        end = self._rest.rfind(b"\n", self._at) + 1
+        values = None if end == 0 else text_array(self._rest[self._at : end])
+        if values is None:
+            return None
+        self._position += end - self._at
+        self._rest, self._at = self._rest[end:], 0
+        return SourceColumns(
+            topic=self._topic, values=values, source_partition={FILENAME: self._name},
+            source_offset={POSITION: self._position},
+        )  # fmt: skip
 
     def stop(self) -> None:
         """Closes the file."""
@@ -116,11 +140,12 @@ class FileStreamSourceTask(SourceTask):
     def _lines(self) -> list[tuple[bytes, int]]:
         found: list[tuple[bytes, int]] = []
         while len(found) < self._batch:
-            end, width = _line_end(self._rest)
+            start = self._at
+            end, width = _line_end(self._rest, start)
             if end >= 0:
-                self._position += end + width
-                found.append((self._rest[:end], self._position))
-                self._rest = self._rest[end + width :]
+                self._position += end + width - start
+                found.append((self._rest[start:end], self._position))
+                self._at = end + width
             elif not self._more():
                 break
         return found
@@ -131,7 +156,8 @@ class FileStreamSourceTask(SourceTask):
         if stream is None:
             return False
         data = stream.read(_CHUNK_BYTES) if self._name else os.read(stream.fileno(), _CHUNK_BYTES)
-        self._rest += data
+        if data:
+            self._rest, self._at = self._rest[self._at :] + data, 0
         return bool(data)
 
     def _record(self, line: bytes, position: int) -> SourceRecord:
@@ -141,10 +167,10 @@ class FileStreamSourceTask(SourceTask):
         return SourceRecord({FILENAME: self._name}, {POSITION: position}, self._topic, text, value_schema=STRING)
 
 
-def _line_end(data: bytes) -> tuple[int, int]:
+def _line_end(data: bytes, start: int) -> tuple[int, int]:
     """Where the first line ends and how long its end is; `\\r` alone ends a line, too, once something follows."""
-    feed = data.find(b"\n")
-    carriage = data.find(b"\r", 0, feed if feed >= 0 else len(data))
+    feed = data.find(b"\n", start)
+    carriage = data.find(b"\r", start, feed if feed >= 0 else len(data))
     if carriage < 0:
         return feed, 1
     if carriage + 1 == len(data):

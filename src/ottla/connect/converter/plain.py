@@ -38,6 +38,11 @@ class StringConverter(Converter):
         except LookupError as error:
             raise InvalidConfigError.of("converter.encoding", self._encoding, "there is no such encoding") from error
 
+    @property
+    def is_utf8(self) -> bool:
+        """Whether its bytes are UTF-8."""
+        return self._encoding.lower() in ("utf-8", "utf8")
+
     def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
         """The value as text."""
         if value is None:

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.frozen import frozen
+from ottla.connect.columns import ColumnKind
 from ottla.connect.converter.converter import Converter
 from ottla.connect.converter.json_writer import WriteOption, writer
+from ottla.connect.converter.plain import ByteArrayConverter, SimpleHeaderConverter, StringConverter
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema, SchemaAndValue
 from ottla.connect.error import DataError
@@ -93,6 +95,31 @@ class RecordPipeline:
         if not isinstance(found, Failure):
             return found
         return self._give_up_source(record, found)
+
+    def passes(self, kind: ColumnKind) -> bool:
+        """Whether values of that kind, and missing keys, are in a topic what they are in a record."""
+        made = self._converters
+        if self._chain or not _is_plain(made.value, kind):
+            return False
+        try:
+            return made.key.from_connect("", None, None) is None
+        except DataError:
+            return False
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether a value that was read is its bytes as text, and nothing can go wrong with keys and headers."""
+        made = self._converters
+        return (
+            not self._chain
+            and _is_plain(made.value, ColumnKind.STRING)
+            and type(made.key) in (StringConverter, ByteArrayConverter)
+            and type(made.header) in (SimpleHeaderConverter, StringConverter, ByteArrayConverter)
+        )
+
+    def passes_keys(self, kind: ColumnKind) -> bool:
+        """The same of keys."""
+        return _is_plain(self._converters.key, kind)
 
     def undeliverable(self, record: SourceRecord, error: BaseException) -> DeadLetter | Dropped:
         """What becomes of a record that no broker will ever take, such as one that is too large."""
@@ -187,6 +214,13 @@ class RecordPipeline:
                 "Error encountered in task %s. Executing stage '%s' with class '%s'%s: %s",
                 self._task, failure.stage.name, failure.class_name, where, failure.error,
             )  # fmt: skip
+
+
+def _is_plain(converter: Converter, kind: ColumnKind) -> bool:
+    """Of the very classes: a subclass may do anything."""
+    if kind is ColumnKind.BYTES:
+        return type(converter) is ByteArrayConverter
+    return type(converter) is StringConverter and converter.is_utf8
 
 
 def _salvage(schema: Schema | None, value: object) -> bytes | None:

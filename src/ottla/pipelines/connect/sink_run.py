@@ -15,6 +15,7 @@ from ottla.client.consumer.fetch.record import Record
 from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.connect.connector import SinkConnector
+from ottla.connect.connectors.text_column import as_texts
 from ottla.connect.error import ConnectError, RetriableError
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
@@ -27,12 +28,15 @@ from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.interval import flush_interval_s
 from ottla.pipelines.connect.pause import Stop
 from ottla.pipelines.connect.report import Report
+from ottla.pipelines.connect.sink_batch import RowBatch, SinkBatch, TextBatch
 from ottla.protocol.records.timestamp import TimestampType
 
 _log: Final = logging.getLogger(__name__)
 _POLL_S: Final = 0.25
 _RETRY_MS: Final = 300
 _RETRY_MS_MAX: Final = 10_000
+_COLUMNS: Final = ("topic", "partition", "offset", "value")
+_NOTHING: Final = RowBatch([], {})
 _TYPES: Final = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
 
 
@@ -50,9 +54,9 @@ class SinkRun(RebalanceListener):
         self._interval_s: Final = flush_interval_s(job.worker)
         self._put: dict[TopicPartition, OffsetAndMetadata] = {}
         """Behind what was put since the last commit."""
-        self._waiting: list[SinkRecord] = []
-        """Records that the task refused for now."""
-        self._waiting_next: dict[TopicPartition, OffsetAndMetadata] = {}
+        self._waiting: SinkBatch = _NOTHING
+        """What the task has, or refused for now."""
+        self._takes_texts = self._task.takes_texts and self._pipeline.reads_texts
         self._committed_s = time.monotonic()
         self._consumer: Final = Consumer(consumer_settings(job.config, job.worker, job.number))
 
@@ -104,16 +108,31 @@ class SinkRun(RebalanceListener):
             self._consumer.subscribe(names, listener=self)
 
     def _turn(self) -> None:
-        records = self._consumer.poll(_POLL_S)
-        if records:
-            taken = self._converted(records)
-            self._deliver(taken, records.next_offsets())
-            self._report.moved(len(records))
-        else:
-            # Tasks that write by time look at their clock then.
-            self._deliver([], records.positions)
+        batch = self._polled_texts() if self._takes_texts else self._polled_rows()
+        if batch is not None:
+            self._deliver(batch)
         if time.monotonic() - self._committed_s >= self._interval_s:
             self._commit()
+
+    def _polled_rows(self) -> SinkBatch:
+        records = self._consumer.poll(_POLL_S)
+        self._report.moved(len(records))
+        return RowBatch(self._converted(records), records.next_offsets())
+
+    def _polled_texts(self) -> SinkBatch | None:
+        """Values as a column; None if they are no texts, then rows begin at the same place."""
+        found = self._consumer.poll_arrow(_POLL_S, _COLUMNS)
+        if found is None or not found.num_rows:
+            return RowBatch([], {})
+        topic, partition, first = (found.column(name)[0].as_py() for name in ("topic", "partition", "offset"))
+        place = TopicPartition(topic, partition)
+        values = as_texts(found.column("value"))
+        if values is None:
+            self._takes_texts = False
+            self._consumer.seek(place, first)
+            return None
+        self._report.moved(found.num_rows)
+        return TextBatch(place, values, {place: OffsetAndMetadata(self._consumer.position(place))})
 
     def _converted(self, records: Sequence[Record]) -> list[SinkRecord]:
         taken: list[SinkRecord] = []
@@ -135,23 +154,21 @@ class SinkRun(RebalanceListener):
         if isinstance(outcome, DeadLetter):
             self._dead_letters.write(outcome.record)
 
-    def _deliver(self, taken: list[SinkRecord], behind: dict[TopicPartition, OffsetAndMetadata]) -> None:
+    def _deliver(self, batch: SinkBatch) -> None:
         """Puts records until the task takes them; meanwhile no more are read, and the group keeps us."""
-        self._waiting, self._waiting_next = taken, behind
+        self._waiting = batch
         attempt = 0
         while not self._stop.is_set:
             try:
-                if self._waiting or not taken:
-                    # Otherwise all of them have gone to another task meanwhile.
-                    self._called(lambda: self._task.put(self._waiting))
+                self._called(lambda: self._waiting.put(self._task))
             except RetriableError as error:
                 _log.warning("The task takes the records later: %s", error)
                 self._wait_in_group(min(_RETRY_MS << min(attempt, 16), _RETRY_MS_MAX))
                 attempt += 1
             else:
-                self._put.update(self._waiting_next)
+                self._put.update(self._waiting.behind)
                 break
-        self._waiting, self._waiting_next = [], {}
+        self._waiting = _NOTHING
 
     def _wait_in_group(self, delay_ms: int) -> None:
         consumer = self._consumer
@@ -183,10 +200,7 @@ class SinkRun(RebalanceListener):
     def _let_go(self, partitions: Collection[TopicPartition]) -> None:
         gone = set(partitions)
         self._put = {part: found for part, found in self._put.items() if part not in gone}
-        self._waiting = [
-            record for record in self._waiting if (record.original_topic, record.original_partition) not in gone
-        ]
-        self._waiting_next = {part: found for part, found in self._waiting_next.items() if part not in gone}
+        self._waiting = self._waiting.without(gone)
         self._called(lambda: self._task.close(sorted(partitions)))
 
     def _close(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from ottla.client.errors import RecordTooLargeError, SerializationError
+from ottla.client.producer.arrow import ArrowSent
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
 from ottla.connect.connector import SourceConnector
@@ -20,6 +21,7 @@ from ottla.connect.plugin import Plugins
 from ottla.connect.record import SourceRecord
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import producer_settings
+from ottla.pipelines.connect.column_batch import column_batch, column_rows
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
@@ -30,6 +32,8 @@ from ottla.pipelines.connect.topic_maker import TopicMaker
 _IDLE_MS: Final = 50
 """The pause after a poll that brought nothing, and the longest it becomes."""
 _IDLE_MS_MAX: Final = 200
+_REQUEST_BYTES: Final = 1_048_576
+_OVERHEAD_BYTES: Final = 200
 _T = TypeVar("_T")
 
 
@@ -46,9 +50,12 @@ class SourceRun:
         self._topics: Final = TopicMaker(job)
         self._task: Final = connector.task_class()()
         self._error: BaseException | None = None
+        self._sent: list[ArrowSent] = []
         self._is_open = False
         self._since_s = time.monotonic()
-        self._producer: Final = Producer(self._producer_settings())
+        settings = self._producer_settings()
+        self._producer: Final = Producer(settings)
+        self._record_bytes_max: Final = int(settings.get("max.request.size", _REQUEST_BYTES)) - _OVERHEAD_BYTES
         if self._boundary.is_exactly_once:
             # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
             self._producer.init_transactions()
@@ -60,15 +67,15 @@ class SourceRun:
             self._called(lambda: self._task.start(self._offsets, {**self._job.config, **self._job.settings}))
             self._report.running()
             idle_ms = _IDLE_MS
+            takes_columns = self._takes_columns()
             while not self._stop.is_set:
-                records = self._polled()
-                if records:
+                has_polled = (takes_columns and self._poll_columns()) or self._poll_rows()
+                if has_polled:
                     idle_ms = _IDLE_MS
-                    self._take(records)
                 else:
                     self._stop.wait_ms(idle_ms)
                     idle_ms = min(idle_ms * 2, _IDLE_MS_MAX)
-                if self._boundary.is_due(bool(records), time.monotonic() - self._since_s):
+                if self._boundary.is_due(has_polled, time.monotonic() - self._since_s):
                     self._store()
             self._store()
         except BaseException:
@@ -86,18 +93,49 @@ class SourceRun:
         group = self._job.worker.get("group.id", "connect-cluster")
         return {"transactional.id": f"{group}-{self._job.name}-{self._job.number}", **settings}
 
-    def _polled(self) -> Sequence[SourceRecord]:
-        try:
-            return self._called(self._task.poll)
-        except RetriableError:
-            return ()
+    def _takes_columns(self) -> bool:
+        kind, pipeline = self._task.column_kind(), self._pipeline
+        if kind is None or not pipeline.passes(kind):
+            return False
+        return not self._task.has_column_keys or pipeline.passes_keys(kind)
 
-    def _take(self, records: Sequence[SourceRecord]) -> None:
+    def _poll_rows(self) -> bool:
+        try:
+            records = self._called(self._task.poll)
+        except RetriableError:
+            return False
+        if records:
+            self._begin()
+            self._take(records)
+        return bool(records)
+
+    def _poll_columns(self) -> bool:
+        try:
+            columns = self._called(self._task.poll_columns)
+        except RetriableError:
+            return False
+        if columns is None:
+            return False
+        self._begin()
+        self._topics.ensure(columns.topic)
+        for record in column_rows(columns, self._record_bytes_max):
+            self._take([record])
+        batch = column_batch(columns, self._record_bytes_max)
+        if batch is not None:
+            self._sent.append(self._producer.send_arrow(columns.topic, batch))
+            self._report.moved(batch.num_rows)
+        if columns.source_partition is not None and columns.source_offset is not None:
+            self._offsets.reached(columns.source_partition, columns.source_offset)
+        return True
+
+    def _begin(self) -> None:
         if self._error is not None:
             raise ConnectError(f"records were not written: {self._error}") from self._error
         if self._boundary.is_exactly_once and not self._is_open:
             self._producer.begin_transaction()
             self._is_open = True
+
+    def _take(self, records: Sequence[SourceRecord]) -> None:
         convert, reached = self._pipeline.source, self._offsets.reached
         for record in records:
             outcome = convert(record)
@@ -135,6 +173,7 @@ class SourceRun:
         if self._boundary.is_exactly_once:
             self._offsets.write(self._producer, self._delivered)
             self._producer.commit_transaction()
+            self._check_sent()
             self._is_open = False
         else:
             self._flush()
@@ -144,8 +183,14 @@ class SourceRun:
 
     def _flush(self) -> None:
         self._producer.flush()
+        self._check_sent()
         if self._error is not None:
             raise ConnectError(f"records were not written: {self._error}") from self._error
+
+    def _check_sent(self) -> None:
+        sent, self._sent = self._sent, []
+        for each in sent:
+            each.result(0.0)
 
     def _close(self) -> None:
         try:

@@ -1,0 +1,59 @@
+"""What a sink task is given at once: rows, or a column of texts; kept until the task takes it. Pure."""
+
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from ottla.base.frozen import frozen
+from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.connect.connector import SinkTask
+from ottla.connect.record import SinkRecord
+
+Behind = dict[TopicPartition, OffsetAndMetadata]
+
+
+class SinkBatch(Protocol):
+    """Some records, and the offsets behind them."""
+
+    @property
+    def behind(self) -> Behind:
+        """What may be committed when they are put."""
+
+    def put(self, task: SinkTask) -> None:
+        """Gives them to the task."""
+
+    def without(self, partitions: Collection[TopicPartition]) -> "SinkBatch":
+        """The same without records that are another task's now."""
+
+
+@frozen
+class RowBatch:
+    """Records; none of them is still a call, since tasks that write by time look at their clock in it."""
+
+    records: list[SinkRecord]
+    behind: Behind
+
+    def put(self, task: SinkTask) -> None:
+        """As `SinkBatch`."""
+        task.put(self.records)
+
+    def without(self, partitions: Collection[TopicPartition]) -> "RowBatch":
+        """As `SinkBatch`."""
+        kept = [each for each in self.records if (each.original_topic, each.original_partition) not in partitions]
+        return RowBatch(kept, {part: found for part, found in self.behind.items() if part not in partitions})
+
+
+@frozen
+class TextBatch:
+    """Values of one partition."""
+
+    place: TopicPartition
+    values: Any
+    behind: Behind
+
+    def put(self, task: SinkTask) -> None:
+        """As `SinkBatch`."""
+        task.put_texts(self.values)
+
+    def without(self, partitions: Collection[TopicPartition]) -> SinkBatch:
+        """As `SinkBatch`."""
+        return RowBatch([], {}) if self.place in partitions else self
