@@ -89,6 +89,29 @@ class Plugins:
         """A new predicate."""
         return _found(name, {**PREDICATES, **_entries("ottla.predicates", Predicate)}, Predicate)
 
+    def names(self, kind: str) -> list[str]:
+        """The class names of a kind, as REST lists them: `converter`, `header_converter`, `transformation`, `predicate`.
+
+        >>> Plugins().names("predicate")[0]
+        'org.apache.kafka.connect.transforms.predicates.HasHeaderKey'
+        """
+        return sorted(self._of(kind))
+
+    def has(self, name: str) -> bool:
+        """Whether any class of any kind has that name."""
+        kinds = ("connector", "header_converter", "transformation", "predicate")
+        return any(_by_name(name, self._of(kind)) is not None for kind in kinds)
+
+    def _of(self, kind: str) -> Mapping[str, Make[Connector | Converter | Transform | Predicate]]:
+        if kind == "connector":
+            return dict(self.connectors())
+        if kind == "transformation":
+            return {**TRANSFORMS, **_entries("ottla.transforms", Transform)}
+        if kind == "predicate":
+            return {**PREDICATES, **_entries("ottla.predicates", Predicate)}
+        known = CONVERTERS if kind == "converter" else HEADER_CONVERTERS
+        return {**known, **_entries("ottla.converters", Converter)}
+
     @staticmethod
     def class_name(plugin: Transform | Predicate | Converter) -> str:
         """What errors call it."""

@@ -6,6 +6,7 @@ from typing import Final
 from ottla.connect.converter.converter import Converter
 from ottla.connect.converter.json import JsonConverter
 from ottla.connect.converter.plain import (
+    BooleanConverter,
     ByteArrayConverter,
     DoubleConverter,
     FloatConverter,
@@ -18,7 +19,7 @@ from ottla.connect.converter.plain import (
 
 _PACKAGE: Final = "org.apache.kafka.connect"
 _NUMBERS: Final[tuple[type[Converter], ...]] = (
-    ShortConverter, IntegerConverter, LongConverter, FloatConverter, DoubleConverter,
+    BooleanConverter, ShortConverter, IntegerConverter, LongConverter, FloatConverter, DoubleConverter,
 )  # fmt: skip
 
 CONVERTERS: Final[dict[str, Callable[[], Converter]]] = {

@@ -144,6 +144,27 @@ class DoubleConverter(NumberConverter):
     kind, format, word, marked = Type.FLOAT64, struct.Struct(">d"), "double", float
 
 
+class BooleanConverter(NumberConverter):
+    """One byte, 0 or 1.
+
+    >>> BooleanConverter().from_connect("t", None, True)
+    b'\\x01'
+    """
+
+    kind, format, word, marked = Type.BOOLEAN, struct.Struct(">?"), "boolean", bool
+
+    def _accepts(self, value: object, schema: Schema | None) -> bool:
+        return isinstance(value, bool)
+
+    def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
+        """The boolean; `DataError` for another byte."""
+        if data not in (None, b"\0", b"\1") and len(data or b"") == 1:
+            raise DataError("Failed to deserialize boolean: ") from DataError(
+                f"Unexpected byte received by BooleanDeserializer: {(data or b'')[0]}"
+            )
+        return super().to_connect(topic, data)
+
+
 class SimpleHeaderConverter(Converter):
     """Text whose type is guessed: the default for headers."""
 

@@ -1,0 +1,109 @@
+"""A connector as a pipeline: the spec that a runner reads, and when it has to be written again.
+
+The spec's topic is readable to whoever may read the pipelines: secrets of the worker never get into it. A runner has
+the cluster's security from its own settings.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from ottla.base.frozen import frozen
+from ottla.connect.worker.config_record import Properties, TargetState
+from ottla.connect.worker.config_state import raw
+
+KIND: Final = "connect"
+_NAME_MAX: Final = 120
+_WANTED: Final = {TargetState.STARTED: "running", TargetState.PAUSED: "paused", TargetState.STOPPED: "stopped"}
+
+
+@frozen
+class ConnectorPlan:
+    """What a connector comes to."""
+
+    config: Properties
+    tasks: Sequence[Properties]
+    target: TargetState
+    is_foreign: bool
+    """Whether its code is not ours: it then shares a runner with nobody."""
+
+
+def prefix_of(group: str) -> str:
+    """What the names of all pipelines of a Connect cluster begin with."""
+    return f"{KIND}-{group}-"
+
+
+def pipeline_name(group: str, connector: str) -> str:
+    """A name that can be a directory, too; a connector with a stranger name has a digest in it.
+
+    >>> pipeline_name("main", "lines")
+    'connect-main-lines'
+    >>> pipeline_name("main", "a\\\\b")
+    'connect-main-a%5Cb-c62016d0f8'
+    """
+    if connector.isprintable() and len(connector) <= _NAME_MAX and not set(connector) & set("/\\"):
+        return prefix_of(group) + connector
+    digest = hashlib.sha256(connector.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{prefix_of(group)}{quote(connector, safe=' ', errors='replace')[:_NAME_MAX]}-{digest}"
+
+
+def definition(plan: ConnectorPlan, worker: Mapping[str, str]) -> dict[str, Any]:
+    """What the kind `connect` is told."""
+    config = dict(raw(plan.config))
+    return {
+        "connector": config.get("connector.class", ""),
+        "config": config,
+        "worker": dict(worker),
+        "tasks": [dict(raw(task)) for task in plan.tasks],
+    }
+
+
+def next_spec(
+    current: Mapping[str, Any] | None, plan: ConnectorPlan, worker: Mapping[str, str], place: str
+) -> dict[str, Any] | None:
+    """The spec to be written; None if the `current` one says it already. `place` is a checkpoint for a new pipeline.
+
+    >>> plan = ConnectorPlan({"connector.class": "X"}, [{}], TargetState.STARTED, False)
+    >>> made = next_spec(None, plan, {}, "connect-main-x/1")
+    >>> made["version"], made["wanted"], next_spec(made, plan, {}, "connect-main-x/2")
+    (1, 'running', None)
+    """
+    wanted = _WANTED[plan.target]
+    if plan.target is TargetState.STOPPED or not plan.tasks:
+        # A stopped connector has no tasks: its pipeline is stopped as it was.
+        return None if current is None or current.get("wanted") == "stopped" else {**current, "wanted": "stopped"}
+    told = definition(plan, worker)
+    isolation = "own" if plan.is_foreign else "shared"
+    if current is None:
+        return {
+            "kind": KIND, "definition": told, "version": 1, "wanted": wanted, "isolation": isolation,
+            "checkpoint": place, "restart": 0,
+        }  # fmt: skip
+    if current.get("definition") == told and current.get("isolation") == isolation:
+        return None if current.get("wanted") == wanted else {**current, "wanted": wanted}
+    return {
+        **current,
+        "kind": KIND,
+        "definition": told,
+        "version": int(current.get("version") or 0) + 1,
+        "wanted": wanted,
+        "isolation": isolation,
+    }
+
+
+def restarted(current: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, started again."""
+    return {**current, "restart": int(current.get("restart") or 0) + 1}
+
+
+def begun_anew(current: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The same with a new checkpoint: its offsets were changed behind its back."""
+    return {**current, "checkpoint": place, "version": int(current.get("version") or 0) + 1}
+
+
+def is_at_rest(spec: Mapping[str, Any] | None, status: Mapping[str, Any] | None) -> bool:
+    """Whether no task of a stopped connector can still be at work."""
+    if spec is None or status is None:
+        return True
+    return status.get("state") == "stopped" and status.get("version", 0) >= spec.get("version", 0)
