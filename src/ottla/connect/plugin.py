@@ -90,7 +90,7 @@ class Plugins:
         return _found(name, {**PREDICATES, **_entries("ottla.predicates", Predicate)}, Predicate)
 
     def names(self, kind: str) -> list[str]:
-        """The class names of a kind, as REST lists them: `converter`, `header_converter`, `transformation`, `predicate`.
+        """The class names of `converter`, `header_converter`, `transformation` or `predicate`, as REST lists them.
 
         >>> Plugins().names("predicate")[0]
         'org.apache.kafka.connect.transforms.predicates.HasHeaderKey'

@@ -1,9 +1,10 @@
-"""`python -m tests.parity.connect.run --record` asks Apache Kafka Connect and writes `answers.jsonl`.
+"""`python -m tests.parity.connect.run --record` asks Apache Kafka Connect and writes `answers.jsonl.gz`.
 
 `--port N` asks a worker that runs already.
 """
 
 import argparse
+import gzip
 import json
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from ottla.client.admin.value.topic import NewTopic
 from tests.parity.connect.script import SUNK, ask_everything
 from tests.parity.connect.talk import Talk
 
-RECORDED: Final = Path(__file__).parent / "answers.jsonl"
+RECORDED: Final = Path(__file__).parent / "answers.jsonl.gz"
 
 
 def answers_of(port: int, bootstrap: str, directory: Path) -> dict[str, Any]:
@@ -31,14 +32,15 @@ def answers_of(port: int, bootstrap: str, directory: Path) -> dict[str, Any]:
 
 def recorded() -> dict[str, Any]:
     """What Apache Kafka Connect answered."""
-    entries = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        entries = [json.loads(line) for line in lines]
     return {entry.pop("name"): entry for entry in entries}
 
 
 def record(found: Mapping[str, Any]) -> None:
     """Writes the answers down, one on a line."""
     lines = [json.dumps({"name": name, **answer}, ensure_ascii=False) + "\n" for name, answer in found.items()]
-    RECORDED.write_text("".join(lines), encoding="utf-8")
+    RECORDED.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
 
 
 def main() -> None:

@@ -13,8 +13,20 @@ STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
 
 def ask_everything(talk: Talk, directory: Path) -> None:
     """Every subject; `directory` has the connectors' files."""
-    for subject in (_worker, _shape, _create, _change, _state, _restart, _offsets, _sink_offsets, _validate, _plugin,
-                    _logger, _internal):  # fmt: skip
+    for subject in (
+        _worker,
+        _shape,
+        _create,
+        _change,
+        _state,
+        _restart,
+        _offsets,
+        _sink_offsets,
+        _validate,
+        _plugin,
+        _logger,
+        _internal,
+    ):
         subject(talk, directory)
 
 
@@ -49,11 +61,17 @@ def _shape(talk: Talk, directory: Path) -> None:
     talk.ask("shape/unacceptable", "GET", "/connectors", Accept="text/html")
     talk.ask("shape/unacceptable unknown path", "GET", "/nothing", Accept="text/html")
     for name, body in {
-        "no json": b"{", "empty": b"", "list": b"[]", "text": b'"a"', "null": b"null",
-        "unknown field": b'{"name":"a","config":{},"more":1}', "config is text": b'{"name":"a","config":"x"}',
-        "no config": b'{"name":"a"}', "nested config": b'{"name":"a","config":{"b":{"c":1}}}',
+        "no json": b"{",
+        "empty": b"",
+        "list": b"[]",
+        "text": b'"a"',
+        "null": b"null",
+        "unknown field": b'{"name":"a","config":{},"more":1}',
+        "config is text": b'{"name":"a","config":"x"}',
+        "no config": b'{"name":"a"}',
+        "nested config": b'{"name":"a","config":{"b":{"c":1}}}',
         "initial state": b'{"name":"a","config":{},"initial_state":"FLYING"}',
-    }.items():  # fmt: skip
+    }.items():
         talk.ask(f"shape/create: {name}", "POST", "/connectors", raw=body)
     talk.ask("shape/config: list", "PUT", "/connectors/a/config", raw=b"[]")
     talk.ask("shape/config: no json", "PUT", "/connectors/a/config", raw=b"{")
@@ -67,8 +85,12 @@ def _shape(talk: Talk, directory: Path) -> None:
     talk.ask("shape/unknown connector restart task", "POST", "/connectors/nobody/tasks/0/restart")
     talk.ask("shape/unknown connector patch", "PATCH", "/connectors/nobody/config", {"a": "b"})
     talk.ask("shape/unknown connector delete offsets", "DELETE", "/connectors/nobody/offsets")
-    talk.ask("shape/unknown connector alter offsets", "PATCH", "/connectors/nobody/offsets",
-             {"offsets": [{"partition": {"a": 1}, "offset": {"b": 2}}]})  # fmt: skip
+    talk.ask(
+        "shape/unknown connector alter offsets",
+        "PATCH",
+        "/connectors/nobody/offsets",
+        {"offsets": [{"partition": {"a": 1}, "offset": {"b": 2}}]},
+    )
 
 
 def _create(talk: Talk, directory: Path) -> None:
@@ -76,8 +98,12 @@ def _create(talk: Talk, directory: Path) -> None:
     talk.ask("create/no class", "POST", "/connectors", {"name": "a", "config": {"topic": "t"}})
     talk.ask("create/unknown class", "POST", "/connectors", {"name": "a", "config": {"connector.class": "com.x.Nope"}})
     talk.ask("create/invalid", "POST", "/connectors", {"name": "a", "config": source(directory, topic=None)})
-    talk.ask("create/two errors", "POST", "/connectors",
-             {"name": "a", "config": source(directory, topic=None, tasks__max="x")})  # fmt: skip
+    talk.ask(
+        "create/two errors",
+        "POST",
+        "/connectors",
+        {"name": "a", "config": source(directory, topic=None, tasks__max="x")},
+    )
     talk.ask("create/other name", "POST", "/connectors", {"name": "a", "config": {**config, "name": "b"}})
     talk.ask("create/no name", "POST", "/connectors", {"config": config})
     talk.ask("create/empty name", "POST", "/connectors", {"name": "", "config": config})
@@ -166,8 +192,12 @@ def _state(talk: Talk, directory: Path) -> None:
     talk.ask("state/stopped pause", "PUT", "/connectors/s/pause")
     talk.until_state("s", "PAUSED")
     talk.ask("state/paused no tasks", "GET", "/connectors/s/tasks")
-    talk.ask("state/paused alter", "PATCH", "/connectors/s/offsets",
-             {"offsets": [{"partition": {"filename": "x"}, "offset": {"position": 1}}]})  # fmt: skip
+    talk.ask(
+        "state/paused alter",
+        "PATCH",
+        "/connectors/s/offsets",
+        {"offsets": [{"partition": {"filename": "x"}, "offset": {"position": 1}}]},
+    )
     talk.ask("state/resume at last", "PUT", "/connectors/s/resume")
     talk.until_tasks("s", 1)
     talk.ask("state/get pause", "GET", "/connectors/s/pause")
@@ -198,8 +228,12 @@ def _restart(talk: Talk, directory: Path) -> None:
 
 def _offsets(talk: Talk, directory: Path) -> None:
     path = "/connectors/o/offsets"
-    talk.ask("offsets/put", "POST", "/connectors",
-             {"name": "o", "config": source(directory, file=str(directory / "none.txt"))})  # fmt: skip
+    talk.ask(
+        "offsets/put",
+        "POST",
+        "/connectors",
+        {"name": "o", "config": source(directory, file=str(directory / "none.txt"))},
+    )
     talk.until_tasks("o", 1)
     talk.ask("offsets/none", "GET", path)
     one = {"partition": {"filename": "a"}, "offset": {"position": 3}}
@@ -217,8 +251,13 @@ def _offsets(talk: Talk, directory: Path) -> None:
     talk.ask("offsets/alter two", "PATCH", path, {"offsets": [two, {**one, "offset": None}]})
     talk.ask("offsets/altered two", "GET", path)
     for name, body in {
-        "empty list": {"offsets": []}, "no list": {}, "null": None, "list": [], "unknown field": {"offsets": [one], "x": 1},
-        "null list": {"offsets": None}, "no partition": {"offsets": [{"offset": {"position": 1}}]},
+        "empty list": {"offsets": []},
+        "no list": {},
+        "null": None,
+        "list": [],
+        "unknown field": {"offsets": [one], "x": 1},
+        "null list": {"offsets": None},
+        "no partition": {"offsets": [{"offset": {"position": 1}}]},
         "no offset": {"offsets": [{"partition": {"filename": "b"}}]},
         "partition is text": {"offsets": [{"partition": "b", "offset": {"position": 1}}]},
         "wrong partition": {"offsets": [{"partition": {"file": "b"}, "offset": {"position": 1}}]},
@@ -226,13 +265,14 @@ def _offsets(talk: Talk, directory: Path) -> None:
         "offset is text": {"offsets": [{"partition": {"filename": "b"}, "offset": {"position": "1"}}]},
         "offset is negative": {"offsets": [{"partition": {"filename": "b"}, "offset": {"position": -1}}]},
         "twice": {"offsets": [one, {**one, "offset": {"position": 9}}]},
-    }.items():  # fmt: skip
+    }.items():
         talk.ask(f"offsets/alter: {name}", "PATCH", path, body)
     talk.ask("offsets/get after", "GET", path)
     talk.ask("offsets/delete connector", "DELETE", "/connectors/o")
     talk.until("/connectors", lambda _, found: found == [])
-    talk.ask("offsets/again", "POST", "/connectors",
-             {"name": "o", "config": source(directory), "initial_state": "STOPPED"})  # fmt: skip
+    talk.ask(
+        "offsets/again", "POST", "/connectors", {"name": "o", "config": source(directory), "initial_state": "STOPPED"}
+    )
     talk.until_state("o", "STOPPED")
     talk.ask("offsets/kept", "GET", path)
     talk.ask("offsets/reset", "DELETE", path)
@@ -244,8 +284,12 @@ def _offsets(talk: Talk, directory: Path) -> None:
 
 def _sink_offsets(talk: Talk, directory: Path) -> None:
     path = "/connectors/k/offsets"
-    talk.ask("sink/put", "POST", "/connectors",
-             {"name": "k", "config": sink(directory, topics=SUNK, tasks__max="2"), "initial_state": "STOPPED"})  # fmt: skip
+    talk.ask(
+        "sink/put",
+        "POST",
+        "/connectors",
+        {"name": "k", "config": sink(directory, topics=SUNK, tasks__max="2"), "initial_state": "STOPPED"},
+    )
     talk.until_state("k", "STOPPED")
     talk.ask("sink/none", "GET", path)
     one = {"partition": {"kafka_topic": SUNK, "kafka_partition": 0}, "offset": {"kafka_offset": 3}}
@@ -299,32 +343,97 @@ def _validate(talk: Talk, directory: Path) -> None:
     validate("null value", {**source(directory, name="v"), "file": None})
     validate("unknown key", source(directory, name="v", colour="red"))
     validate("converter", source(directory, name="v", value__converter=STRING))
-    validate("json converter", source(directory, name="v", value__converter="JsonConverter",
-             value__converter__schemas__enable="maybe"))  # fmt: skip
+    validate(
+        "json converter",
+        source(directory, name="v", value__converter="JsonConverter", value__converter__schemas__enable="maybe"),
+    )
     validate("unknown converter", source(directory, name="v", value__converter="com.x.Nope"))
     validate("a class that is no converter", source(directory, name="v", value__converter=SOURCE))
-    validate("transform", source(directory, name="v", transforms="a", **{
-        "transforms__a__type": "org.apache.kafka.connect.transforms.HoistField$Value", "transforms__a__field": "line"}))  # fmt: skip
+    validate(
+        "transform",
+        source(
+            directory,
+            name="v",
+            transforms="a",
+            transforms__a__type="org.apache.kafka.connect.transforms.HoistField$Value",
+            transforms__a__field="line",
+        ),
+    )
     validate("transform without type", source(directory, name="v", transforms="a"))
     validate("transform of unknown type", source(directory, name="v", transforms="a", transforms__a__type="com.x.Nope"))
-    validate("transform that lacks an option", source(directory, name="v", transforms="a",
-             transforms__a__type="org.apache.kafka.connect.transforms.HoistField$Value"))  # fmt: skip
-    validate("transform twice", source(directory, name="v", transforms="a,a",
-             transforms__a__type="org.apache.kafka.connect.transforms.HoistField$Value", transforms__a__field="l"))  # fmt: skip
-    validate("predicate", source(directory, name="v", transforms="a", predicates="p", **{
-        "transforms__a__type": "org.apache.kafka.connect.transforms.Filter", "transforms__a__predicate": "p",
-        "predicates__p__type": "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
-        "predicates__p__pattern": "a.*"}))  # fmt: skip
-    validate("negate without predicate", source(directory, name="v", transforms="a", **{
-        "transforms__a__type": "org.apache.kafka.connect.transforms.Filter", "transforms__a__negate": "true"}))  # fmt: skip
-    validate("predicate that is not declared", source(directory, name="v", transforms="a", **{
-        "transforms__a__type": "org.apache.kafka.connect.transforms.Filter", "transforms__a__predicate": "p"}))  # fmt: skip
-    validate("topic creation", source(directory, name="v", **{"topic__creation__groups": "g",
-             "topic__creation__g__include": "a.*", "topic__creation__default__partitions": "3",
-             "topic__creation__default__replication__factor": "1"}))  # fmt: skip
+    validate(
+        "transform that lacks an option",
+        source(
+            directory,
+            name="v",
+            transforms="a",
+            transforms__a__type="org.apache.kafka.connect.transforms.HoistField$Value",
+        ),
+    )
+    validate(
+        "transform twice",
+        source(
+            directory,
+            name="v",
+            transforms="a,a",
+            transforms__a__type="org.apache.kafka.connect.transforms.HoistField$Value",
+            transforms__a__field="l",
+        ),
+    )
+    validate(
+        "predicate",
+        source(
+            directory,
+            name="v",
+            transforms="a",
+            predicates="p",
+            transforms__a__type="org.apache.kafka.connect.transforms.Filter",
+            transforms__a__predicate="p",
+            predicates__p__type="org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+            predicates__p__pattern="a.*",
+        ),
+    )
+    validate(
+        "negate without predicate",
+        source(
+            directory,
+            name="v",
+            transforms="a",
+            transforms__a__type="org.apache.kafka.connect.transforms.Filter",
+            transforms__a__negate="true",
+        ),
+    )
+    validate(
+        "predicate that is not declared",
+        source(
+            directory,
+            name="v",
+            transforms="a",
+            transforms__a__type="org.apache.kafka.connect.transforms.Filter",
+            transforms__a__predicate="p",
+        ),
+    )
+    validate(
+        "topic creation",
+        source(
+            directory,
+            name="v",
+            topic__creation__groups="g",
+            topic__creation__g__include="a.*",
+            topic__creation__default__partitions="3",
+            topic__creation__default__replication__factor="1",
+        ),
+    )
     validate("topic creation default alone", source(directory, name="v", topic__creation__default__partitions="3"))
-    validate("topic creation wrong", source(directory, name="v", topic__creation__default__partitions="0",
-             topic__creation__default__replication__factor="-2"))  # fmt: skip
+    validate(
+        "topic creation wrong",
+        source(
+            directory,
+            name="v",
+            topic__creation__default__partitions="0",
+            topic__creation__default__replication__factor="-2",
+        ),
+    )
     validate("exactly once", source(directory, name="v", exactly__once__support="required"))
     validate("boundary", source(directory, name="v", transaction__boundary="connector"))
     validate("override", source(directory, name="v", producer__override__linger__ms="x"))
@@ -333,18 +442,32 @@ def _validate(talk: Talk, directory: Path) -> None:
     validate("both topics", sink(directory, name="v", topics__regex="a.*"), "FileStreamSink")
     validate("bad regex", sink(directory, name="v", topics=None, topics__regex="["), "FileStreamSink")
     validate("doubled topics", sink(directory, name="v", topics="a,a"), "FileStreamSink")
-    validate("dead letters to itself", sink(directory, name="v",
-             errors__deadletterqueue__topic__name="parity-lines"), "FileStreamSink")  # fmt: skip
+    validate(
+        "dead letters to itself",
+        sink(directory, name="v", errors__deadletterqueue__topic__name="parity-lines"),
+        "FileStreamSink",
+    )
     talk.ask("validate/no json", "PUT", "/connector-plugins/FileStreamSource/config/validate", raw=b"{")
 
 
 def _plugin(talk: Talk, _: Path) -> None:
     talk.ask("plugin/connectors", "GET", "/connector-plugins")
     talk.ask("plugin/all", "GET", "/connector-plugins?connectorsOnly=false")
-    for name in ("FileStreamSource", "FileStreamSink", SOURCE, "JsonConverter",
-                 "org.apache.kafka.connect.json.JsonConverter", "org.apache.kafka.connect.transforms.Cast$Value",
-                 "org.apache.kafka.connect.transforms.HoistField$Key", "Filter", "TimestampConverter", "RegexRouter",
-                 "org.apache.kafka.connect.transforms.predicates.TopicNameMatches", "StringConverter", "Nope"):  # fmt: skip
+    for name in (
+        "FileStreamSource",
+        "FileStreamSink",
+        SOURCE,
+        "JsonConverter",
+        "org.apache.kafka.connect.json.JsonConverter",
+        "org.apache.kafka.connect.transforms.Cast$Value",
+        "org.apache.kafka.connect.transforms.HoistField$Key",
+        "Filter",
+        "TimestampConverter",
+        "RegexRouter",
+        "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+        "StringConverter",
+        "Nope",
+    ):
         talk.ask(f"plugin/config {name}", "GET", f"/connector-plugins/{name}/config")
     talk.ask("plugin/config of a version", "GET", "/connector-plugins/FileStreamSource/config?version=4.3.1")
     talk.ask("plugin/config of the latest", "GET", "/connector-plugins/FileStreamSource/config?version=latest")

@@ -11,7 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 _PATIENCE_S: Final = 60
-_MASKED: Final = {"worker_id": "WORKER", "kafka_cluster_id": "CLUSTER", "commit": "COMMIT", "last_modified": 0, "documentation": ""}
+_MASKED: Final = {
+    "worker_id": "WORKER",
+    "kafka_cluster_id": "CLUSTER",
+    "commit": "COMMIT",
+    "last_modified": 0,
+    "documentation": "",
+}
 
 
 class Talk:

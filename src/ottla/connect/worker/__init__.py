@@ -1,1 +1,1 @@
-"""A Connect cluster as values: records of its three topics, the state that they make, and what requests come to. Pure."""
+"""A Connect cluster as values: records of its topics, the state that they make, what requests come to. Pure."""

@@ -1,4 +1,4 @@
-"""The settings that a connector has for each of its transforms and predicates: `transforms.ALIAS.type` and its options."""
+"""The settings of each transform and predicate of a connector: `transforms.ALIAS.type` and its options."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -60,16 +60,18 @@ class Aliases:
     def _options(self, plugin: Transform | Predicate, prefix: str, group: str) -> None:
         order = 2
         for key in plugin.config_def.keys.values():
-            self.keys.append(replace(key, name=f"{prefix}.{key.name}", group=group, order=order, display=key.display_name))
+            self.keys.append(
+                replace(key, name=f"{prefix}.{key.name}", group=group, order=order, display=key.display_name)
+            )
             order += 1
         if not isinstance(plugin, Transform):
             return
-        self.keys += [
+        self.keys.extend([
             ConfigKey(f"{prefix}.negate", ConfigType.BOOLEAN, False, "Whether the predicate's answer is turned around.",
                       group=group, order=order, display="negate"),
             ConfigKey(f"{prefix}.predicate", ConfigType.STRING, None, "The alias of the predicate that decides.",
                       group=group, order=order + 1, display="predicate"),
-        ]  # fmt: skip
+        ])  # fmt: skip
         if f"{prefix}.negate" in self._given and f"{prefix}.predicate" not in self._given:
             self.problems.append((f"{prefix}.type", _NEGATED_NOTHING.format(prefix)))
 

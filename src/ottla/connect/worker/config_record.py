@@ -1,4 +1,4 @@
-"""The records of the config topic, in Kafka Connect's form: text keys, JSON without schema, tombstones for what is gone.
+"""The records of the config topic, in Kafka Connect's form: text keys, JSON without schema, tombstones.
 
 What has another form is nobody's of ours and is left alone: `decode` gives None.
 """
@@ -157,7 +157,7 @@ def decode(key: bytes, value: bytes | None) -> ConfigRecord | None:
         return _task(name.removeprefix(_TASK), fields)
     if name.startswith(_COMMIT):
         count = fields.get("tasks")
-        return TasksCommit(name.removeprefix(_COMMIT), count) if _is_count(count) else None
+        return TasksCommit(name.removeprefix(_COMMIT), count) if isinstance(count, int) and _is_count(count) else None
     return _other(name, fields)
 
 

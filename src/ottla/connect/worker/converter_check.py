@@ -51,7 +51,9 @@ def _settings(converter: Converter, kind: str, given: Mapping[str, str | None]) 
     definition = converter.config_def
     return [
         Examined(
-            replace(definition.keys[value.name], name=prefix + value.name, display=definition.keys[value.name].display_name),
+            replace(
+                definition.keys[value.name], name=prefix + value.name, display=definition.keys[value.name].display_name
+            ),
             ConfigValue(prefix + value.name, value.value, value.errors, value.recommended, value.visible),
         )
         for value in definition.validate(own)

@@ -5,6 +5,7 @@ the cluster's security from its own settings.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,7 +15,8 @@ from ottla.connect.worker.config_record import Properties, TargetState
 from ottla.connect.worker.config_state import raw
 
 KIND: Final = "connect"
-_NAME_MAX: Final = 120
+_NAME_MAX: Final = 100
+_PLAIN: Final = re.compile(r"\w[\w .-]{0,99}")
 _WANTED: Final = {TargetState.STARTED: "running", TargetState.PAUSED: "paused", TargetState.STOPPED: "stopped"}
 
 
@@ -30,19 +32,19 @@ class ConnectorPlan:
 
 
 def prefix_of(group: str) -> str:
-    """What the names of all pipelines of a Connect cluster begin with."""
-    return f"{KIND}-{group}-"
+    """What the names of all pipelines of a Connect cluster begin with, and of no other one."""
+    return f"{KIND}-{quote(group, safe=' ')}@"
 
 
 def pipeline_name(group: str, connector: str) -> str:
-    """A name that can be a directory, too; a connector with a stranger name has a digest in it.
+    """A name that can be a directory of Hadoop's, too; that of a connector with a stranger name has a digest.
 
     >>> pipeline_name("main", "lines")
-    'connect-main-lines'
-    >>> pipeline_name("main", "a\\\\b")
-    'connect-main-a%5Cb-c62016d0f8'
+    'connect-main@lines'
+    >>> pipeline_name("main", "a:b")
+    'connect-main@a%3Ab-6783a31eab'
     """
-    if connector.isprintable() and len(connector) <= _NAME_MAX and not set(connector) & set("/\\"):
+    if _PLAIN.fullmatch(connector) is not None:
         return prefix_of(group) + connector
     digest = hashlib.sha256(connector.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{prefix_of(group)}{quote(connector, safe=' ', errors='replace')[:_NAME_MAX]}-{digest}"

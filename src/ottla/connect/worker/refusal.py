@@ -35,6 +35,6 @@ def unknown_to_restart(name: str) -> RefusedError:
 def not_stopped(name: str) -> RefusedError:
     """Offsets belong to the tasks as long as there may be any."""
     return bad(
-        "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
-        f"connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+        "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the "
+        f"specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
     )

@@ -58,9 +58,7 @@ def task_states(report: Report, reporter: Reporter) -> list[Status]:
     return [Status(state, worker_id, reporter.generation, trace, report.version) for state, trace in states]
 
 
-def status_changes(
-    name: str, connector: Status, tasks: Sequence[Status], table: StatusTable
-) -> list[Record]:
+def status_changes(name: str, connector: Status, tasks: Sequence[Status], table: StatusTable) -> list[Record]:
     """The records that bring the status topic up to date with a connector."""
     changes = []
     if _differs(table.connector(name), connector):

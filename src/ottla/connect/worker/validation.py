@@ -80,7 +80,7 @@ def found_connector(config: Mapping[str, str | None], plugins: Plugins) -> Conne
         return plugins.connector(name.strip())
     except ConnectError as error:
         raise bad(str(error)) from error
-    except Exception as error:  # noqa: BLE001 - an edge: the module of a user's connector may raise anything
+    except Exception as error:
         raise RefusedError(400, f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
 
@@ -128,14 +128,14 @@ def _always(values: Sequence[str]) -> Callable[[str, Mapping[str, object]], list
 def _own(connector: Connector, given: Mapping[str, str | None]) -> tuple[ConfigDef, list[tuple[str, str]]]:
     try:
         found = connector.validate(raw(given))
-    except Exception as error:  # noqa: BLE001 - an edge: a user's connector may raise anything
-        raise RefusedError(500, f"{type(connector).__name__}.validate failed: {type(error).__name__}: {error}") from error
+    except Exception as error:
+        raise RefusedError(
+            500, f"{type(connector).__name__}.validate failed: {type(error).__name__}: {error}"
+        ) from error
     return connector.config_def, [(name, sentence) for name, sentences in found.items() for sentence in sentences]
 
 
-def _problems(
-    connector: Connector, given: Mapping[str, str | None], facts: WorkerFacts
-) -> Iterable[tuple[str, str]]:
+def _problems(connector: Connector, given: Mapping[str, str | None], facts: WorkerFacts) -> Iterable[tuple[str, str]]:
     if not isinstance(connector, SourceConnector):
         yield from topics_problems(dict(raw(given)))
         return

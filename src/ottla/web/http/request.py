@@ -81,6 +81,12 @@ class Request:
                 self._query.setdefault(name, value)
         return self._query
 
+    def values(self, name: str) -> list[str]:
+        """All values of a parameter behind the `?`, in their order."""
+        self.query  # noqa: B018 - refuses what is not UTF-8
+        pairs = parse_qsl(self.query_string.decode("ascii"), keep_blank_values=True, errors="strict")
+        return [value for each, value in pairs if each == name]
+
     def flag(self, name: str) -> bool:
         """A boolean of the query: `true` in any case, as Java reads it; everything else is false."""
         return self.query.get(name, "").strip().lower() == "true"

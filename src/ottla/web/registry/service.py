@@ -14,6 +14,8 @@ from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
 from ottla.base.metric import MetricRegistry
 from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.web.election.identity import Identity
+from ottla.web.election.membership import GroupOptions, Membership
 from ottla.web.http.address import ListenAddress
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.application import ApplicationOptions, ShellApplication
@@ -32,8 +34,6 @@ from ottla.web.registry.decision.error import forwarding_failed, leader_unknown
 from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.decision.parsing import ParsedSchemas
 from ottla.web.registry.decision.rule import RegistryRule
-from ottla.web.registry.election.identity import Identity
-from ottla.web.registry.election.membership import GroupOptions, Membership
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.store.reader import LogReader
 from ottla.web.registry.store.topic import ensure_topic

@@ -11,8 +11,6 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 
-PROTOCOL_TYPE: Final = "sr"
-PROTOCOL: Final = "v0"
 _VERSION: Final = 1
 
 
@@ -118,7 +116,7 @@ def decode_assignment(data: bytes) -> Assignment:
 def _identity(fields: Mapping[str, object]) -> Identity:
     host, port = fields.get("host"), fields.get("port")
     if not isinstance(host, str) or not isinstance(port, int):
-        raise InvalidIdentityError("a member of the registry's group has no host and port")
+        raise InvalidIdentityError("a member of the group has no host and port")
     return Identity(host, port, bool(fields.get("master_eligibility")), str(fields.get("scheme") or "http"))
 
 
@@ -130,7 +128,7 @@ def _decode(data: bytes) -> dict[str, object]:
     try:
         fields = json.loads(data)
     except ValueError as error:
-        raise InvalidIdentityError(f"a member of the registry's group sent no JSON: {error}") from error
+        raise InvalidIdentityError(f"a member of the group sent no JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise InvalidIdentityError("a member of the registry's group sent no JSON object")
+        raise InvalidIdentityError("a member of the group sent no JSON object")
     return fields

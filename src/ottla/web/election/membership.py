@@ -23,9 +23,7 @@ from ottla.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from ottla.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from ottla.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from ottla.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from ottla.web.registry.election.identity import (
-    PROTOCOL,
-    PROTOCOL_TYPE,
+from ottla.web.election.identity import (
     Assignment,
     AssignmentError,
     Identity,
@@ -57,6 +55,9 @@ class GroupOptions:
     session_timeout_ms: int
     heartbeat_interval_ms: int
     rebalance_timeout_ms: int
+    protocol_type: str = "sr"
+    """The registry's, as Confluent's instances say it."""
+    protocol: str = "v0"
 
 
 class Membership:
@@ -78,6 +79,11 @@ class Membership:
         self._lease_until = 0.0
         self._known: Final = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def generation(self) -> int:
+        """The generation of the group that this instance takes part in."""
+        return self._generation
 
     @property
     def is_primary(self) -> bool:
@@ -142,8 +148,8 @@ class Membership:
                 session_timeout_ms=options.session_timeout_ms,
                 rebalance_timeout_ms=options.rebalance_timeout_ms,
                 member_id=self._member_id,
-                protocol_type=PROTOCOL_TYPE,
-                protocols=[JoinGroupRequestProtocol(name=PROTOCOL, metadata=identity)],
+                protocol_type=options.protocol_type,
+                protocols=[JoinGroupRequestProtocol(name=options.protocol, metadata=identity)],
             ),
             JoinGroupResponse,
             timeout_ms=options.rebalance_timeout_ms + 5_000,
@@ -171,8 +177,8 @@ class Membership:
             group_id=self._options.group_id,
             generation_id=self._generation,
             member_id=self._member_id,
-            protocol_type=PROTOCOL_TYPE,
-            protocol_name=PROTOCOL,
+            protocol_type=self._options.protocol_type,
+            protocol_name=self._options.protocol,
             assignments=assignments,
         )
 
@@ -234,7 +240,7 @@ class Membership:
         self._known.clear()
 
     async def _leave(self) -> None:
-        member = MemberIdentity(member_id=self._member_id, reason="the registry stops")
+        member = MemberIdentity(member_id=self._member_id, reason="the instance stops")
         request = LeaveGroupRequest(group_id=self._options.group_id, members=[member])
         try:
             await self._ask(request, LeaveGroupResponse, timeout_ms=_LEAVE_MS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.web.registry.election.identity import (
+from ottla.web.election.identity import (
     Assignment,
     AssignmentError,
     Identity,

@@ -1,0 +1,124 @@
+"""`ottla connect list`, `show`, `create`, `pause` …: talk to a worker by its REST API."""
+
+import argparse
+import http.client
+import json
+import ssl
+import sys
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from ottla.cli.connect.serve import connector_body
+from ottla.cli.output.advice import CommandError
+from ottla.cli.output.style import Style
+from ottla.cli.output.table import table
+
+_TIMEOUT_S: Final = 120
+_CHANGES: Final = {
+    "pause": ("PUT", "/pause", "is to pause"),
+    "resume": ("PUT", "/resume", "is to run"),
+    "stop": ("PUT", "/stop", "is to stop"),
+    "restart": ("POST", "/restart?includeTasks=true", "is to start again, with its tasks"),
+    "delete": ("DELETE", "", "is deleted; its offsets stay"),
+}
+
+
+class Worker:
+    """A worker at a URL."""
+
+    def __init__(self, url: str) -> None:
+        self._url: Final = urlsplit(url if "://" in url else f"http://{url}")
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """The decoded answer. Raises `CommandError` with the worker's own sentence for a refusal."""
+        host, port = self._url.hostname or "localhost", self._url.port or 8083
+        connection: http.client.HTTPConnection
+        if self._url.scheme == "https":
+            context = ssl.create_default_context()
+            connection = http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=context)
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            connection.request(method, path, data, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            answer = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise CommandError(
+                f"no Connect worker answers at {host}:{port}: {error}; give its address with --url"
+            ) from None
+        finally:
+            connection.close()
+        found = _decoded(answer)
+        if response.status >= 400:
+            raise CommandError(str(found["message"]) if isinstance(found, dict) and "message" in found else str(found))
+        return found
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the action says; the exit code."""
+    worker = Worker(options.url)
+    if options.action == "list":
+        return _list(worker, options)
+    if options.action == "show":
+        return _show(worker, options)
+    if options.action == "create":
+        return _create(worker, options)
+    method, path, words = _CHANGES[options.action]
+    worker.ask(method, f"{_path(options.name)}{path}")
+    print(f"Connector {options.name} {words}")
+    return 0
+
+
+def _list(worker: Worker, options: argparse.Namespace) -> int:
+    found = worker.ask("GET", "/connectors?expand=info&expand=status")
+    if options.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return 0
+    rows = [
+        (name, known["info"]["type"], known.get("status", {}).get("connector", {}).get("state"), _tasks(known))
+        for name, known in sorted(found.items())
+    ]
+    print(table(["Name", "Type", "State", "Tasks"], rows, Style.of(sys.stdout)))
+    return 0
+
+
+def _tasks(known: dict[str, Any]) -> str:
+    """How many tasks are in which state: `2 RUNNING, 1 FAILED`."""
+    states = [task["state"] for task in known.get("status", {}).get("tasks", ())]
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states)) or "none"
+
+
+def _show(worker: Worker, options: argparse.Namespace) -> int:
+    path = _path(options.name)
+    found = {part: worker.ask("GET", f"{path}/{part}") for part in ("status", "config", "offsets", "topics")}
+    found |= {"offsets": found["offsets"]["offsets"], "topics": found["topics"][options.name]["topics"]}
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0
+
+
+def _create(worker: Worker, options: argparse.Namespace) -> int:
+    body = connector_body(options.file)
+    name = body.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise CommandError(f'{options.file}: the connector has no name; give it one: "name": "my-connector"')
+    if name.strip() in worker.ask("GET", "/connectors"):
+        made = worker.ask("PUT", f"{_path(name.strip())}/config", body["config"])
+        print(f"Connector {made['name']} has new settings")
+        return 0
+    made = worker.ask("POST", "/connectors", body)
+    print(f"Connector {made['name']} is created")
+    return 0
+
+
+def _path(name: str) -> str:
+    return f"/connectors/{quote(name, safe='')}"
+
+
+def _decoded(answer: bytes) -> Any:
+    if not answer:
+        return None
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return answer.decode(errors="replace")

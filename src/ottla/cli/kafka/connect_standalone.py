@@ -1,0 +1,27 @@
+"""`connect-standalone`: runs a Connect worker of its own, with connectors from files; `-daemon` behind it."""
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.connect_script import ConnectScript, start
+
+SCRIPT: Final = ConnectScript(
+    "connect-standalone",
+    "ottla.cli.kafka.connect_standalone",
+    "Run a Connect worker of its own, with connectors from files.",
+    takes_connectors=True,
+)
+
+
+@ends_quietly
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; the exit code."""
+    from ottla.cli.connect.serve import serve_standalone
+
+    return start(SCRIPT, serve_standalone, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

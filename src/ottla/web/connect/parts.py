@@ -1,0 +1,51 @@
+"""What the endpoints share: the tables, the leader, the clients, and how a request that changes something is done."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol, TypeVar
+
+from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.connect.plugin import Plugins
+from ottla.connect.worker.validation import WorkerFacts
+from ottla.web.connect.config import ConnectConfig, override_problem
+from ottla.web.connect.lead.call import called
+from ottla.web.connect.lead.leader import Leader
+from ottla.web.connect.store.table import Tables
+from ottla.web.http.answer import Answer
+from ottla.web.http.request import Request
+
+T = TypeVar("T")
+
+
+class Change(Protocol):
+    """How a request that changes something is done: by this worker if it leads, else by the one that does."""
+
+    async def __call__(self, request: Request, act: Callable[[Leader], Awaitable[Answer]]) -> Answer:
+        """The answer."""
+        ...
+
+
+class ConnectParts:
+    """All of one worker."""
+
+    def __init__(self, config: ConnectConfig, leader: Leader, admin: AsyncAdmin, change: Change) -> None:
+        self.config: Final = config
+        self.leader: Final = leader
+        self.admin: Final = admin
+        self.change: Final = change
+        self.plugins: Final = Plugins()
+        self.facts: Final = WorkerFacts(config.converters, config.exactly_once, override_problem)
+        self.cluster_id = ""
+
+    @property
+    def tables(self) -> Tables:
+        """What is known now."""
+        return self.leader.tables
+
+    async def call(self, work: Callable[[], T], what: str) -> T:
+        """What a connector's code answers."""
+        return await called(work, self.config.settings.integer("connector.call.timeout.ms") / 1000, what)
+
+
+async def body_of(request: Request) -> Any:
+    """The body as JSON."""
+    return await request.json()
