@@ -91,7 +91,7 @@ def _tasks(known: dict[str, Any]) -> str:
 
 def _show(worker: Worker, options: argparse.Namespace) -> int:
     path = _path(options.name)
-    found = {part: worker.ask("GET", f"{path}/{part}") for part in ("status", "config", "offsets", "topics")}
+    found = {part: worker.ask("GET", f"{path}/{part}") for part in ("config", "status", "offsets", "topics")}
     found |= {"offsets": found["offsets"]["offsets"], "topics": found["topics"][options.name]["topics"]}
     print(json.dumps(found, indent=2, ensure_ascii=False))
     return 0
