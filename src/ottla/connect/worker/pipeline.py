@@ -62,13 +62,16 @@ def definition(plan: ConnectorPlan, worker: Mapping[str, str]) -> dict[str, Any]
 
 
 def next_spec(
-    current: Mapping[str, Any] | None, plan: ConnectorPlan, worker: Mapping[str, str], place: str
+    current: Mapping[str, Any] | None, plan: ConnectorPlan, worker: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The spec to be written; None if the `current` one says it already. `place` is a checkpoint for a new pipeline.
+    """The spec to be written; None if the `current` one says it already.
+
+    The checkpoint is the pipeline's own for ever: tasks begin where Connect's offsets say, and its lock keeps those of
+    a connector that was deleted and made again from running twice.
 
     >>> plan = ConnectorPlan({"connector.class": "X"}, [{}], TargetState.STARTED, False)
-    >>> made = next_spec(None, plan, {}, "connect-main-x/1")
-    >>> made["version"], made["wanted"], next_spec(made, plan, {}, "connect-main-x/2")
+    >>> made = next_spec(None, plan, {})
+    >>> made["version"], made["wanted"], next_spec(made, plan, {})
     (1, 'running', None)
     """
     wanted = _WANTED[plan.target]
@@ -80,7 +83,7 @@ def next_spec(
     if current is None:
         return {
             "kind": KIND, "definition": told, "version": 1, "wanted": wanted, "isolation": isolation,
-            "checkpoint": place, "restart": 0,
+            "checkpoint": "", "restart": 0,
         }  # fmt: skip
     if current.get("definition") == told and current.get("isolation") == isolation:
         return None if current.get("wanted") == wanted else {**current, "wanted": wanted}
@@ -97,11 +100,6 @@ def next_spec(
 def restarted(current: Mapping[str, Any]) -> dict[str, Any]:
     """The same, started again."""
     return {**current, "restart": int(current.get("restart") or 0) + 1}
-
-
-def begun_anew(current: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The same with a new checkpoint: its offsets were changed behind its back."""
-    return {**current, "checkpoint": place, "version": int(current.get("version") or 0) + 1}
 
 
 def is_at_rest(spec: Mapping[str, Any] | None, status: Mapping[str, Any] | None) -> bool:

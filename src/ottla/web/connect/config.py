@@ -187,8 +187,15 @@ def _is_known(name: str) -> bool:
 
 
 def _told(given: Mapping[str, str], client: Mapping[str, object]) -> dict[str, str]:
-    """What may be written into the pipelines' topic. Placeholders may, what they stand for may not."""
-    told = {name: value for name, value in given.items() if not _is_secret(name) and not _is_rest(name)}
+    """What may be written into the pipelines' topic. Placeholders may, what they stand for may not.
+
+    Settings of all clients are not among it: runners have them from their control process.
+    """
+    told = {
+        name: value
+        for name, value in given.items()
+        if not _is_secret(name) and not _is_rest(name) and (name not in ADMIN_KEYS or name == "config.providers")
+    }
     return {**told, "bootstrap.servers": str(client["bootstrap.servers"])}
 
 
@@ -199,4 +206,4 @@ def _is_secret(name: str) -> bool:
 
 
 def _is_rest(name: str) -> bool:
-    return (name in SHELL_KEYS and name not in ADMIN_KEYS) or name.startswith(("listeners", "rest.", "pipelines."))
+    return name in SHELL_KEYS or name.startswith(("listeners", "rest.", "pipelines."))

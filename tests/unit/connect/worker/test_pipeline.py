@@ -5,7 +5,6 @@ from typing import Any
 from ottla.connect.worker.config_record import TargetState
 from ottla.connect.worker.pipeline import (
     ConnectorPlan,
-    begun_anew,
     is_at_rest,
     next_spec,
     pipeline_name,
@@ -22,7 +21,7 @@ def plan(target: TargetState = TargetState.STARTED, tasks: int = 1, *, is_foreig
 
 
 def made(**more: Any) -> dict[str, Any]:
-    spec = next_spec(None, plan(), WORKER, "p/1")
+    spec = next_spec(None, plan(), WORKER)
     assert spec is not None
     return spec | more
 
@@ -39,47 +38,43 @@ def test_a_new_connector_becomes_a_pipeline() -> None:
         "version": 1,
         "wanted": "running",
         "isolation": "shared",
-        "checkpoint": "p/1",
+        "checkpoint": "",
         "restart": 0,
     }
 
 
 def test_without_tasks_there_is_nothing_to_run() -> None:
-    assert next_spec(None, plan(tasks=0), WORKER, "p/1") is None
-    assert next_spec(None, plan(TargetState.STOPPED), WORKER, "p/1") is None
+    assert next_spec(None, plan(tasks=0), WORKER) is None
+    assert next_spec(None, plan(TargetState.STOPPED), WORKER) is None
 
 
 def test_what_is_written_already_is_not_written_again() -> None:
-    assert next_spec(made(), plan(), WORKER, "p/2") is None
+    assert next_spec(made(), plan(), WORKER) is None
 
 
 def test_other_tasks_are_another_version_at_the_same_place() -> None:
-    spec = next_spec(made(version=4, restart=2), plan(tasks=2), WORKER, "p/9")
+    spec = next_spec(made(version=4, restart=2), plan(tasks=2), WORKER)
     assert spec is not None
-    assert (spec["version"], spec["checkpoint"], spec["restart"]) == (5, "p/1", 2)
+    assert (spec["version"], spec["checkpoint"], spec["restart"]) == (5, "", 2)
 
 
 def test_pause_stop_and_resume_change_only_what_is_wanted() -> None:
-    paused = next_spec(made(), plan(TargetState.PAUSED), WORKER, "p/2")
+    paused = next_spec(made(), plan(TargetState.PAUSED), WORKER)
     assert paused == made(wanted="paused")
-    stopped = next_spec(paused, plan(TargetState.STOPPED, tasks=0), WORKER, "p/2")
+    stopped = next_spec(paused, plan(TargetState.STOPPED, tasks=0), WORKER)
     assert stopped == made(wanted="stopped")
-    assert next_spec(stopped, plan(TargetState.STOPPED, tasks=0), WORKER, "p/2") is None
-    assert next_spec(stopped, plan(), WORKER, "p/2") == made()
+    assert next_spec(stopped, plan(TargetState.STOPPED, tasks=0), WORKER) is None
+    assert next_spec(stopped, plan(), WORKER) == made()
 
 
 def test_code_that_is_not_ours_has_a_runner_of_its_own() -> None:
-    spec = next_spec(None, plan(is_foreign=True), WORKER, "p/1")
+    spec = next_spec(None, plan(is_foreign=True), WORKER)
     assert spec is not None
     assert spec["isolation"] == "own"
 
 
 def test_a_restart_is_a_higher_number() -> None:
     assert restarted(made(restart=3))["restart"] == 4
-
-
-def test_altered_offsets_need_a_new_checkpoint() -> None:
-    assert begun_anew(made(), "p/2") == made(checkpoint="p/2", version=2)
 
 
 def test_a_connector_is_at_rest_when_its_pipeline_says_so() -> None:

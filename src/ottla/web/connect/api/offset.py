@@ -18,7 +18,7 @@ from ottla.connect.worker.offset_request import (
     source_changes,
     success,
 )  # fmt: skip
-from ottla.connect.worker.pipeline import begun_anew, is_at_rest
+from ottla.connect.worker.pipeline import is_at_rest
 from ottla.connect.worker.refusal import RefusedError, absent, bad
 from ottla.connect.worker.validation import found_connector
 from ottla.protocol.errors import GroupIdNotFoundError
@@ -70,7 +70,6 @@ class OffsetApi:
                 is_checked = await self._alter_sink(connector, name, settings, sink_changes(changes))
             else:
                 is_checked = await self._alter_source(leader, connector, settings, (name, source_changes(changes)))
-            await self._begin_anew(leader, name)
             return json_answer(success("altered", is_checked=is_checked))
 
         return await self._parts.change(request, act)
@@ -85,7 +84,6 @@ class OffsetApi:
             else:
                 known: _Changes = [(partition, None) for partition, _ in leader.tables.offsets.offsets(name)]
                 is_checked = await self._alter_source(leader, connector, settings, (name, known))
-            await self._begin_anew(leader, name)
             return json_answer(success("reset", is_checked=is_checked))
 
         return await self._parts.change(request, act)
@@ -166,12 +164,6 @@ class OffsetApi:
             raise bad(str(error)) from error
         except Exception as error:
             raise RefusedError(500, f"alter_offsets failed: {type(error).__name__}: {error}") from error
-
-    @staticmethod
-    async def _begin_anew(leader: Leader, name: str) -> None:
-        spec = leader.spec(name)
-        if spec is not None:
-            await leader.write_spec(name, begun_anew(spec, leader.new_place(name)))
 
 
 def _group(name: str, settings: Mapping[str, str]) -> str:

@@ -117,10 +117,6 @@ class Leader:
         """Writes the spec of a connector's pipeline; None removes it. To be called while leading."""
         await self._write_spec(pipeline_name(self._group, name), spec)
 
-    def new_place(self, name: str) -> str:
-        """A checkpoint that no pipeline had."""
-        return f"{pipeline_name(self._group, name)}/{time.time_ns() // 1_000_000}"
-
     async def forget(self, name: str) -> None:
         """Ends a connector, so that it is started anew."""
         instance = self._instances.pop(name, None)
@@ -197,7 +193,7 @@ class Leader:
             return
         foreign = self._facts(config).is_foreign
         plan = ConnectorPlan(config, state.tasks(name) or [], state.target(name), foreign)
-        spec = next_spec(self.spec(name), plan, self._config.worker, self.new_place(name))
+        spec = next_spec(self.spec(name), plan, self._config.worker)
         if spec is not None:
             await self.write_spec(name, spec)
 
