@@ -65,8 +65,15 @@ def _validation(body: dict[str, Any]) -> dict[str, Any]:
     return {
         **body,
         "groups": sorted(body["groups"]),
-        "configs": sorted(kept, key=lambda each: each["value"]["name"]),
+        "configs": sorted(map(_of_kafka, kept), key=lambda each: each["value"]["name"]),
     }
+
+
+def _of_kafka(setting: dict[str, Any]) -> dict[str, Any]:
+    """A setting without the recommended classes that Kafka does not have."""
+    value = setting["value"]
+    classes = [each for each in value["recommended_values"] if not str(each).startswith(("io.confluent.", "ottla."))]
+    return {**setting, "value": {**value, "recommended_values": classes}}
 
 
 def _is_ours(name: str, is_source: bool) -> bool:
