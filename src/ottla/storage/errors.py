@@ -9,6 +9,8 @@ import errno
 from ottla.base.errors import OttlaError
 from ottla.protocol.errors import KafkaStorageError
 
+OUT_OF_RESOURCES = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM))
+
 
 class StorageError(KafkaStorageError):
     """The disk refused, or holds what cannot be: `path` says where, `errno` why if the system said so."""
@@ -19,13 +21,23 @@ class StorageError(KafkaStorageError):
         self.path = path
         self.errno = errno
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether the disk is sound, and the same may go well later."""
+        return False
+
     @classmethod
     def from_os(cls, error: OSError, path: str) -> "StorageError":
         """The same as the system's error, in our words.
 
         A file where a directory should be, or the other way round, is no failure of the disk: somebody put it there.
+        Neither is it one that the system gives this process no more descriptors or maps.
         """
-        kind = CorruptFileError if error.errno in (errno.EISDIR, errno.ENOTDIR) else cls
+        kind = cls
+        if error.errno in (errno.EISDIR, errno.ENOTDIR):
+            kind = CorruptFileError
+        elif error.errno in OUT_OF_RESOURCES:
+            kind = ResourceShortageError
         return kind(error.strerror or str(error), path, error.errno)
 
 
@@ -36,6 +48,14 @@ class CorruptFileError(StorageError):
     def was_read(self) -> bool:
         """Whether it is what the file says that is wrong, and not that it is no file at all."""
         return self.errno is None
+
+
+class ResourceShortageError(StorageError):
+    """The system gives no more descriptors, memory or maps, though we have let go of all that we could."""
+
+    @property
+    def is_passing(self) -> bool:
+        return True
 
 
 class LogOfflineError(StorageError):

@@ -75,7 +75,10 @@ class LogDirectory:
         return self.offline_error is None
 
     def go_offline(self, error: StorageError) -> None:
-        """Nothing in it is read or written from now on."""
+        """Nothing in it is read or written from now on, if it is the disk that failed."""
+        if error.is_passing and self.is_loaded:
+            _log.error("[%s] this process, not the disk, ran short of something: %s", self.path, error)
+            return
         with self._failing:
             if self.offline_error is not None:
                 return

@@ -52,10 +52,12 @@ class SeverableFile:
 class SeverableDisk:
     """See `port.Disk`. `sever` may be called on any thread, and once is enough."""
 
-    __slots__ = ("_disk", "_void", "is_severed")
+    __slots__ = ("_disk", "_void", "files", "is_severed", "maps")
 
     def __init__(self) -> None:
         self._disk = LocalDisk()
+        self.files = self._disk.files
+        self.maps = self._disk.maps
         self._void: set[str] = set()
         """Files that were made since the cut: those who made them find them, empty."""
         self.is_severed = False

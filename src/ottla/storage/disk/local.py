@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 
 from ottla.base.buffer import Buffer
+from ottla.storage.disk.held_open import HeldOpen, held_files, held_maps
 from ottla.storage.disk.memory_map import map_file
 from ottla.storage.disk.port import Access, FileStatus
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import OUT_OF_RESOURCES, StorageError
 
 _FLAGS = {
     Access.READ: os.O_RDONLY | os.O_CLOEXEC,
@@ -19,10 +20,11 @@ _PERMISSIONS = 0o644
 class LocalFile:
     """A file descriptor that closes itself when nobody holds the object any more."""
 
-    __slots__ = ("_access", "_descriptor", "path")
+    __slots__ = ("_access", "_descriptor", "_maps", "path")
 
-    def __init__(self, path: str, descriptor: int, access: Access) -> None:
+    def __init__(self, path: str, descriptor: int, access: Access, maps: HeldOpen) -> None:
         self.path = path
+        self._maps = maps
         self._descriptor = descriptor
         self._access = access
 
@@ -86,28 +88,38 @@ class LocalFile:
             raise StorageError.from_os(error, self.path) from error
 
     def map(self, size: int) -> memoryview:
-        try:
-            return map_file(self._descriptor, size, writable=self._access is not Access.READ)
-        except OSError as error:
-            raise StorageError.from_os(error, self.path) from error
+        while True:
+            try:
+                return map_file(self._descriptor, size, writable=self._access is not Access.READ)
+            except OSError as error:
+                if error.errno not in OUT_OF_RESOURCES or not self._maps.shrink():
+                    raise StorageError.from_os(error, self.path) from error
 
 
 class LocalDisk:
-    """See `port.Disk`."""
+    """See `port.Disk`. Where the system has no descriptor left for a file, others are closed until it has."""
 
-    __slots__ = ()
+    __slots__ = ("files", "maps")
+
+    def __init__(self) -> None:
+        self.files = held_files()
+        self.maps = held_maps()
 
     def open(self, path: str, access: Access) -> LocalFile:
-        try:
-            return LocalFile(path, os.open(path, _FLAGS[access], _PERMISSIONS), access)
-        except OSError as error:
-            raise StorageError.from_os(error, path) from error
+        while True:
+            try:
+                return LocalFile(path, os.open(path, _FLAGS[access], _PERMISSIONS), access, self.maps)
+            except OSError as error:
+                if error.errno not in OUT_OF_RESOURCES or not self.files.shrink():
+                    raise StorageError.from_os(error, path) from error
 
     def list(self, directory: str) -> list[str]:
-        try:
-            return os.listdir(directory)
-        except OSError as error:
-            raise StorageError.from_os(error, directory) from error
+        while True:
+            try:
+                return os.listdir(directory)
+            except OSError as error:
+                if error.errno not in OUT_OF_RESOURCES or not self.files.shrink():
+                    raise StorageError.from_os(error, directory) from error
 
     def status(self, path: str) -> FileStatus | None:
         try:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ottla.base.buffer import Buffer
 from ottla.base.frozen import frozen
+from ottla.storage.disk.held_open import HeldOpen
 
 
 class Access(Enum):
@@ -71,6 +72,11 @@ class File(Protocol):
 
 class Disk(Protocol):
     """A file system. Paths are strings, absolute or as the caller likes them."""
+
+    files: HeldOpen
+    """Who keeps files open that may be opened again at any time."""
+    maps: HeldOpen
+    """The same for maps."""
 
     def open(self, path: str, access: Access) -> File:
         """An open file."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from random import Random
 
 from ottla.base.buffer import Buffer
+from ottla.storage.disk.held_open import unbounded
 from ottla.storage.disk.memory_map import map_file
 from ottla.storage.disk.port import Access, FileStatus
 from ottla.storage.disk.simulated_node import DirectoryNode, FileNode, Node
@@ -95,6 +96,8 @@ class SimulatedDisk:
     """See `port.Disk`. `operations` counts everything that changes the disk or flushes it."""
 
     def __init__(self) -> None:
+        self.files = unbounded()
+        self.maps = unbounded()
         self._root = DirectoryNode()
         self._faults: list[Fault] = []
         self._cut_at: int | None = None

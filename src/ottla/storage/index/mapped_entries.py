@@ -21,7 +21,18 @@ _ALLOCATION_BYTES = 4096
 class MappedEntries:
     """The file of one index. Its owner knows what the entries mean."""
 
-    __slots__ = ("_allocated_bytes", "_disk", "_form", "_map", "_written", "count", "entries_max", "path")
+    __slots__ = (
+        "__weakref__",
+        "_allocated_bytes",
+        "_disk",
+        "_form",
+        "_is_growing",
+        "_map",
+        "_written",
+        "count",
+        "entries_max",
+        "path",
+    )
 
     def __init__(self, disk: Disk, path: str, form: struct.Struct, bytes_max: int) -> None:
         self._disk = disk
@@ -29,6 +40,7 @@ class MappedEntries:
         self._map: memoryview | None = None
         """What readers made while there was none that is written to."""
         self._written: memoryview | None = None
+        self._is_growing = False
         self._allocated_bytes = 0
         self.path = path
         self.entries_max = bytes_max // form.size
@@ -43,7 +55,12 @@ class MappedEntries:
     @property
     def is_writable(self) -> bool:
         """Whether entries are being added."""
-        return self._written is not None
+        return self._is_growing
+
+    @property
+    def written(self) -> int:
+        """See `held_open.Holder`."""
+        return self.count
 
     def load(self) -> tuple[int, int] | None:
         """Finds out how many entries there are, and answers the last; `RebuildableFileError` if it can be no index."""
@@ -80,6 +97,7 @@ class MappedEntries:
         if mapped is None:
             mapped = self._disk.open(self.path, Access.READ).map(self.count * self._form.size)
             self._map = mapped
+            self._disk.maps.note(self)
         return mapped
 
     def append(self, first: int, second: int) -> None:
@@ -124,6 +142,12 @@ class MappedEntries:
 
     def release(self) -> None:
         """Lets go of the map; it comes back when needed."""
+        self._is_growing = False
+        self.let_go()
+        self._disk.maps.forget(self)
+
+    def let_go(self) -> None:
+        """See `held_open.Holder`: the writer makes the map anew."""
         self._written = None
         self._map = None
 
@@ -134,7 +158,10 @@ class MappedEntries:
         file.truncate(size)
         self._allocated_bytes = self.count * self._form.size
         self._allocate(file)
+        self._is_growing = True
         self._written = written = file.map(size)
+        self._map = None
+        self._disk.maps.note(self)
         return written
 
     def _allocate(self, file: File) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ottla.protocol.checksum import crc32c
 from ottla.storage.disk.atomic import flush_if_there, read_whole
-from ottla.storage.disk.port import Access, Disk
+from ottla.storage.disk.port import Access, Disk, File
 from ottla.storage.errors import RebuildableFileError
 
 _ENTRY = struct.Struct(">hqqqq")
@@ -38,12 +38,13 @@ class IndexDigest(NamedTuple):
 class TransactionIndex:
     """A segment's `.txnindex`; its entries are kept in memory once they were asked for."""
 
-    __slots__ = ("_disk", "_entries", "is_complete", "path")
+    __slots__ = ("_disk", "_entries", "_file", "is_complete", "path")
 
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
         self.path = path
         self._entries: list[AbortedTransaction] | None = None
+        self._file: File | None = None
         self.is_complete = False
         """Whether it is known that nothing is missing: a lost file looks like one that was never needed."""
 
@@ -68,12 +69,17 @@ class TransactionIndex:
         entries = self._loaded()[:count]
         return IndexDigest(len(entries), crc32c(b"".join(_ENTRY.pack(_VERSION, *entry) for entry in entries)))
 
+    def make_ready(self) -> None:
+        """Before a batch is written that brings an entry: then the entry does not fail for want of a descriptor."""
+        self._loaded()
+        self._file = self._disk.open(self.path, Access.CREATE)
+
     def append(self, aborted: AbortedTransaction) -> None:
         """Adds a transaction; they come in the order of their markers."""
         entries = self._loaded()
         if entries and entries[-1].last_offset >= aborted.last_offset:
             raise RebuildableFileError(f"offset {aborted.last_offset} after {entries[-1].last_offset}", self.path)
-        file = self._disk.open(self.path, Access.CREATE)
+        file, self._file = self._file or self._disk.open(self.path, Access.CREATE), None
         file.write(len(entries) * _ENTRY.size, (_ENTRY.pack(_VERSION, *aborted),))
         entries.append(aborted)
 
@@ -102,7 +108,7 @@ class TransactionIndex:
 
     def release(self) -> None:
         """Lets go of the entries; they come back when needed."""
-        self._entries = None
+        self._entries = self._file = None
 
 
 def _read(data: bytes, path: str) -> list[AbortedTransaction]:

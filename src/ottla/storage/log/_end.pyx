@@ -135,7 +135,7 @@ cdef class LogEnd:
         try:
             return self.active.add(data, bytes, size, last_offset, max_timestamp)
         except StorageError as error:
-            if self.offline_error is None:
+            if self.offline_error is None and not error.is_passing:
                 self.offline_error = error
             raise
 

@@ -350,6 +350,7 @@ class _ProducerChanges:
         """Before the batches are in the segment: an index that they get an entry in has to be whole."""
         if any(completed.is_aborted for completed in self._completed):
             ensure_complete(self._log, segment)
+            segment.transaction_index.make_ready()
 
     def take_effect(self, segment: Segment) -> None:
         """The batches are in the segment."""

@@ -175,7 +175,7 @@ class Log(LogEnd):
         try:
             return append.append_as_leader(self, records, leader_epoch, now_ms, options)
         except StorageError as error:
-            self.go_offline(error)
+            self.go_offline(error, is_repeatable=True)
             raise
 
     def append_pairs(
@@ -190,7 +190,7 @@ class Log(LogEnd):
         try:
             return append.append_pairs(self, pairs, timestamp_ms, leader_epoch, now_ms)
         except StorageError as error:
-            self.go_offline(error)
+            self.go_offline(error, is_repeatable=True)
             raise
 
     def append_as_follower(self, records: Buffer, leader_epoch: int, now_ms: int) -> AppendInfo | None:
@@ -200,7 +200,7 @@ class Log(LogEnd):
         not heard of yet. None if nothing is left.
         """
         self.check_online()
-        with self._io():
+        with self._io(is_repeatable=True):
             return append.append_as_follower(self, records, leader_epoch, now_ms)
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
@@ -208,7 +208,7 @@ class Log(LogEnd):
 
         An active segment that is empty and begins there already stays.
         """
-        with self._io():
+        with self._io(is_repeatable=True):
             return append.roll(self, now_ms, base_offset)
 
     def start_verification(self, batch: Batch, now_ms: int, *, supports_epoch_bump: bool) -> VerificationEntry | None:
@@ -355,7 +355,7 @@ class Log(LogEnd):
 
     def flush_claimed(self) -> None:
         """Flushes everything, for the one who claimed the log."""
-        with self._io():
+        with self._io(is_repeatable=True):
             flush(self, self.log_end_offset)
 
     @property
@@ -372,7 +372,7 @@ class Log(LogEnd):
         """Returns once everything below the offset (the log end if not given) is on the disk; it becomes the
         recovery point. A log that was discarded is left alone."""
         self.check_online()
-        with self._flushing, self._io():
+        with self._flushing, self._io(is_repeatable=True):
             if not self._is_discarded:
                 self.last_flush_ms = now_ms
                 flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
@@ -392,7 +392,7 @@ class Log(LogEnd):
 
     def flush_names(self) -> None:
         """Returns once it is on the disk which files there are; on any thread, also when the log was just deleted."""
-        with self._flushing, self._io():
+        with self._flushing, self._io(is_repeatable=True):
             if self.disk.status(self.directory) is not None:
                 flush_names(self)
 
@@ -478,17 +478,17 @@ class Log(LogEnd):
         if self.offline_error is not None:
             raise LogOfflineError(f"offline since: {self.offline_error}", self.directory)
 
-    def go_offline(self, error: StorageError) -> None:
-        """Nothing more is served from here."""
-        if self.offline_error is None:
+    def go_offline(self, error: StorageError, *, is_repeatable: bool = False) -> None:
+        """Nothing more is served from here, unless what failed has changed nothing and may go well later."""
+        if self.offline_error is None and not (is_repeatable and error.is_passing):
             self.offline_error = error
 
     @contextmanager
-    def _io(self, *, is_claimed: bool = False) -> Iterator[None]:
+    def _io(self, *, is_claimed: bool = False, is_repeatable: bool = False) -> Iterator[None]:
         try:
             yield
         except StorageError as error:
-            self.go_offline(error)
+            self.go_offline(error, is_repeatable=is_repeatable)
             if is_claimed:
                 self.release_claim()
             raise

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from ottla.base.buffer import Buffer
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 from ottla.storage.disk.port import Access, Disk, File
-from ottla.storage.errors import CorruptFileError, RebuildableFileError
+from ottla.storage.errors import CorruptFileError, RebuildableFileError, ResourceShortageError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex
 from ottla.storage.index.search import find_batch
 from ottla.storage.index.time_index import TimeIndex
@@ -44,6 +44,7 @@ class Segment(SegmentEnd):
     """
 
     __slots__ = (
+        "__weakref__",
         "_disk",
         "_first_timestamp",
         "_has_hidden",
@@ -95,6 +96,7 @@ class Segment(SegmentEnd):
         """
         segment = cls(disk, directory, base_offset, config, suffix)
         segment._file = disk.open(segment.path(), Access.CREATE)
+        disk.files.note(segment)
         segment._file.truncate(0)
         if config.preallocate:
             segment._file.truncate(config.segment_bytes)
@@ -250,8 +252,12 @@ class Segment(SegmentEnd):
         self.size_bytes = position + len(data)
 
     def _add_entries(self, last_offset: int, position: int) -> None:
-        self.offset_index.append(last_offset, position)
-        self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+        try:
+            self.offset_index.append(last_offset, position)
+            self.time_index.maybe_append(self._max_timestamp, self._max_timestamp_offset)
+        except ResourceShortageError as error:
+            # The batch is in the file. Without its entry a search has further to walk, and the next load adds it.
+            _log.warning("an index entry is left out: %s", error)
         self.is_index_full = self.offset_index.is_full or self.time_index.is_full
 
     def locate(self, offset: int) -> tuple[int, int] | None:
@@ -427,10 +433,20 @@ class Segment(SegmentEnd):
 
     def release(self) -> None:
         """Lets go of descriptor and maps; they come back when needed."""
-        self._file = None
+        self.let_go()
+        self._disk.files.forget(self)
         self.offset_index.entries.release()
         self.time_index.entries.release()
         self.transaction_index.release()
+
+    def let_go(self) -> None:
+        """See `held_open.Holder`."""
+        self._file = None
+
+    @property
+    def written(self) -> int:
+        """See `held_open.Holder`."""
+        return self.size_bytes
 
     def change_suffix(self, suffix: str) -> None:
         """Renames all files that are there, the log last: `.cleaned` → `.swap` → none, or → `.deleted`.
@@ -466,4 +482,5 @@ class Segment(SegmentEnd):
         if file is None:
             file = self._disk.open(self.path(), Access.WRITE)
             self._file = file
+            self._disk.files.note(self)
         return file
