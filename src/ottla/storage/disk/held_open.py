@@ -15,7 +15,9 @@ import threading
 import weakref
 from collections import OrderedDict
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
+
+from ottla.storage.disk.port import Holder
 
 _log = logging.getLogger(__name__)
 
@@ -29,19 +31,8 @@ _LEAST: Final = 16
 _BATCH_SHARE: Final = 64
 
 
-class Holder(Protocol):
-    """What has something open."""
-
-    @property
-    def written(self) -> int:
-        """A number that changes when it is written to."""
-
-    def let_go(self) -> None:
-        """Closes what is open, on any thread; whoever is using it goes on with it."""
-
-
 class HeldOpen:
-    """The holders that have something open, of one kind."""
+    """See `port.Held`."""
 
     __slots__ = ("_held", "_is_told", "_lock", "_what", "count_max")
 

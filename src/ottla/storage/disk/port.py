@@ -10,7 +10,6 @@ from typing import Protocol
 
 from ottla.base.buffer import Buffer
 from ottla.base.frozen import frozen
-from ottla.storage.disk.held_open import HeldOpen
 
 
 class Access(Enum):
@@ -70,13 +69,37 @@ class File(Protocol):
         """The first `size` bytes as shared memory, writable if the file is. The map needs no descriptor."""
 
 
+class Holder(Protocol):
+    """What has something open that it can open again."""
+
+    @property
+    def written(self) -> int:
+        """A number that changes when it is written to."""
+
+    def let_go(self) -> None:
+        """Closes what is open, on any thread; whoever is using it goes on with it."""
+
+
+class Held(Protocol):
+    """The holders that have something open, of one kind: a bounded number. On any thread."""
+
+    def note(self, holder: Holder) -> None:
+        """It has opened something; others may have to let go."""
+
+    def forget(self, holder: Holder) -> None:
+        """It has closed what was open, by itself."""
+
+
 class Disk(Protocol):
     """A file system. Paths are strings, absolute or as the caller likes them."""
 
-    files: HeldOpen
-    """Who keeps files open that may be opened again at any time."""
-    maps: HeldOpen
-    """The same for maps."""
+    @property
+    def files(self) -> Held:
+        """Who keeps files open that may be opened again at any time."""
+
+    @property
+    def maps(self) -> Held:
+        """The same for maps."""
 
     def open(self, path: str, access: Access) -> File:
         """An open file."""

@@ -59,7 +59,7 @@ class MappedEntries:
 
     @property
     def written(self) -> int:
-        """See `held_open.Holder`."""
+        """See `port.Holder`."""
         return self.count
 
     def load(self) -> tuple[int, int] | None:
@@ -147,7 +147,7 @@ class MappedEntries:
         self._disk.maps.forget(self)
 
     def let_go(self) -> None:
-        """See `held_open.Holder`: the writer makes the map anew."""
+        """See `port.Holder`: the writer makes the map anew."""
         self._written = None
         self._map = None
 

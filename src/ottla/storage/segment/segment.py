@@ -440,12 +440,12 @@ class Segment(SegmentEnd):
         self.transaction_index.release()
 
     def let_go(self) -> None:
-        """See `held_open.Holder`."""
+        """See `port.Holder`."""
         self._file = None
 
     @property
     def written(self) -> int:
-        """See `held_open.Holder`."""
+        """See `port.Holder`."""
         return self.size_bytes
 
     def change_suffix(self, suffix: str) -> None:
