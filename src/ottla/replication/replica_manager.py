@@ -34,6 +34,7 @@ from ottla.replication.ports import Worker
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
 from ottla.replication.replica_parts import ReplicaParts
 from ottla.replication.request.appender import Appender
+from ottla.replication.request.cold_read import ColdReads
 from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRecordsEntry
 from ottla.replication.request.fetch import FetchDone, FetchParams, FetchPartition
 from ottla.replication.request.flush_wait import FlushWait
@@ -54,6 +55,8 @@ from ottla.storage.topic_partition import TopicPartition
 
 _CHANGE_THREADS: Final = 4
 """Making a log is mostly waiting for the disk, which serves several at once."""
+_DISK_WAIT_MS: Final = 10_000
+"""How long a fetch waits for a disk, however soon its client wants an answer: there is nothing else to be told."""
 
 
 class ReplicaManager:
@@ -106,8 +109,9 @@ class ReplicaManager:
         self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None
+        cold = ColdReads(loop, mailbox, self._worker, self.waiting.check)
         self._reader: Final = LogReader(
-            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, selector
+            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, cold, selector
         )
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
@@ -219,8 +223,11 @@ class ReplicaManager:
 
         If it has to wait, what is returned gives that up: nobody is there any more to be answered.
         """
-        results, size_bytes, is_final = self._reader.read(params, wanted, is_first=True)
-        if is_final or size_bytes >= params.min_bytes or params.max_wait_ms <= 0 or not wanted:
+        results, size_bytes, is_final, is_cold = self._reader.read(params, wanted, is_first=True)
+        wait_ms = params.max_wait_ms
+        if is_cold and not size_bytes:
+            wait_ms = max(wait_ms, _DISK_WAIT_MS)
+        if is_final or size_bytes >= max(params.min_bytes, is_cold) or wait_ms <= 0 or not wanted:
             self._reader.answered(params, wanted, results)
             done(results)
             return None
@@ -229,7 +236,7 @@ class ReplicaManager:
         if keys is None:
             pending.complete()
             return None
-        return self.waiting.fetches.watch(pending, keys, params.max_wait_ms)
+        return self.waiting.fetches.watch(pending, keys, wait_ms)
 
     def delete_records(
         self, entries: Sequence[DeleteRecordsEntry], *, timeout_ms: int, done: DeleteRecordsDone

@@ -58,6 +58,14 @@ class ResourceShortageError(StorageError):
         return True
 
 
+class ColdReadError(StorageError):
+    """What is asked for may have to come from the disk, which the caller does not wait for."""
+
+    @property
+    def is_passing(self) -> bool:
+        return True
+
+
 class LogOfflineError(StorageError):
     """An earlier I/O error took the log offline."""
 

@@ -17,13 +17,14 @@ from ottla.storage.disk.port import Access, File, FileStatus
 class SeverableFile:
     """A file on a `SeverableDisk`; see `port.File`."""
 
-    __slots__ = ("_disk", "_file", "fileno", "path", "read", "size")
+    __slots__ = ("_disk", "_file", "fileno", "is_cached", "path", "read", "size")
 
     def __init__(self, disk: "SeverableDisk", file: File) -> None:
         self._disk = disk
         self._file = file
         self.path = file.path
         self.fileno = file.fileno
+        self.is_cached = file.is_cached
         self.read = file.read
         self.size = file.size
 

@@ -10,7 +10,7 @@ import pytest
 from ottla.client import Admin, Consumer, NewTopic, Producer, TopicPartition
 from tests.clients.server import CLUSTER_ID, OttlaServer
 
-ANSWER_SECONDS = 300
+ANSWER_SECONDS = 1_800
 
 
 class ServerOfFewFiles(OttlaServer):

@@ -1,5 +1,7 @@
 """What the tests of a log need: batches to append, a log to append them to, and its records read back."""
 
+from collections.abc import Sequence
+
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
 from ottla.protocol.records.reader import ReadOptions, read_tuples
@@ -10,6 +12,7 @@ from ottla.storage.log.append_info import AppendInfo, AppendOptions
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
+from ottla.storage.segment.segment import Segment
 
 DIRECTORY = "/data/orders-0"
 NOW_MS = 1_700_000_000_000
@@ -95,3 +98,15 @@ def records(log: Log, start: int | None = None) -> list[tuple[object, ...]]:
 
 def _after(data: bytes) -> int:
     return Batch(data).next_offset
+
+
+def replace_segments(log: Log, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+    """What the cleaner does in steps: cleaned segments take the place of others."""
+    following = log.segments.after(old[-1])
+    log.expect_gaps_below(log.log_end_offset if following is None else following.base_offset)
+    with log.claimed():
+        log.begin_swap(new)
+    log.flush_names()
+    with log.claimed():
+        log.finish_swap(old)
+    log.flush_names()

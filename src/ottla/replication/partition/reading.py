@@ -25,9 +25,18 @@ _NEGATIVE_SIZE: Final = FetchResult(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def read(
-    partition: Partition, params: FetchParams, wanted: FetchPartition, bytes_max: int, *, whole_batch: bool
+    partition: Partition,
+    params: FetchParams,
+    wanted: FetchPartition,
+    bytes_max: int,
+    *,
+    whole_batch: bool,
+    may_wait: bool = True,
 ) -> FetchResult:
-    """Reads at most `bytes_max`; with `whole_batch` at least one batch if there is any, however large."""
+    """Reads at most `bytes_max`; with `whole_batch` at least one batch if there is any, however large.
+
+    A caller that may not wait for a disk gets `ColdReadError` where it would have to.
+    """
     log, offset, replica_id = partition.log, wanted[2], params.replica_id
     # What nearly every consumer's fetch passes without a look at the details.
     if (
@@ -55,7 +64,7 @@ def read(
         if bytes_max < 0:
             return _NEGATIVE_SIZE
         if whole_batch or bytes_max > 0:
-            found = log.read(offset, bytes_max, end_offset)
+            found = log.read(offset, bytes_max, end_offset, may_wait=may_wait)
             records = found[0]
             if records is not None:
                 if not whole_batch and records.length > bytes_max:

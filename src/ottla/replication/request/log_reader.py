@@ -16,14 +16,17 @@ from ottla.replication.partition.follower_progress import FollowerFetch
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
-from ottla.replication.request.fetch import FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.cold_read import ColdReads
+from ottla.replication.request.fetch import READ_COMMITTED, FetchParams, FetchPartition, FetchResult
 from ottla.replication.request.replica_selector import THE_LEADER, RackAwareSelector
-from ottla.storage.errors import CorruptFileError, StorageError
+from ottla.storage.errors import ColdReadError, CorruptFileError, StorageError
+from ottla.storage.index.transaction_index import AbortedTransaction
 
 _INCONSISTENT_TOPIC_ID: Final = FetchResult(ErrorCode.INCONSISTENT_TOPIC_ID)
 _NOT_LEADER: Final = FetchResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _DAMAGED: Final = FetchResult(ErrorCode.CORRUPT_MESSAGE)
 _OFFLINE: Final = FetchResult(ErrorCode.KAFKA_STORAGE_ERROR)
+_NONE_ABORTED: Final[Sequence[AbortedTransaction]] = ()
 
 
 class Read(NamedTuple):
@@ -33,6 +36,8 @@ class Read(NamedTuple):
     size_bytes: int
     is_final: bool
     """Whether there is an error, or news that is not records: there is no use in waiting for more."""
+    is_cold: bool
+    """Whether a thread is reading something that is missing here."""
 
 
 class LogReader:
@@ -45,6 +50,7 @@ class LogReader:
         clock: Clock,
         failed: Callable[[StorageError], None],
         throttle: Throttle,
+        cold: ColdReads,
         selector: RackAwareSelector | None = None,
     ) -> None:
         self._table: Final = table
@@ -52,12 +58,14 @@ class LogReader:
         self._clock: Final = clock
         self._failed: Final = failed
         self._throttle: Final = throttle
+        self._cold: Final = cold
         self._selector: Final = selector
 
     def read(self, params: FetchParams, wanted: Sequence[FetchPartition], *, is_first: bool) -> Read:
         """Reads each partition. The first time, a follower's fetch also tells how far it got."""
         online = self._table.online
         results: list[FetchResult] = []
+        is_cold = False
         limit, total, is_final, whole_batch = params.max_bytes, 0, False, True
         progressed: list[tuple[int, Partition]] = []
         is_throttled = params.replica_id >= 0 and self._throttle.is_exceeded
@@ -75,7 +83,10 @@ class LogReader:
                 if is_throttled and self._waits(partition, params):
                     size_max, at_least_one = 0, False
                 try:
-                    result = read(partition, params, want, size_max, whole_batch=at_least_one)
+                    result = read(partition, params, want, size_max, whole_batch=at_least_one, may_wait=False)
+                except ColdReadError:
+                    result = self._read_cold(partition, params, want, size_max, whole_batch=at_least_one)
+                    is_cold = is_cold or result[1] is None
                 except StorageError as error:
                     self._failed(error)
                     # Clients wait out a storage error; of a damage that stays, they are to tell whoever reads.
@@ -96,7 +107,40 @@ class LogReader:
             if not self._follower_fetched(partition, params, wanted[place]):
                 results[place] = _NOT_LEADER
                 is_final = True
-        return tuple.__new__(Read, (results, total, is_final))
+        return tuple.__new__(Read, (results, total, is_final, is_cold))
+
+    def available(self, partition: Partition, params: FetchParams, want: FetchPartition) -> int:
+        """How many bytes a fetch of this partition alone would get now; `StorageError` if it would get that."""
+        try:
+            records = read(partition, params, want, want.max_bytes, whole_batch=True, may_wait=False).records
+        except ColdReadError:
+            records = self._read_cold(partition, params, want, want.max_bytes, whole_batch=True).records
+        return 0 if records is None else len(records)
+
+    def _read_cold(
+        self, partition: Partition, params: FetchParams, want: FetchPartition, bytes_max: int, *, whole_batch: bool
+    ) -> FetchResult:
+        """What a thread has brought into memory, or nothing as yet and a thread is on its way."""
+        if self._cold.is_warm(partition, want.fetch_offset):
+            try:
+                return read(partition, params, want, bytes_max, whole_batch=whole_batch)
+            except StorageError as error:
+                self._failed(error)
+                return _DAMAGED if isinstance(error, CorruptFileError) else _OFFLINE
+        self._cold.begin(partition, params, want, bytes_max)
+        log = partition.log
+        return FetchResult(
+            ErrorCode.NONE,
+            None,
+            log.high_watermark,
+            log.last_stable_offset,
+            log.log_start_offset,
+            _NONE_ABORTED if params.replica_id < 0 and params.isolation_level == READ_COMMITTED else None,
+        )
+
+    def is_being_read(self, partition: Partition, offset: int) -> bool:
+        """Whether a thread is bringing into memory what is there."""
+        return self._cold.is_under_way(partition, offset)
 
     def is_held_up(self, partition: Partition, params: FetchParams) -> bool:
         """Whether a follower gets nothing of the partition for now, however much there is."""

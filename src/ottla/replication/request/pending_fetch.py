@@ -7,7 +7,7 @@ with every record than one of a single partition. When it completes everything i
 from collections.abc import Collection, Sequence
 
 from ottla.replication.partition.partition import Partition
-from ottla.replication.partition.reading import read, refuse
+from ottla.replication.partition.reading import refuse
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.request.fetch import READ_COMMITTED, FetchDone, FetchParams, FetchPartition
 from ottla.replication.request.log_reader import LogReader
@@ -55,6 +55,8 @@ class PendingFetch:
             return True
         if not self._has_news(key) or self._reader.is_held_up(key, self._params):
             return False
+        if self._reader.is_being_read(key, self._wanted_of[key].fetch_offset):
+            return False
         if self._params.min_bytes <= 1:
             return True
         self._note(key)
@@ -83,9 +85,7 @@ class PendingFetch:
             self._available[partition] = 0
             return
         try:
-            records = read(partition, self._params, want, want.max_bytes, whole_batch=True).records
+            self._available[partition] = self._reader.available(partition, self._params, want)
         except StorageError:
             # Who completes the fetch reads again, and so comes upon it.
             self._available[partition] = self._params.min_bytes
-        else:
-            self._available[partition] = 0 if records is None else len(records)

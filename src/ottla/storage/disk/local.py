@@ -15,6 +15,8 @@ _FLAGS = {
     Access.CREATE: os.O_RDWR | os.O_CREAT | os.O_CLOEXEC,
 }
 _PERMISSIONS = 0o644
+_READAHEAD_BYTES = 131_072
+"""What Linux brings into memory at a time, by default."""
 
 
 class LocalFile:
@@ -48,6 +50,17 @@ class LocalFile:
         except OSError as error:
             raise StorageError.from_os(error, self.path) from error
         return data
+
+    def is_cached(self, position: int, size: int) -> bool:
+        seen = [bytearray(1)]
+        try:
+            for place in (*range(position, position + size, _READAHEAD_BYTES), max(position + size - 1, position)):
+                os.preadv(self._descriptor, seen, place, os.RWF_NOWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # This file system does not say, or the read itself will.
+        return True
 
     def write(self, position: int, buffers: Sequence[Buffer]) -> None:
         try:

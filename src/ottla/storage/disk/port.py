@@ -50,6 +50,9 @@ class File(Protocol):
     def read(self, position: int, size: int) -> bytes:
         """Up to `size` bytes from a position; fewer only at the end of the file."""
 
+    def is_cached(self, position: int, size: int) -> bool:
+        """Whether a stretch can be read without waiting for the disk, as far as a few looks at it tell."""
+
     def write(self, position: int, buffers: Sequence[Buffer]) -> None:
         """Writes the buffers one after the other at a position: all of it, or `StorageError`."""
 

@@ -59,6 +59,9 @@ class SimulatedFile:
         self._disk.check("read", self.path)
         return os.pread(self._node.descriptor, size, position)
 
+    def is_cached(self, position: int, size: int) -> bool:
+        return not self._disk.is_cold
+
     def write(self, position: int, buffers: Sequence[Buffer]) -> None:
         data = b"".join(buffers)
         is_last = self._disk.step("write", self.path)
@@ -105,6 +108,8 @@ class SimulatedDisk:
         self._room_bytes: int | None = None
         self.operations = 0
         self.now_ms = 0
+        self.is_cold = False
+        """Whether every read has to come from the disk."""
 
     # Making it fail
 

@@ -217,15 +217,21 @@ class Log(LogEnd):
 
     # Reading
 
-    def read(self, offset: int, bytes_max: int, end_offset: int, *, whole_batch: bool = True) -> FetchData:
-        """Batches from an offset on that lie wholly below `end_offset`.
+    def read(self, offset: int, bytes_max: int, end_offset: int, *, may_wait: bool = True) -> FetchData:
+        """Batches from an offset on that lie wholly below `end_offset`; the first whole, even beyond `bytes_max`.
 
-        `OffsetOutOfRangeError` outside of log start and log end. With `whole_batch` the first batch comes whole even
-        if it is larger than `bytes_max`.
+        `OffsetOutOfRangeError` outside of log start and log end. A caller that may not wait for a disk gets
+        `ColdReadError` where it would have to.
         """
         if self.offline_error is not None:
             self.check_online()
-        return read.read(self, offset, bytes_max, end_offset, whole_batch=whole_batch)
+        if not may_wait:
+            read.check_cached(self, offset, bytes_max)
+        return read.read(self, offset, bytes_max, end_offset)
+
+    def read_ahead(self, offset: int, bytes_max: int, *, is_committed: bool) -> None:
+        """Brings into memory what such a read is going to need; on a thread that may wait."""
+        read.read_ahead(self, offset, bytes_max, is_committed=is_committed)
 
     def warm(self, segment: Segment) -> None:
         """Notes that an older segment is being read; the one read before lets go of its descriptor and maps."""
@@ -423,17 +429,6 @@ class Log(LogEnd):
         with self._flushing, self._io():
             if self.contiguity.raise_to(offset):
                 self.disk.flush_directory(self.directory)
-
-    def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
-        """All of it, for threads that may wait: atomic, also in a crash."""
-        following = self.segments.after(old[-1])
-        self.expect_gaps_below(self.log_end_offset if following is None else following.base_offset)
-        with self.claimed():
-            self.begin_swap(new)
-        self.flush_names()
-        with self.claimed():
-            self.finish_swap(old)
-        self.flush_names()
 
     def take_deleted(self) -> list[Segment]:
         """Segments dropped since the last call; the caller deletes their files after `file.delete.delay.ms`."""

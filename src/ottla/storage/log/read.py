@@ -1,8 +1,14 @@
-"""Reading: from an offset to a slice of a file, without touching the records."""
+"""Reading: from an offset to a slice of a file, without touching the records.
+
+A thread that serves others does not wait for the disk: it asks `check_cached` first, and where that refuses has another
+thread `read_ahead`. Older segments always are for another thread: to find a place in one takes its indexes, which have
+to be loaded, may have to be built anew, and are read through maps, where no call could say that it would wait.
+"""
 
 from typing import TYPE_CHECKING
 
 from ottla.protocol.errors import OffsetOutOfRangeError
+from ottla.storage.errors import ColdReadError
 from ottla.storage.log.fetch_data import FetchData
 from ottla.storage.segment.segment import Segment
 
@@ -10,7 +16,39 @@ if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 
-def read(log: "Log", offset: int, bytes_max: int, end_offset: int, *, whole_batch: bool) -> FetchData:
+_RECENT_BYTES = 8 << 20
+"""What was written last is in the page cache."""
+_PIECE_BYTES = 1 << 20
+
+
+def check_cached(log: "Log", offset: int, bytes_max: int) -> None:
+    """`ColdReadError` if a read from the offset may have to wait for the disk."""
+    active = log.tail[1]
+    if offset < active.base_offset:
+        if offset >= log.log_start_offset:
+            raise ColdReadError(f"offset {offset} is in an older segment", log.directory)
+    elif offset < active.offset_index.last_offset:
+        position = active.offset_index.floor(offset)[1]
+        left = active.size_bytes - position
+        if left > _RECENT_BYTES and not active.file().is_cached(position, min(left, bytes_max)):
+            raise ColdReadError(f"offset {offset} is not in memory", log.directory)
+
+
+def read_ahead(log: "Log", offset: int, bytes_max: int, *, is_committed: bool) -> None:
+    """See `Log.read_ahead`."""
+    end_offset = log.log_end_offset
+    if not log.log_start_offset <= offset < end_offset:
+        return
+    found = read(log, offset, bytes_max, end_offset)
+    if found.records is not None:
+        end = found.records.position + found.records.length
+        for position in range(found.records.position, end, _PIECE_BYTES):
+            found.records.file.read(position, min(_PIECE_BYTES, end - position))
+    if is_committed:
+        log.aborted_in(found, offset, end_offset)
+
+
+def read(log: "Log", offset: int, bytes_max: int, end_offset: int) -> FetchData:
     """See `Log.read`."""
     tail = log.tail
     log_end_offset = tail[0]
@@ -28,7 +66,7 @@ def read(log: "Log", offset: int, bytes_max: int, end_offset: int, *, whole_batc
                 limit = tail[2]
             else:
                 limit = _position_limit(log, segment, end_offset)
-            found = segment.read(offset, bytes_max, limit, whole_batch=whole_batch)
+            found = segment.read(offset, bytes_max, limit, whole_batch=True)
             if segment is not active:
                 log.warm(segment)
             # Compaction leaves gaps: the offset may lie after the last batch of its segment, and the next goes on.

@@ -64,7 +64,10 @@ def path_of(broker: BrokerUnderTest) -> str:
 def read_all(broker: BrokerUnderTest) -> list[int]:
     position, found = broker.partition().log.log_start_offset, []
     while position < broker.partition().high_watermark:
-        [result] = broker.fetch(want(offset=position))
+        answers = broker.fetch(want(offset=position))
+        while not answers.is_done:  # A thread reads older segments first.
+            broker.loop.turn()
+        [result] = answers
         found += [offset for offset in offsets(result) if offset >= position]
         position = found[-1] + 1
     return found

@@ -12,6 +12,7 @@ from ottla.protocol.records.writer import write_batch
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Access
 from ottla.storage.disk.simulated import SimulatedDisk
+from ottla.storage.errors import ColdReadError
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
@@ -26,6 +27,7 @@ from tests.unit.storage.log_builder import (
     offsets,
     open_log,
     produced,
+    replace_segments,
 )
 
 
@@ -46,8 +48,8 @@ def log(disk: SimulatedDisk) -> Log:
     return made
 
 
-def read(log: Log, offset: int, bytes_max: int, end_offset: int, *, whole_batch: bool = True) -> bytes:
-    found = log.read(offset, bytes_max, end_offset, whole_batch=whole_batch).records
+def read(log: Log, offset: int, bytes_max: int, end_offset: int) -> bytes:
+    found = log.read(offset, bytes_max, end_offset).records
     return b"" if found is None else found.read()
 
 
@@ -56,8 +58,6 @@ def test_first_batch_comes_whole_and_the_last_may_be_cut(log: Log) -> None:
     assert len(read(log, 3, 1, 16)) == size
     assert Batch(read(log, 3, 1, 16)).base_offset == 2
     assert len(read(log, 0, size + 10, 16)) == size + 10
-    assert read(log, 0, 0, 16, whole_batch=False) == b""
-    assert len(read(log, 0, 10, 16, whole_batch=False)) == 10
     assert len(read(log, 0, 10**6, 16)) == 4 * size, "a read ends with its segment"
 
 
@@ -136,7 +136,7 @@ def test_max_timestamp_with_log_append_time_is_the_first_of_its_batch(disk: Simu
 def test_empty_segment_in_front_hides_nothing(disk: SimulatedDisk, log: Log) -> None:
     empty = Segment.create(disk, log.directory, 0, SMALL, suffix=".cleaned")
     empty.seal()
-    log.replace_segments(log.segments.all()[:1], [empty])
+    replace_segments(log, log.segments.all()[:1], [empty])
     assert log.offset_for_timestamp(NOW_MS) == (NOW_MS + 40, 8, 0)
     assert offsets(log) == list(range(8, 16))
 
@@ -147,7 +147,7 @@ def test_read_goes_on_across_a_gap(disk: SimulatedDisk, log: Log) -> None:
     cleaned.append(first, 1, NOW_MS)
     cleaned.seal()
     cleaned.flush()
-    log.replace_segments(log.segments.all()[:1], [cleaned])
+    replace_segments(log, log.segments.all()[:1], [cleaned])
     assert Batch(read(log, 5, 1, 16)).base_offset == 8
     assert offsets(log) == [0, 1, *range(8, 16)]
     assert {name for name in disk.list(log.directory) if name.endswith(".log.deleted")} != set()
@@ -240,3 +240,27 @@ def test_a_wrong_index_hides_no_abort(disk: SimulatedDisk) -> None:
     assert found.records is not None
     last_offset = max(batch.last_offset for batch in batches(found.records.read()))
     assert set(log.aborted_transactions(0, last_offset + 1)) <= set(log.aborted_in(found, 0, log.log_end_offset))
+
+
+def test_a_thread_that_may_not_wait_is_told_where_the_disk_is_needed(disk: SimulatedDisk, log: Log) -> None:
+    last = log.log_end_offset - 1
+    assert log.read(last, 10**6, 16, may_wait=False).records is not None
+    with pytest.raises(ColdReadError, match="offset 3 is in an older segment") as refused:
+        log.read(3, 10**6, 16, may_wait=False)
+    assert refused.value.is_passing
+    assert log.offline_error is None
+    log.read_ahead(3, 10**6, is_committed=True)
+    assert log.read(3, 10**6, 16).records is not None
+    with pytest.raises(OffsetOutOfRangeError):
+        log.read(99, 10**6, 99, may_wait=False)
+
+
+def test_far_behind_in_the_active_segment_the_page_cache_is_asked(disk: SimulatedDisk) -> None:
+    log = open_log(disk, LogConfig(segment_bytes=64 << 20))
+    for _ in range(11):
+        append(log, data_batch(value=bytes(900_000)))
+    assert log.read(0, 100, 11, may_wait=False).records is not None
+    disk.is_cold = True
+    with pytest.raises(ColdReadError, match="offset 0 is not in memory"):
+        log.read(0, 100, 11, may_wait=False)
+    assert log.read(10, 100, 11, may_wait=False).records is not None

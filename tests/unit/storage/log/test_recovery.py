@@ -10,7 +10,17 @@ from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment.segment import Segment
-from tests.unit.storage.log_builder import DIRECTORY, NOW_MS, SMALL, append, data_batch, offsets, open_log, placed
+from tests.unit.storage.log_builder import (
+    DIRECTORY,
+    NOW_MS,
+    SMALL,
+    append,
+    data_batch,
+    offsets,
+    open_log,
+    placed,
+    replace_segments,
+)
 
 COMPACTED = replace(SMALL, cleanup_policy=frozenset({"compact"}))
 CONFIGS = [SMALL, COMPACTED]
@@ -43,7 +53,7 @@ def clean(log: Log, slot: int, kept: list[int]) -> None:
             new.append(bytes(batch.data), batch.last_offset, batch.max_timestamp)
     new.seal()
     new.flush()
-    log.replace_segments([old], [new])
+    replace_segments(log, [old], [new])
     for segment in log.take_deleted():
         segment.delete()
 

@@ -6,7 +6,7 @@ from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log.loader import Shutdown
 from ottla.storage.log.log import Log
 from ottla.storage.segment.segment import Segment
-from tests.unit.storage.log_builder import NOW_MS, SMALL, append, open_log, produced
+from tests.unit.storage.log_builder import NOW_MS, SMALL, append, open_log, produced, replace_segments
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _compact(disk: SimulatedDisk, log: Log, first: int, count: int) -> None:
     cleaned.append(kept.data, kept.last_offset, kept.max_timestamp)
     cleaned.seal()
     cleaned.flush()
-    log.replace_segments(old, [cleaned])
+    replace_segments(log, old, [cleaned])
 
 
 def test_snapshots_go_with_the_segments_that_they_begin(disk: SimulatedDisk, log: Log) -> None:

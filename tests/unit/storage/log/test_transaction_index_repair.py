@@ -23,6 +23,7 @@ from tests.unit.storage.log_builder import (
     marker,
     open_log,
     produced,
+    replace_segments,
 )
 
 PATH = f"{DIRECTORY}/{0:020d}.txnindex"
@@ -206,7 +207,7 @@ def test_cleaned_segments_have_indexes_of_their_own(monkeypatch: pytest.MonkeyPa
     cleaned.seal()
     cleaned.flush()
     cleaned.transaction_index.is_complete = False
-    log.replace_segments([log.segments.first], [cleaned])
+    replace_segments(log, [log.segments.first], [cleaned])
     nobody_scans(monkeypatch)
     assert found(log) == ABORTED[2:]
 

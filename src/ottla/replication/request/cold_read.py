@@ -1,0 +1,89 @@
+"""Reads that need a disk, on threads of their own: a consumer of old records keeps nobody else waiting.
+
+What the loop would have to wait for is read by a thread first: the index entries, the batch headers and the bytes that
+`sendfile` is to take. Then the fetch reads again, and all of it is in the page cache. Each log directory has threads of
+its own, so that a disk which does not answer holds up nobody who reads from another.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from ottla.replication.partition.partition import Partition
+from ottla.replication.ports import EventLoop, Worker
+from ottla.replication.request.fetch import READ_COMMITTED, FetchParams, FetchPartition
+from ottla.replication.schedule.mailbox import Mailbox
+from ottla.storage.disk.atomic import directory_of
+from ottla.storage.errors import StorageError
+
+_THREADS: Final = 2
+"""For each log directory."""
+_WARM_S: Final = 2.0
+"""What was read is believed to be in the page cache for so long."""
+_WARM_MAX: Final = 10_000
+
+_Place: TypeAlias = tuple[Partition, int]
+
+
+class ColdReads:
+    """Loop thread only, but for what its workers do."""
+
+    def __init__(
+        self,
+        loop: EventLoop,
+        mailbox: Mailbox,
+        make_worker: Callable[[str], Worker],
+        finished: Callable[[Partition], None],
+    ) -> None:
+        self._loop: Final = loop
+        self._mailbox: Final = mailbox
+        self._make_worker: Final = make_worker
+        self._finished: Final = finished
+        self._workers: Final[dict[str, deque[Worker]]] = {}
+        self._under_way: Final[set[_Place]] = set()
+        self._warm: Final[dict[_Place, float]] = {}
+
+    def is_under_way(self, partition: Partition, offset: int) -> bool:
+        """Whether a thread is reading there now."""
+        return (partition, offset) in self._under_way
+
+    def is_warm(self, partition: Partition, offset: int) -> bool:
+        """Whether a thread has just read there."""
+        return self._warm.get((partition, offset), 0.0) > self._loop.time()
+
+    def begin(self, partition: Partition, params: FetchParams, wanted: FetchPartition, bytes_max: int) -> None:
+        """Has a thread read what is wanted; `finished` hears of it."""
+        place = (partition, wanted.fetch_offset)
+        if place in self._under_way:
+            return
+        self._under_way.add(place)
+        is_committed = params.replica_id < 0 and params.isolation_level == READ_COMMITTED
+
+        def job() -> None:
+            try:
+                partition.log.read_ahead(wanted.fetch_offset, bytes_max, is_committed=is_committed)
+            except (StorageError, ValueError):
+                pass  # The fetch comes upon it, too, and answers it.
+            finally:
+                self._mailbox.post(lambda: self._done(place))
+
+        self._worker(directory_of(partition.log.directory)).submit(job)
+
+    def _done(self, place: _Place) -> None:
+        self._under_way.discard(place)
+        now = self._loop.time()
+        if len(self._warm) >= _WARM_MAX:
+            for old in [known for known, until in self._warm.items() if until <= now]:
+                del self._warm[old]
+        self._warm.pop(place, None)
+        self._warm[place] = now + _WARM_S
+        self._finished(place[0])
+
+    def _worker(self, directory: str) -> Worker:
+        workers = self._workers.get(directory)
+        if workers is None:
+            name = directory.rpartition("/")[2]
+            made = (self._make_worker(f"disk-read-{name}-{number}") for number in range(_THREADS))
+            workers = self._workers[directory] = deque(made)
+        workers.rotate()
+        return workers[0]
