@@ -39,7 +39,7 @@ from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRe
 from ottla.replication.request.fetch import FetchDone, FetchParams, FetchPartition
 from ottla.replication.request.flush_wait import FlushWait
 from ottla.replication.request.log_reader import LogReader
-from ottla.replication.request.offset_query import OffsetAnswer, OffsetQuery
+from ottla.replication.request.offset_query import MAX_TIMESTAMP, OffsetAnswer, OffsetQuery
 from ottla.replication.request.pending_fetch import PendingFetch
 from ottla.replication.request.record_deleter import RecordDeleter
 from ottla.replication.request.replica_selector import RACK_AWARE, RackAwareSelector
@@ -109,9 +109,9 @@ class ReplicaManager:
         self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None
-        cold = ColdReads(loop, mailbox, self._worker, self.waiting.check)
+        self._cold: Final = ColdReads(loop, mailbox, self._worker, self.waiting.check)
         self._reader: Final = LogReader(
-            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, cold, selector
+            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, self._cold, selector
         )
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)
@@ -243,6 +243,18 @@ class ReplicaManager:
     ) -> None:
         """Moves log starts up, and calls `done` once all live replicas have. A partition named twice counts once."""
         self._deleter.delete(entries, timeout_ms=timeout_ms, done=done)
+
+    def search_ahead(self, wanted: Iterable[tuple[str, int, int]], done: Callable[[], None]) -> None:
+        """Has threads read what `list_offset` will need for topic, partition and time; `done` is called after that."""
+        found = [
+            (partition, timestamp)
+            for topic, index, timestamp in wanted
+            if (timestamp >= 0 or timestamp == MAX_TIMESTAMP) and (partition := self.get(topic, index)) is not None
+        ]
+        if found:
+            self._cold.search(found, done)
+        else:
+            done()
 
     def list_offset(self, query: OffsetQuery) -> OffsetAnswer:
         """Looks an offset up by time; raises the `ApiError` that ListOffsets answers for the partition."""

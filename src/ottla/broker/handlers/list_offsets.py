@@ -10,6 +10,7 @@ Deviations: answers keep the request's order. KIP-79, KIP-207, KIP-320, KIP-734,
 """
 
 from collections import Counter
+from functools import partial
 from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
@@ -52,7 +53,21 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequ
     """Looks all of them up, in turns with others if there are many."""
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
-    return context.in_turns(_look_up_all(parts, context.version, request))
+    work = _look_up_all(parts, context.version, request)
+    times = [
+        (topic.name, asked.partition_index, asked.timestamp) for topic in request.topics for asked in topic.partitions
+    ]
+    if all(timestamp in (EARLIEST, LATEST) for _, _, timestamp in times):
+        return context.in_turns(work)
+
+    def look_up(_: None) -> None:
+        response = None if context.exchange.is_done else context.in_turns(work)
+        if response is not None:
+            context.answer(response)
+
+    # To look for a time takes indexes and batches of old segments, which may have to come from the disk.
+    parts.replicas.search_ahead(times, partial(context.guarded(look_up), None))
+    return None
 
 
 def _look_up_all(parts: BrokerParts, version: int, request: ListOffsetsRequest) -> Work:

@@ -6,12 +6,16 @@ its own, so that a disk which does not answer holds up nobody who reads from ano
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Final, TypeAlias
 
+from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import EventLoop, Worker
 from ottla.replication.request.fetch import READ_COMMITTED, FetchParams, FetchPartition
+from ottla.replication.request.offset_query import MAX_TIMESTAMP
 from ottla.replication.schedule.mailbox import Mailbox
 from ottla.storage.disk.atomic import directory_of
 from ottla.storage.errors import StorageError
@@ -61,13 +65,38 @@ class ColdReads:
 
         def job() -> None:
             try:
-                partition.log.read_ahead(wanted.fetch_offset, bytes_max, is_committed=is_committed)
-            except (StorageError, ValueError):
-                pass  # The fetch comes upon it, too, and answers it.
+                with suppress(StorageError, OffsetOutOfRangeError):  # The fetch comes upon it, too, and answers it.
+                    partition.log.read_ahead(wanted.fetch_offset, bytes_max, is_committed=is_committed)
             finally:
                 self._mailbox.post(lambda: self._done(place))
 
         self._worker(directory_of(partition.log.directory)).submit(job)
+
+    def search(self, wanted: Sequence[tuple[Partition, int]], done: Callable[[], None]) -> None:
+        """Has threads look for the timestamps in the partitions; `done` is called when all have."""
+        by_directory: dict[str, list[tuple[Partition, int]]] = {}
+        for partition, timestamp in wanted:
+            by_directory.setdefault(directory_of(partition.log.directory), []).append((partition, timestamp))
+        left = set(by_directory)
+
+        def found(directory: str) -> None:
+            left.discard(directory)
+            if not left:
+                done()
+
+        for directory, here in by_directory.items():
+            self._worker(directory).submit(partial(self._search, here, partial(found, directory)))
+
+    def _search(self, wanted: Sequence[tuple[Partition, int]], found: Callable[[], None]) -> None:
+        try:
+            for partition, timestamp in wanted:
+                with suppress(StorageError):  # Who looks there afterwards comes upon it, too, and answers it.
+                    if timestamp == MAX_TIMESTAMP:
+                        partition.log.offset_of_max_timestamp()
+                    else:
+                        partition.log.offset_for_timestamp(timestamp)
+        finally:
+            self._mailbox.post(found)
 
     def _done(self, place: _Place) -> None:
         self._under_way.discard(place)
