@@ -27,12 +27,17 @@ from ottla.protocol.versions import VersionRange
 
 _log = logging.getLogger(__name__)
 
+FindContext: TypeAlias = Callable[[], SSLContext | None]
 Done: TypeAlias = Callable[[Response | OttlaError], None]
 """Hears the decoded response, or what went wrong; exactly once, and never inside of the call that sent the request."""
 
 _CORRELATION_IDS: Final = 2**31
 _UNSUPPORTED: Final = int(ErrorCode.UNSUPPORTED_VERSION).to_bytes(2, "big")
 _VERSIONS_ATTEMPTS_MAX: Final = 3
+
+
+def _plain_text() -> SSLContext | None:
+    return None
 
 
 @frozen
@@ -45,8 +50,8 @@ class ClientOptions:
     setup_timeout_ms: int = 10_000
     """`socket.connection.setup.timeout.ms`: for the connection and the versions."""
     response_bytes_max: int = 2**31 - 1
-    tls: SSLContext | None = None
-    """None for plain text."""
+    tls: FindContext = _plain_text
+    """Finds the TLS context of the moment; None for plain text."""
     login: BeginLogin | None = None
     """Begins the log-in of a connection; None where nobody logs in."""
 
@@ -87,12 +92,12 @@ class ClientConnection(asyncio.BufferedProtocol):
     async def open(cls, host: str, port: int, options: ClientOptions) -> "ClientConnection":
         """Connects and asks for the node's versions. Raises `NetworkError`, or what the node refuses with."""
         loop = asyncio.get_running_loop()
-        node = f"{host}:{port}"
+        node, tls = f"{host}:{port}", options.tls()
         connection = cls(loop, node, options)
         try:
             async with asyncio.timeout(options.setup_timeout_ms / 1000):
                 await loop.create_connection(
-                    lambda: connection, host, port, ssl=options.tls, server_hostname=host if options.tls else None
+                    lambda: connection, host, port, ssl=tls, server_hostname=host if tls else None
                 )
                 await connection._negotiate()
                 if options.login is not None:

@@ -6,13 +6,12 @@ peer don't come back all at once. Nobody is asked twice: whether a request may b
 """
 
 import asyncio
-from ssl import SSLContext
 from typing import Final, NamedTuple
 
 from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
-from ottla.net.client_connection import ClientConnection, ClientOptions, Done
+from ottla.net.client_connection import ClientConnection, ClientOptions, Done, FindContext
 from ottla.net.deadline_timer import DeadlineTimer
 from ottla.net.sasl.client_login import RETIRE_SHARE, BeginLogin
 from ottla.protocol.definition import Request
@@ -35,7 +34,7 @@ class NodeClientOptions:
     """`reconnect.backoff.max.ms`: the longest wait after many."""
     response_bytes_max: int = 2**31 - 1
     """A larger answer ends the connection."""
-    tls: SSLContext | None = None
+    tls: FindContext = ClientOptions().tls
     login: BeginLogin | None = None
 
 

@@ -4,28 +4,41 @@ import logging
 import os
 import ssl
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
+from ottla.base.config import ConfigError
 from ottla.broker.authentication.credential import Credentials
 from ottla.broker.authentication.jaas_entry import JaasEntries
 from ottla.broker.authentication.listener_setting import ListenerSettings
 from ottla.broker.authentication.node_login import begin_login
+from ottla.broker.authentication.rotation import TlsState, check_successor, own_certificate
 from ottla.broker.authentication.server_security import ServerSecurity, exposed_mechanisms
 from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.net.sasl.client_login import BeginLogin
 from ottla.net.security import ListenerSecurity
-from ottla.net.tls.context import client_context
+from ottla.net.tls.certificate import Certificate
+from ottla.net.tls.context import client_context, server_context
+from ottla.net.tls.server import TlsServer
 
 _log = logging.getLogger(__name__)
 
 
 class NodeProof:
-    """What one connection to another node is made with. The context may be replaced at any time."""
+    """What connections to other nodes are made with. The context may be replaced at any time."""
 
-    def __init__(self, tls: ssl.SSLContext | None, login: BeginLogin | None) -> None:
-        self.tls = tls
+    def __init__(self, context: ssl.SSLContext | None, login: BeginLogin | None) -> None:
+        self.context = context
+        """None for plain text."""
         self.login: Final = login
+
+
+class _Rotating(NamedTuple):
+    """A listener whose certificate may change."""
+
+    server: TlsServer
+    state: TlsState
+    certificate: Certificate
 
 
 class NodeSecurity:
@@ -37,6 +50,7 @@ class NodeSecurity:
         self._credentials: Final = Credentials(now_ms, config.optional_string("delegation.token.secret.key"))
         self._server: Final = ServerSecurity(self._jaas, self._credentials, now_ms)
         self._proofs: Final[dict[tuple[str, str], NodeProof]] = {}
+        self._rotating: dict[str, _Rotating] = {}
 
     def follow(self, image: Callable[[], MetadataImage]) -> None:
         """Users are those of the newest metadata from now on."""
@@ -53,7 +67,42 @@ class NodeSecurity:
                 name,
                 " and ".join(exposed),
             )
-        return self._server.make(settings, protocol)
+        made = self._server.make(settings, protocol)
+        if made is not None and made.tls is not None:
+            tls = settings.tls()
+            self._rotating[name] = _Rotating(made.tls, TlsState.of(tls), own_certificate(tls))
+        return made
+
+    def forget_listener(self, security: ListenerSecurity) -> None:
+        """A listener is closed."""
+        if security.tls is not None:
+            security.tls.close()
+            self._rotating = {name: each for name, each in self._rotating.items() if each.server is not security.tls}
+
+    def check_change(self, config: ServerConfig) -> None:
+        """Raises a `ConfigError` if other settings would leave a listener without a certificate that may follow."""
+        for name, rotating in self._rotating.items():
+            if name in config.security_protocols:
+                _successor(ListenerSettings(config, name), rotating)
+
+    def rotate(self, config: ServerConfig) -> None:
+        """Takes what is new in stores of keys; open connections live on with what they have."""
+        for name, rotating in list(self._rotating.items()):
+            if name not in config.security_protocols:
+                continue
+            try:
+                found = _successor(ListenerSettings(config, name), rotating)
+                if found is None:
+                    continue
+                rotating.server.context = server_context(found.state.settings)
+                for (listener, _), proof in self._proofs.items():
+                    if listener == name:
+                        proof.context = client_context(found.state.settings)
+            except ConfigError as error:
+                _log.error("The listener %s keeps its certificate: %s", name, error)
+                continue
+            self._rotating[name] = found
+            _log.info("The listener %s has a new certificate: %s", name, found.certificate.subject or "of nobody")
 
     def to_brokers(self) -> NodeProof:
         """What this node shows to other brokers."""
@@ -78,3 +127,15 @@ class NodeSecurity:
             mechanism = settings.text(mechanism_key) or ""
             login = begin_login(settings, mechanism, self._jaas)
         return NodeProof(client_context(settings.tls()) if protocol.endswith("SSL") else None, login)
+
+
+def _successor(settings: ListenerSettings, rotating: _Rotating) -> _Rotating | None:
+    """What a listener's certificate is now, if it is another; raises `ConfigError` if it may not be this one."""
+    tls = settings.tls()
+    state = TlsState.of(tls)
+    if state == rotating.state:
+        return None
+    server_context(tls)
+    certificate = own_certificate(tls)
+    check_successor(settings, rotating.certificate, certificate)
+    return _Rotating(rotating.server, state, certificate)

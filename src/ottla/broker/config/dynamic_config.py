@@ -56,11 +56,21 @@ class DynamicConfig:
         self._logs: Final = logs
         self._schema: Final = schema
         self._subscriptions: Final[list[_Subscription]] = []
+        self._checks: Final[list[ConfigChanged]] = []
+        self._written: Final[list[ConfigChanged]] = []
         self._topics: Final[dict[str, Configs]] = {}
 
     def subscribe(self, names: Collection[str], callback: ConfigChanged) -> None:
         """Calls `callback` with the new settings, on the loop, whenever one of `names` got another value."""
         self._subscriptions.append(_Subscription(frozenset(names), callback))
+
+    def check_with(self, check: ConfigChanged) -> None:
+        """Asks `check`, too, before this node's settings change; it raises a `ConfigError` against that."""
+        self._checks.append(check)
+
+    def when_written(self, callback: ConfigChanged) -> None:
+        """Calls `callback` whenever dynamic configs of this node were written, be it as they were before."""
+        self._written.append(callback)
 
     def topic_overrides(self, image: MetadataImage) -> Mapping[str, Mapping[str, str]]:
         """What every topic says itself, for `LogManager.load`; it then counts as applied."""
@@ -94,6 +104,8 @@ class DynamicConfig:
             config = ServerConfig(overlaid(self.static.given, *layers))
             check_step(self.current, config)
             check_startable(config)
+            for check in self._checks:
+                check(config)
         except ConfigError as error:
             raise InvalidRequestError(str(error)) from error
 
@@ -115,6 +127,8 @@ class DynamicConfig:
             _log.error("Dynamic configs could not be applied (%s): %s", names, error)
             return
         self._switch_to(config)
+        for written in self._written:
+            written(config)
 
     def _switch_to(self, config: ServerConfig) -> None:
         before, self.current = self.current, config

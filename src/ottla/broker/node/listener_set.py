@@ -102,7 +102,7 @@ class ListenerSet:
         for address in self._listeners.keys() - set(addresses):
             listener = self._listeners.pop(address)
             self._bound = [each for each in self._bound if each is not listener]
-            listener.close()
+            self._close(listener)
             _log.info("The listener %s at %s:%d is closed", *address)
         for address in addresses:
             if address not in self._listeners:
@@ -135,9 +135,14 @@ class ListenerSet:
 
     def close(self) -> None:
         """Closes all connections."""
-        bound, self._bound = self._bound, []
-        for listener in bound:
-            listener.close()
+        self._bound = []
+        for listener in self._listeners.values():
+            self._close(listener)
+
+    def _close(self, listener: Listener) -> None:
+        listener.close()
+        if listener.security is not None:
+            self._around.security.forget_listener(listener.security)
 
     def advertised(
         self, advertised: Sequence[ListenerAddress], protocols: Mapping[str, str], hostname: str

@@ -183,6 +183,8 @@ class Node:
         schema = BrokerConfigSchema(self.config)
         dynamic = DynamicConfig(self.config, storage.logs, schema)
         dynamic.subscribe(SERVER_LIMIT_KEYS, partial(_limit, around.poller))
+        dynamic.check_with(around.security.check_change)
+        dynamic.when_written(around.security.rotate)
         quorum = self._join_quorum(around, storage, (dynamic, schema))
         dynamic.subscribe(SERVER_LIMIT_KEYS, self._limit_listeners)
         dynamic.subscribe(LISTENER_KEYS, self._change_listeners)

@@ -62,7 +62,7 @@ class NodeSurroundings:
 
         options = NodeClientOptions(
             setup_timeout_ms=self.config.integer("socket.connection.setup.timeout.ms"),
-            tls=proof.tls,
+            tls=lambda: proof.context,
             login=proof.login,
         )
         return NodeClient(self.loop, node.host, node.port, client_id, options)
