@@ -176,13 +176,6 @@ def test_a_lone_controller_listens_for_nobody_else() -> None:
 
 
 def test_protection_that_cannot_be_given_refuses_to_start_but_not_to_format() -> None:
-    secured = config_of(
-        listeners="SSL://localhost:9092,CONTROLLER://localhost:9093",
-        listener_security_protocol_map="SSL:SSL,CONTROLLER:PLAINTEXT",
-        inter_broker_listener_name="SSL",
-    )
-    with pytest.raises(ConfigError, match="only PLAINTEXT is"):
-        check_startable(secured)
     with pytest.raises(ConfigError, match="enforces no ACLs"):
         check_startable(config_of(authorizer_class_name="org.apache.kafka.metadata.authorizer.StandardAuthorizer"))
     check_startable(config_of())

@@ -31,9 +31,6 @@ _REQUESTS_THAT_WAIT: Final = {
 _CONNECTIONS: Final = {
     "socket.connection.setup.timeout.max.ms",
     "replica.socket.receive.buffer.bytes",
-    "connection.failed.authentication.delay.ms",
-    "connections.max.reauth.ms",
-    "sasl.server.max.receive.size",
     "early.start.listeners",
 }
 _PLUGINS: Final = {
@@ -78,6 +75,32 @@ _INTERNAL_TOPICS: Final = {
     "share.coordinator.state.topic.segment.bytes",
 }
 
+_SECURITY: Final = {
+    # The rest of TLS and SASL that is the JVM's, Kerberos', or for signed tokens, counts for nothing.
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.key.password",
+    "ssl.keystore.key",
+    "ssl.keystore.certificate.chain",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.certificates",
+    "ssl.client.auth",
+    "ssl.principal.mapping.rules",
+    "ssl.allow.dn.changes",
+    "ssl.allow.san.changes",
+    "ssl.enabled.protocols",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.cipher.suites",
+    "sasl.enabled.mechanisms",
+    "sasl.mechanism.inter.broker.protocol",
+    "sasl.mechanism.controller.protocol",
+    "sasl.jaas.config",
+    "sasl.server.callback.handler.class",
+    "sasl.users.file",
+}
 _CLIENT_QUOTAS: Final = {"quota.window.num", "quota.window.size.seconds"}
 """How the rates of clients are measured counts; of the rest nothing does yet."""
 
@@ -103,4 +126,5 @@ NOT_ACTED_ON: Final = frozenset(
     }
     - _INTERNAL_TOPICS
     - _CLIENT_QUOTAS
+    - _SECURITY
 )

@@ -1,0 +1,102 @@
+"""docs/SECURITY.md: from nothing to a secure cluster with the commands that stand there, and `ottla users`."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+
+from tests.integration.cli.ottla_command import Ottla
+from tests.integration.node.nodes import free_ports
+
+PAGE = Path(__file__).parents[3] / "docs" / "SECURITY.md"
+TIMEOUT_S = 120
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory in which the page's commands were run; its broker runs."""
+    place = tmp_path_factory.mktemp("page")
+    port, controller_port = map(str, free_ports(2))
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    server: subprocess.Popen[bytes] | None = None
+    try:
+        for line in commands():
+            line = line.replace("security init secure", f"security init secure --controller-port {controller_port}")
+            line = line.replace("--user alice", f"--user alice --port {port}").replace(
+                "localhost:9092", f"localhost:{port}"
+            )
+            words = ["bash", "-c", f"exec {line}" if "server-start" in line else line]
+            if "server-start" in line:
+                server = subprocess.Popen(words, cwd=place, env=environment)
+                continue
+            done = subprocess.run(words, cwd=place, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            assert not done.returncode, f"{line}\n{done.stdout}\n{done.stderr}"
+        yield place / "secure"
+    finally:
+        if server is not None:
+            server.terminate()
+            server.wait(TIMEOUT_S)
+
+
+def commands() -> list[str]:
+    """The five commands of the page."""
+    block = re.search(r"## Five commands.*?```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert block is not None
+    found = [line for line in block[1].splitlines() if line and not line.startswith("#")]
+    assert len(found) == 5
+    return found
+
+
+def test_the_pages_commands_make_a_cluster_that_clients_can_use(secure: Path) -> None:
+    settings = json.loads((secure / "alice.librdkafka.json").read_text())
+    consumer = confluent_kafka.Consumer({**settings, "group.id": "readers", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["orders"])
+    deadline, message = time.monotonic() + TIMEOUT_S, None
+    while message is None and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+    assert message is not None
+    assert message.value() == b"hello"
+    consumer.close()
+
+
+def test_secrets_are_their_owners_alone(secure: Path) -> None:
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in secure.iterdir() if path.is_file()}
+    assert {"ca.key", "broker.pem", "users", "server.properties", "alice.properties"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+
+
+def test_users(secure: Path) -> None:
+    config = ("--command-config", str(secure / "admin.properties"))
+    admin = dict(line.split("=", 1) for line in (secure / "admin.properties").read_text().splitlines())
+    ottla = Ottla(admin["bootstrap.servers"])
+    assert ottla("users", "list", *config).lines == ["There are no SCRAM users."]
+    made = ottla("users", "set", "bob", "--generate", "--json", *config).document
+    assert ottla("users", "list", "--json", *config).document == [
+        {"user": "bob", "mechanism": name, "iterations": 8192} for name in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+    ]
+    module = admin["sasl.jaas.config"].split(" username=")[0]
+    jaas = f'{module} username="bob" password="{made["password"]}";'
+    as_bob = (*config, "-X", f"sasl.jaas.config={jaas}")
+    assert ottla("topics", "list", *as_bob).code == 0
+    assert ottla("users", "set", "bob", "--password-file", "-", *config, stdin=b"another\n").code == 0
+    refused = ottla("topics", "list", *as_bob)
+    assert refused.code == 1
+    assert "invalid credentials" in refused.err
+    assert ottla("users", "delete", "bob", "--yes", *config).code == 0
+    assert ottla("users", "list", "--json", *config).document == []
+
+
+def test_a_directory_that_holds_something_is_left_alone(secure: Path) -> None:
+    before = (secure / "ca.key").read_bytes()
+    refused = Ottla("unused:1")("security", "init", str(secure))
+    assert refused.code == 1
+    assert "is not empty" in refused.err
+    assert (secure / "ca.key").read_bytes() == before
