@@ -1,4 +1,4 @@
-"""Avro and Arrow columns: 10,000 records in one column (others: a dict for each record)
+"""Records and Arrow columns: 10,000 records in one column (others: a dict or message for each record)
 
 confluent-kafka's serializers ask no registry here: its client has the schema already, as ours has.
 """
@@ -6,18 +6,30 @@ confluent-kafka's serializers ask no registry here: its client has the schema al
 import io
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import fastavro
 import pyarrow as pa
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient, topic_subject_name_strategy
 from confluent_kafka.schema_registry.avro import AvroDeserializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf import json_format
+from google.protobuf.message_factory import GetMessageClass
 
 from ottla.schema.avro.parse import parse
 from ottla.schema.columns.decoding import AvroColumns
 from ottla.schema.columns.encoding import AvroRecords
+from ottla.schema.columns.json.decoding import JsonColumns
+from ottla.schema.columns.json.encoding import JsonRecords
+from ottla.schema.columns.protobuf.decoding import ProtobufColumns
+from ottla.schema.columns.protobuf.encoding import ProtobufRecords
+from ottla.schema.parse import parse as parse_schema
+from ottla.schema.schema_type import SchemaType
 from tests.bench.measure import Figure, compare
+
+if TYPE_CHECKING:
+    from ottla.schema.json_schema.schema import JsonSchema
+    from ottla.schema.protobuf.schema import ProtobufSchema
 
 COUNT = 10_000
 FLAT: Any = {
@@ -49,6 +61,18 @@ NEWER: Any = {
         {"name": "city", "type": "string", "default": "?"},
     ],
 }
+PROTO = (
+    'syntax = "proto3"; message Order { string customer = 1; optional int32 age = 2; int64 id = 3; double price = 4; }'
+)
+DOCUMENT: Any = {
+    "type": "object",
+    "properties": {
+        "customer": {"type": "string"},
+        "age": {"type": ["null", "integer"]},
+        "id": {"type": "integer"},
+        "price": {"type": "number"},
+    },
+}
 CONTEXT = SerializationContext("orders", MessageField.VALUE)
 _FRAME = 5
 
@@ -76,6 +100,54 @@ def figures(*, seconds: float) -> Iterator[Figure]:
             newer = parse(json.dumps(NEWER), (), {}, strict=True)
             yield _decoding("decode 4 fields by a newer schema", newer, own, records, (parsed, NEWER), seconds)
         yield _encoding(f"encode {label}", own, (parsed, values), records, seconds)
+
+
+    yield from _protobuf(seconds)
+    yield from _documents(seconds)
+
+
+def _protobuf(seconds: float) -> Iterator[Figure]:
+    schema = parse_schema(SchemaType.PROTOBUF, PROTO, strict=True)
+    columns = ProtobufColumns(cast("ProtobufSchema", schema))
+    message = GetMessageClass(columns.descriptor)
+    raw = [json_format.ParseDict(value, message()).SerializeToString() for value in flat()]
+    column = pa.array([b"\0\0\0\0\1\0" + each for each in raw], pa.binary())
+    programs = pa.array([columns.add(columns.schema)] * COUNT, pa.int32())
+    contenders = {
+        "ours": lambda: columns.decode(column, programs, _FRAME),
+        "protobuf, messages": lambda: [message.FromString(each) for each in raw],
+        "protobuf, dicts": lambda: [json_format.MessageToDict(message.FromString(each)) for each in raw],
+    }
+    yield compare("decode Protobuf, 4 fields", "records", contenders, COUNT, seconds=seconds)
+    rows, _ = columns.decode(column, programs, _FRAME)
+    records = ProtobufRecords(columns.schema)
+    found = [message.FromString(each) for each in raw]
+    contenders = {
+        "ours": lambda: records.encode(rows, b"\0\0\0\0\1"),
+        "protobuf, messages": lambda: [each.SerializeToString() for each in found],
+    }
+    yield compare("encode Protobuf, 4 fields", "records", contenders, COUNT, seconds=seconds)
+
+
+def _documents(seconds: float) -> Iterator[Figure]:
+    schema = parse_schema(SchemaType.JSON, json.dumps(DOCUMENT), strict=True)
+    columns = JsonColumns(cast("JsonSchema", schema))
+    raw = [json.dumps(value).encode() for value in flat()]
+    column = pa.array([b"\0\0\0\0\1" + each for each in raw], pa.binary())
+    programs = pa.array([columns.add(columns.schema)] * COUNT, pa.int32())
+    contenders = {
+        "ours": lambda: columns.decode(column, programs, _FRAME),
+        "json": lambda: [json.loads(each) for each in raw],
+    }
+    yield compare("decode JSON, 4 fields", "records", contenders, COUNT, seconds=seconds)
+    rows, _ = columns.decode(column, programs, _FRAME)
+    records = JsonRecords(columns.schema)
+    values = flat()
+    contenders = {
+        "ours": lambda: records.encode(rows, b"\0\0\0\0\1"),
+        "json": lambda: [json.dumps(each).encode() for each in values],
+    }
+    yield compare("encode JSON, 4 fields", "records", contenders, COUNT, seconds=seconds)
 
 
 def _decoding(name: str, reader: Any, writer: Any, records: list[bytes], theirs: Any, seconds: float) -> Figure:

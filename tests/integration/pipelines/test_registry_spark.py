@@ -11,6 +11,7 @@ from ottla.client.producer.producer import Producer
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
+from ottla.schema.schema_type import SchemaType
 from tests.integration.client.serde.registry_server import registry_server
 from tests.integration.pipelines.committed import committed_values
 from tests.integration.pipelines.conftest import CreateTopic
@@ -152,3 +153,41 @@ def test_what_does_not_fit_is_said_before_a_task_runs(
     with pytest.raises(Exception, match="no field shoe"):
         frame.write.format("ottla").options(**common, **{"value.format": "avro"}).mode("append").save()
     assert committed_values(broker.bootstrap, name) == []
+
+
+PROTO = (
+    'syntax = "proto3"; message User { string name = 1; uint64 visits = 2; uint32 age = 3; repeated string tags = 4; }'
+)
+DOCUMENT = (
+    '{"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}'
+)
+
+
+@pytest.mark.parametrize(("kind", "schema"), [("protobuf", PROTO), ("jsonschema", DOCUMENT)])
+def test_records_of_the_other_kinds_of_schemas(
+    spark: "SparkSession", registry: SchemaRegistry, broker: Server, topic: CreateTopic, kind: str, schema: str
+) -> None:
+    from ottla.pipelines import from_registry
+
+    name = topic()
+    schema_type = SchemaType.PROTOBUF if kind == "protobuf" else SchemaType.JSON
+    common = {
+        "kafka.bootstrap.servers": broker.bootstrap,
+        "schema.registry.url": url_of(registry),
+        "value.format": kind,
+    }
+    frame = spark.range(3).selectExpr("named_struct('name', concat('user ', id), 'age', id) as value")
+    frame.write.format("ottla").options(**common, topic=name, **{"value.schema": schema}).mode("append").save()
+    with Producer(bootstrap_servers=broker.bootstrap) as producer:
+        producer.send(name, b"\0\0\0\0\1\1")
+    read = spark.read.format("ottla").options(**common, subscribe=name, badRecords="column").load()
+    rows = read.select("value.name", "value.age", "value_error").collect()
+    assert sorted((row["name"], row["age"]) for row in rows if row["value_error"] is None) == [
+        ("user 0", 0), ("user 1", 1), ("user 2", 2),
+    ]  # fmt: skip
+    assert len([row for row in rows if row["value_error"] is not None]) == 1
+    raw = spark.read.format("ottla").options(**{**common, "value.format": "binary"}, subscribe=name).load()
+    column = from_registry("value", url_of(registry), schema=schema, schema_type=schema_type, on_error="null")
+    assert raw.select(column.alias("v")).where("v.age = 2").first()["v"]["name"] == "user 2"
+    with pytest.raises(Exception, match=r"value\.format.*has schemas of"):
+        spark.read.format("ottla").options(**{**common, "value.format": "avro"}, subscribe=name).load()

@@ -11,6 +11,8 @@ from ottla.pipelines.option.value import choice
 
 COLUMNS: Final = ("key", "value")
 _BINARY: Final = "binary"
+_TYPES: Final = {"avro": "AVRO", "jsonschema": "JSON", "protobuf": "PROTOBUF"}
+"""The formats, and what a registry calls their schemas."""
 
 
 @frozen
@@ -23,6 +25,9 @@ class ColumnFormat:
     on_error: Literal["fail", "null", "column"]
     settings: dict[str, str] = field(repr=False)
     """Of the registry's client; may hold secrets."""
+    schema_type: str = "AVRO"
+    message: str | None = None
+    """Of Protobuf: the message's full name."""
 
     @property
     def error_column(self) -> str:
@@ -44,7 +49,8 @@ def parse_formats(given: Mapping[str, str], topic: str | None) -> tuple[ColumnFo
     }
     on_error = choice(given, "badRecords", ("fail", "null", "column"))
     for column in COLUMNS:
-        if choice(given, f"{column}.format", (_BINARY, "avro")) == _BINARY:
+        kind = choice(given, f"{column}.format", (_BINARY, *_TYPES))
+        if kind == _BINARY:
             _refuse_alone(given, column)
             continue
         if not settings.get("url", "").strip():
@@ -53,12 +59,15 @@ def parse_formats(given: Mapping[str, str], topic: str | None) -> tuple[ColumnFo
         subject = given.get(f"{column}.subject") or (None if topic is None else f"{topic}-{column}")
         if subject is None and schema is None:
             raise OptionError(f"{column}.subject", "required where there is not one topic that is named")
-        formats.append(ColumnFormat(column, subject, schema, _on_error(on_error), settings))
+        message = given.get(f"{column}.message")
+        if message is not None and kind != "protobuf":
+            raise OptionError(f"{column}.message", f"has no meaning without '{column}.format' protobuf")
+        formats.append(ColumnFormat(column, subject, schema, _on_error(on_error), settings, _TYPES[kind], message))
     return tuple(formats)
 
 
 def _refuse_alone(given: Mapping[str, str], column: str) -> None:
-    for name in (f"{column}.subject", f"{column}.schema"):
+    for name in (f"{column}.subject", f"{column}.schema", f"{column}.message"):
         if name in given:
             raise OptionError(name, f"has no meaning without '{column}.format'")
 

@@ -85,7 +85,8 @@ OPTIONS: Final = (
            "`read_committed` leaves out aborted transactions and stops before open ones; `read_uncommitted` does not.",
            is_ours=True),
     Option("value.format", Use.READ | Use.WRITE, "binary",
-           "`binary`, or `avro`: values are records with a schema registry, and the column has their fields.",
+           "`binary`, or `avro`, `jsonschema`, `protobuf`: values are records with a schema registry, and the column "
+           "has their fields.",
            is_ours=True),
     Option("key.format", Use.READ | Use.WRITE, "binary", "The same for keys.", is_ours=True),
     Option("schema.registry.url", Use.READ | Use.WRITE, "",
@@ -94,8 +95,11 @@ OPTIONS: Final = (
            "The subject whose latest version is the schema, as it is when the query starts.", is_ours=True),
     Option("key.subject", Use.READ | Use.WRITE, "topic's name and -key", "The same for keys.", is_ours=True),
     Option("value.schema", Use.READ | Use.WRITE, "",
-           "The schema itself, as JSON; a write registers it under the subject if it is not there.", is_ours=True),
+           "The schema itself, as text; a write registers it under the subject if it is not there.", is_ours=True),
     Option("key.schema", Use.READ | Use.WRITE, "", "The same for keys.", is_ours=True),
+    Option("value.message", Use.READ | Use.WRITE, "the schema's first",
+           "Of `protobuf`: the full name of the message.", is_ours=True),
+    Option("key.message", Use.READ | Use.WRITE, "the schema's first", "The same for keys.", is_ours=True),
     Option("badRecords", Use.READ, "fail",
            "What a value or key becomes that can't be read: `fail` ends the query, `null`, or `column`: "
            "null, and why in `value_error` or `key_error`.", is_ours=True),

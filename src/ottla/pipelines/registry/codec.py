@@ -21,7 +21,7 @@ from ottla.client.serde.column.reader import columns_of, parsed, records_of
 from ottla.client.serde.column.result import ColumnResult, OnError, error_column
 from ottla.client.serde.schema import framing, rule
 from ottla.pipelines.registry.spark_type import for_spark, spark_type
-from ottla.schema.columns.writing import UnfitColumnError
+from ottla.schema.columns.array_plan import UnfitColumnError
 from ottla.schema.error import InvalidSchemaError
 
 Settings = tuple[tuple[str, str], ...]
@@ -35,11 +35,13 @@ class ColumnReading:
     """May hold secrets."""
     schema: SchemaText
     on_error: OnError
+    message: str | None = None
+    """Of Protobuf: which message, by default the schema's first."""
 
     @property
     def value_type(self) -> DataType:
         """Spark's type of the values."""
-        return spark_type(_columns_type(self.settings, self.schema))
+        return spark_type(_columns_type(self.settings, self.schema, self.message))
 
     @property
     def type(self) -> DataType:
@@ -50,7 +52,7 @@ class ColumnReading:
 
     def result(self, records: Any) -> ColumnResult:
         """Values and errors."""
-        return _decoder(self.settings, self.schema).decode(records)
+        return _decoder(self.settings, self.schema, self.message).decode(records)
 
     def read(self, records: Any) -> Any:
         """The column for Spark."""
@@ -66,10 +68,11 @@ class ColumnWriting:
     schema_id: int
     schema: SchemaText
     on_error: OnError
+    message: str | None = None
 
     def write(self, rows: Any) -> Any:
         """The records, as a column of bytes."""
-        records = _records(self.settings, self.schema)
+        records = _records(self.settings, self.schema, self.message)
         try:
             values, flaws = records.encode(rows, framing.id_frame(self.schema_id))
         except UnfitColumnError as error:
@@ -87,26 +90,33 @@ def settings_of(registry: str | Mapping[str, object]) -> Settings:
     return tuple(sorted((name, str(value)) for name, value in given.items()))
 
 
-def reading(registry: str | Mapping[str, object], schema: SchemaText | str, on_error: OnError) -> ColumnReading:
+def reading(
+    registry: str | Mapping[str, object], schema: SchemaText | str, on_error: OnError, message: str | None = None
+) -> ColumnReading:
     """By a schema, or by the latest version of the subject of that name."""
     settings = settings_of(registry)
     if isinstance(schema, str):
         schema = _client(settings).latest(schema).schema
         rule.refuse_migration_rules(schema)
-    found = ColumnReading(settings, schema, on_error)
-    _columns_type(settings, schema)
+    found = ColumnReading(settings, schema, on_error, message)
+    _columns_type(settings, schema, message)
     return found
 
 
 def writing(
-    registry: str | Mapping[str, object], subject: str, schema: SchemaText | None, on_error: OnError
+    registry: str | Mapping[str, object],
+    subject: str,
+    schema: SchemaText | None,
+    on_error: OnError,
+    message: str | None = None,
 ) -> ColumnWriting:
     """By a schema, which is registered under the subject if it is not there, or by the subject's latest version."""
     settings = settings_of(registry)
     client = _client(settings)
     registered = client.latest(subject) if schema is None else client.register(subject, schema)
     rule.refuse_write_rules(registered.schema)
-    return ColumnWriting(settings, registered.id, registered.schema if schema is None else schema, on_error)
+    found = registered.schema if schema is None else schema
+    return ColumnWriting(settings, registered.id, found, on_error, message)
 
 
 @lru_cache(maxsize=16)
@@ -116,21 +126,22 @@ def _client(settings: Settings) -> SchemaRegistry:
 
 
 @lru_cache(maxsize=64)
-def _decoder(settings: Settings, schema: SchemaText) -> ArrowDecoder:
-    return ArrowDecoder(_client(settings), schema.text, schema_type=schema.schema_type, references=schema.references)
+def _decoder(settings: Settings, schema: SchemaText, message: str | None) -> ArrowDecoder:
+    kind, references = schema.schema_type, schema.references
+    return ArrowDecoder(_client(settings), schema.text, schema_type=kind, references=references, message=message)
 
 
 @lru_cache(maxsize=64)
-def _records(settings: Settings, schema: SchemaText) -> Any:
+def _records(settings: Settings, schema: SchemaText, message: str | None) -> Any:
     try:
-        return records_of(parsed(_client(settings), schema))
+        return records_of(parsed(_client(settings), schema), message)
     except InvalidSchemaError as error:
         raise SerializationError(error.message) from error
 
 
 @lru_cache(maxsize=64)
-def _columns_type(settings: Settings, schema: SchemaText) -> Any:
+def _columns_type(settings: Settings, schema: SchemaText, message: str | None) -> Any:
     try:
-        return columns_of(parsed(_client(settings), schema)).type
+        return columns_of(parsed(_client(settings), schema), message).type
     except InvalidSchemaError as error:
         raise SerializationError(error.message) from error

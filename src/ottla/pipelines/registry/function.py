@@ -29,20 +29,22 @@ def from_registry(
     *,
     subject: str | None = None,
     schema: Schema | None = None,
+    schema_type: SchemaType = SchemaType.AVRO,
     references: Sequence[Reference] = (),
+    message: str | None = None,
     on_error: OnError = "fail",
 ) -> "Column":
     """The values of framed records, each written with a schema of its own, by one reader's schema.
 
     That is `schema`, or the version of `subject` that is the latest now. `registry` is an address or the settings of
-    `SchemaRegistry`. A bad record fails the query; with `on_error="null"` it is null, with `"column"` there are structs
-    of `value` and `error`.
+    `SchemaRegistry`. Of Protobuf it is one message: `message` is its full name, the schema's first by default. A bad
+    record fails the query; with `on_error="null"` it is null, with `"column"` there are structs of `value` and `error`.
     """
     if (schema is None) == (subject is None):
         raise ValueError("give either schema or subject")
-    wanted = subject if schema is None else _text(schema, references)
+    wanted = subject if schema is None else _text(schema, schema_type, references)
     assert wanted is not None
-    plan = reading(registry, wanted, on_error)
+    plan = reading(registry, wanted, on_error, message)
 
     def read(records: pa.Array) -> pa.Array:
         return plan.read(records)
@@ -57,15 +59,17 @@ def to_registry(
     subject: str,
     *,
     schema: Schema | None = None,
+    schema_type: SchemaType = SchemaType.AVRO,
     references: Sequence[Reference] = (),
+    message: str | None = None,
     on_error: OnError = "fail",
 ) -> "Column":
     """Framed records of the values: by `schema`, registered under `subject`, or by the subject's latest version.
 
     A value that does not fit fails the query, or is null, or leads to structs of `value` and `error`, as above.
     """
-    text = None if schema is None else _text(schema, references)
-    plan = writing(registry, subject, text, on_error)
+    text = None if schema is None else _text(schema, schema_type, references)
+    plan = writing(registry, subject, text, on_error, message)
 
     def write(rows: pa.Array) -> pa.Array:
         return plan.write(rows)
@@ -75,6 +79,6 @@ def to_registry(
     return records
 
 
-def _text(schema: Schema, references: Sequence[Reference]) -> SchemaText:
+def _text(schema: Schema, schema_type: SchemaType, references: Sequence[Reference]) -> SchemaText:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    return SchemaText(text, SchemaType.AVRO, tuple(references))
+    return SchemaText(text, schema_type, tuple(references))

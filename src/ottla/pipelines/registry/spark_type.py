@@ -1,7 +1,7 @@
 """The Arrow types that Spark takes from Python, for those that a schema has.
 
 Fixed-size binaries are binary, times of day are int and bigint as in Spark's own `from_avro`, timestamps have
-microseconds, and decimals of more than 38 digits are text.
+microseconds, decimals of more than 38 digits are text. Unsigned integers are the next wider type: bigint, decimal(20).
 """
 
 from typing import Any, Final
@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType
 
 _DIGITS_MAX: Final = 38
+_UINT64_DIGITS: Final = 20
 
 
 def arrow_type(kind: Any) -> Any:
@@ -27,6 +28,10 @@ def arrow_type(kind: Any) -> Any:
         return pa.int32()
     if pa.types.is_time64(kind):
         return pa.int64()
+    if pa.types.is_uint32(kind):
+        return pa.int64()
+    if pa.types.is_uint64(kind):
+        return pa.decimal128(_UINT64_DIGITS, 0)
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
     if pa.types.is_null(kind) or (pa.types.is_decimal(kind) and kind.precision > _DIGITS_MAX):

@@ -44,10 +44,15 @@ def _plan(found: ColumnFormat, schema: StructType) -> "ColumnWriting":
 
     from ottla.client.registry.value import SchemaText
     from ottla.pipelines.registry.codec import writing
+    from ottla.schema.schema_type import SchemaType
 
     if found.subject is None:
         raise OptionError(f"{found.column}.subject", "required where rows name their topics")
-    plan = writing(found.settings, found.subject, None if found.schema is None else SchemaText(found.schema), "fail")
+    kind = SchemaType(found.schema_type)
+    text = None if found.schema is None else SchemaText(found.schema, kind)
+    plan = writing(found.settings, found.subject, text, "fail", found.message)
+    if plan.schema.schema_type is not kind:
+        raise OptionError(f"{found.column}.format", f"{found.subject} has schemas of {plan.schema.schema_type}")
     try:
         plan.check(to_arrow_type(schema[found.column].dataType))
     except SerializationError as error:

@@ -79,7 +79,12 @@ def formatted_schema(formats: Sequence[ColumnFormat], schema: StructType) -> Str
 def _plan(found: ColumnFormat) -> "ColumnReading":
     from ottla.client.registry.value import SchemaText
     from ottla.pipelines.registry.codec import reading
+    from ottla.schema.schema_type import SchemaType
 
-    schema = found.subject if found.schema is None else SchemaText(found.schema)
+    kind = SchemaType(found.schema_type)
+    schema = found.subject if found.schema is None else SchemaText(found.schema, kind)
     assert schema is not None
-    return reading(found.settings, schema, found.on_error)
+    plan = reading(found.settings, schema, found.on_error, found.message)
+    if plan.schema.schema_type is not kind:
+        raise OptionError(f"{found.column}.format", f"{found.subject} has schemas of {plan.schema.schema_type}")
+    return plan

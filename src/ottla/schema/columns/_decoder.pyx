@@ -3,14 +3,13 @@
 Every length is checked against the end of its record before it is followed. No loop holds the GIL.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cython cimport final
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from ottla.protocol.records._varint cimport load_int32
-from ottla.schema.columns._column cimport BinaryColumn, Memory, filled, is_null, lent
+from ottla.schema.columns._column cimport BinaryColumn, Memory, is_null, lent
 from ottla.schema.columns._number cimport (
     big_decimal, is_utf8, read_long, store_double, store_float, store_long_as_float,
 )
@@ -21,9 +20,8 @@ from ottla.schema.columns._op cimport (
     OP_SKIP_RECORD, OP_SKIP_ARRAY, OP_SKIP_MAP, ENDS_EARLY, INT_TOO_LARGE, NEGATIVE_LENGTH, NOT_UTF8,
     NO_SUCH_BRANCH, DECIMAL_TOO_LARGE, TOO_MANY_ITEMS, TOO_DEEP, REASON, FRAME_BYTES,
 )
-from ottla.schema.columns._slot cimport (
-    Slot, open_row, push_bit, push_bytes, push_list, push_null, push_struct, release, truncate,
-)
+from ottla.schema.columns._rows cimport RowDecoder
+from ottla.schema.columns._slot cimport Slot, open_row, push_bit, push_bytes, push_list, push_null, push_struct
 
 from ottla.schema.columns import layout
 
@@ -338,132 +336,34 @@ cdef class _Steps:
 
 
 @final
-cdef class ColumnDecoder:
-    """Appends one column of records after another, and then hands out the buffers."""
+cdef class ColumnDecoder(RowDecoder):
+    """Reads Avro records."""
 
-    cdef Slot* slots
-    cdef int count
-    cdef int32_t* children
-    cdef list programs
-
-    def __cinit__(self, slots):
-        cdef int index, at = 0
-        self.programs = []
-        self.count = len(slots)
-        self.slots = <Slot*>calloc(max(self.count, 1), sizeof(Slot))
-        self.children = <int32_t*>calloc(max(sum(len(slot.children) for slot in slots), 1), sizeof(int32_t))
-        if self.slots == NULL or self.children == NULL:
-            raise MemoryError
-        for index, slot in enumerate(slots):
-            self.slots[index].kind = slot.kind
-            self.slots[index].width = slot.width
-            self.slots[index].first_child = at
-            self.slots[index].children = len(slot.children)
-            for child in slot.children:
-                # Parts follow the whole, so that no slot is inside of itself.
-                if not index < child < self.count:
-                    raise ValueError("a slot has no such part")
-                self.children[at] = child
-                at += 1
-
-    def __dealloc__(self):
-        cdef int index
-        if self.slots != NULL:
-            for index in range(self.count):
-                release(&self.slots[index])
-        free(self.slots)
-        free(self.children)
+    cdef Record record
 
     def add(self, program):
         """The number of a program, for `run`."""
         self.programs.append(_Steps(program, self.count))
         return len(self.programs) - 1
 
-    def run(self, data, offsets, validity, Py_ssize_t first, programs, Py_ssize_t skip):
-        """Decodes a row for each of `programs`; see the twin."""
-        cdef BinaryColumn column = BinaryColumn(data, offsets, validity)
-        cdef Py_buffer numbers
-        PyObject_GetBuffer(programs, &numbers, PyBUF_SIMPLE)
-        try:
-            column.check(first, numbers.len // 4)
-            return self._run(column, first, <const int32_t*>numbers.buf, numbers.len // 4, skip)
-        finally:
-            PyBuffer_Release(&numbers)
+    cdef int choose(self, int number) except -1:
+        cdef _Steps steps = self.programs[number]
+        self.record.slots = self.slots
+        self.record.children = self.children
+        self.record.steps = steps.steps
+        self.record.parts = steps.parts
+        self.record.blob = <const uint8_t*>steps.blob
+        return 0
 
-    cdef list _run(
-        self, BinaryColumn column, Py_ssize_t first, const int32_t* numbers, Py_ssize_t rows, Py_ssize_t skip
-    ):
-        cdef list flaws = []
-        cdef Py_ssize_t row = 0
-        cdef int32_t known = len(self.programs), number = -1
+    cdef int read(self, const uint8_t* end) noexcept nogil:
         cdef int reason
-        cdef Record record
-        cdef _Steps steps
-        memset(&record, 0, sizeof(Record))
-        record.slots = self.slots
-        record.children = self.children
-        while row < rows:
-            if numbers[row] >= 0 and numbers[row] != number:
-                number = numbers[row]
-                if number >= known:
-                    raise ValueError("no such program")
-                steps = self.programs[number]
-                record.steps = steps.steps
-                record.parts = steps.parts
-                record.blob = <const uint8_t*>steps.blob
-            with nogil:
-                reason = self._run_rows(&record, column, &row, first, numbers, rows, skip, number)
-            if reason == layout.Code.NO_MEMORY:
-                raise MemoryError
-            if reason:
-                flaws.append(layout.Flaw(row, reason, record.at - record.end))
-                row += 1
-        return flaws
-
-    cdef int _run_rows(
-        self, Record* record, BinaryColumn column, Py_ssize_t* place, Py_ssize_t first, const int32_t* numbers,
-        Py_ssize_t rows, Py_ssize_t skip, int32_t number,
-    ) noexcept nogil:
-        """Rows of one program, up to one with another or one that can't be read; that one is null already."""
-        cdef Py_ssize_t row = place[0], before
-        cdef int64_t start, end
-        cdef const uint8_t* payload
-        cdef int reason = 0
-        while row < rows:
-            if numbers[row] < 0 or is_null(column.validity, first + row):
-                reason = push_null(self.slots, self.children, 0)
-                if reason:
-                    record.at = record.end = NULL
-                    break
-                row += 1
-                continue
-            if numbers[row] != number:
-                break
-            start = <int64_t>column.offsets[first + row] + skip
-            end = column.offsets[first + row + 1]
-            before = self.slots[0].rows
-            payload = column.data + start
-            record.at = record.end = payload
-            reason = ENDS_EARLY
-            if skip <= start <= end <= column.bytes:
-                record.end = column.data + end
-                record.depth = 0
-                record.empty_left = EMPTY_ITEMS_MAX
-                reason = _run(record, 0)
-            if reason:
-                # The caller wants where it stopped.
-                record.end = payload
-                truncate(self.slots, self.children, 0, before)
-                if push_null(self.slots, self.children, 0):
-                    reason = 15
-                break
-            row += 1
-        place[0] = row
+        self.record.at = self.at
+        self.record.end = end
+        self.record.depth = 0
+        self.record.empty_left = EMPTY_ITEMS_MAX
+        reason = _run(&self.record, 0)
+        self.at = self.record.at
         return reason
-
-    def finish(self):
-        """The buffers of each slot; the decoder is empty again."""
-        return [filled(&self.slots[index]) for index in range(self.count)]
 
 
 def frame_ids(data, offsets, validity, Py_ssize_t first, Py_ssize_t rows):

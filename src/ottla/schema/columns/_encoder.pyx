@@ -6,15 +6,18 @@ The loop does not hold the GIL.
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cython cimport final
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from ottla.protocol.records._varint cimport write_varlong
 from ottla.schema.columns._column cimport filled
-from ottla.schema.columns._slot cimport (
-    BIT, BYTES, BYTES_MAX, COLUMN_FULL, FIXED, LIST, NO_MEMORY, Slot, open_row, push_null, release, resize,
+from ottla.schema.columns._out cimport (
+    is_json, put, put_brackets, put_byte, put_decimal, put_json_string, put_number, put_size, put_unsigned,
 )
+from ottla.schema.columns._slot cimport (
+    BIT, BYTES, FIXED, LIST, NO_MEMORY, Slot, open_row, push_null, release,
+)
+from ottla.schema.columns.json._text cimport NOT_JSON
 
 from ottla.schema.columns import layout
 
@@ -33,16 +36,32 @@ cdef enum:
     W_OPTION = 10
     W_MEMBERS = 11
     W_CONSTANT = 12
+    W_PRESENT = 13
+    W_NONZERO = 14
+    W_REPEATED = 15
+    W_PACKED = 16
+    W_SIZED = 17
+    W_VARINT = 18
+    W_UNSIGNED = 19
+    W_TEXT = 20
+    W_ENUM = 21
+    W_JSON_OBJECT = 22
+    W_JSON_LIST = 23
+    W_JSON_MAP = 24
+    W_JSON_STRING = 25
+    W_JSON_RAW = 26
+    W_JSON_TEXT = 27
+    W_JSON_OPTION = 28
+    W_JSON_MEMBER = 29
     # Of `layout.Code`.
     ENDS_EARLY = 1
-    DECIMAL_TOO_LARGE = 7
     NULL_VALUE = 11
     NO_SUCH_SYMBOL = 12
     WRONG_MEMBERS = 13
-    NUMBER_BYTES = 10
 
 
 cdef struct Source:
+    int kind
     Py_ssize_t width
     Py_ssize_t first
     Py_ssize_t rows
@@ -75,56 +94,6 @@ cdef inline bint _is_null(const Source* source, Py_ssize_t row) noexcept nogil:
     return source.validity != NULL and not (source.validity[row >> 3] >> (row & 7)) & 1
 
 
-cdef inline int _room(Slot* out, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t capacity
-    if out.bytes + size <= out.bytes_max:
-        return 0
-    if out.bytes + size > BYTES_MAX:
-        return COLUMN_FULL
-    capacity = max(2 * out.bytes_max, out.bytes + size + 1024)
-    if resize(<void**>&out.data, capacity):
-        return NO_MEMORY
-    out.bytes_max = capacity
-    return 0
-
-
-cdef inline int _put(Slot* out, const uint8_t* data, Py_ssize_t size) noexcept nogil:
-    cdef int reason = _room(out, size)
-    if reason == 0 and size:
-        memcpy(out.data + out.bytes, data, size)
-        out.bytes += size
-    return reason
-
-
-cdef inline int _put_number(Slot* out, int64_t value) noexcept nogil:
-    cdef int reason = _room(out, NUMBER_BYTES)
-    if reason == 0:
-        out.bytes = write_varlong(out.data + out.bytes, value) - out.data
-    return reason
-
-
-cdef int _put_decimal(Slot* out, const uint8_t* cell, Py_ssize_t width, int64_t size) noexcept nogil:
-    cdef uint8_t sign = 0xFF if cell[width - 1] & 0x80 else 0
-    cdef Py_ssize_t needed = width, index
-    cdef int reason
-    while needed > 1 and cell[needed - 1] == sign and (cell[needed - 2] ^ sign) & 0x80 == 0:
-        needed -= 1
-    if size >= 0 and needed > size:
-        return DECIMAL_TOO_LARGE
-    if size < 0:
-        size = needed
-        reason = _put_number(out, size)
-        if reason:
-            return reason
-    reason = _room(out, size)
-    if reason:
-        return reason
-    for index in range(size):
-        out.data[out.bytes + size - 1 - index] = cell[index] if index < needed else sign
-    out.bytes += size
-    return 0
-
-
 cdef int _leaf(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
     cdef const Source* source = &writing.sources[step.source]
     cdef Slot* out = writing.out
@@ -136,24 +105,41 @@ cdef int _leaf(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogi
     row += source.first
     if op == W_BOOLEAN:
         bit = (source.data[row >> 3] >> (row & 7)) & 1
-        return _put(out, &bit, 1)
-    if op == W_BYTES:
+        return put(out, &bit, 1)
+    if op == W_BYTES or op == W_TEXT or op >= W_JSON_STRING:
         if not 0 <= source.offsets[row] <= source.offsets[row + 1] <= source.bytes:
             return ENDS_EARLY
         small = source.offsets[row + 1] - source.offsets[row]
-        return _put_number(out, small) or _put(out, source.data + source.offsets[row], small)
+        cell = source.data + source.offsets[row]
+        if op == W_BYTES:
+            return put_number(out, small) or put(out, cell, small)
+        if op == W_TEXT:
+            return put_unsigned(out, small) or put(out, cell, small)
+        if op == W_JSON_STRING:
+            return put_json_string(out, cell, small)
+        if op == W_JSON_TEXT and not is_json(cell, small):
+            return NOT_JSON
+        return put(out, cell, small)
     cell = source.data + row * source.width
     if op == W_FIXED:
-        return _put(out, cell, source.width)
+        return put(out, cell, source.width)
     if op == W_DECIMAL:
-        return _put_decimal(out, cell, source.width, step.a)
-    if op == W_LONG:
+        return put_decimal(out, cell, source.width, step.a)
+    if source.width == 8:
         memcpy(&large, cell, 8)
-        return _put_number(out, large)
+        if op == W_LONG:
+            return put_number(out, large)
+        if op == W_ENUM and large < INT32_MIN:
+            return NO_SUCH_SYMBOL
+        return put_unsigned(out, <uint64_t>large)
     memcpy(&small, cell, 4)
+    if op == W_VARINT:
+        return put_unsigned(out, <uint64_t><int64_t>small)
+    if op == W_UNSIGNED:
+        return put_unsigned(out, <uint32_t>small)
     if op == W_SYMBOL and small < 0:
         return NO_SUCH_SYMBOL
-    return _put_number(out, small)
+    return put_number(out, small)
 
 
 cdef int _list(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
@@ -166,7 +152,7 @@ cdef int _list(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogi
         writing.failed_source = step.source
         return ENDS_EARLY
     if ends[1] > ends[0]:
-        reason = _put_number(writing.out, ends[1] - ends[0])
+        reason = put_number(writing.out, ends[1] - ends[0])
         if reason:
             return reason
         for item in range(ends[0], ends[1]):
@@ -174,7 +160,7 @@ cdef int _list(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogi
                 reason = _run(writing, writing.parts[step.first + part], item)
                 if reason:
                     return reason
-    return _put(writing.out, &zero, 1)
+    return put(writing.out, &zero, 1)
 
 
 cdef int _union(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
@@ -184,9 +170,9 @@ cdef int _union(Writing* writing, const Step* step, Py_ssize_t row) noexcept nog
         if step.a < 0:
             writing.failed_source = step.source
             return NULL_VALUE
-        return _put_number(writing.out, step.a)
+        return put_number(writing.out, step.a)
     if step.op == W_OPTION:
-        reason = _put_number(writing.out, step.b)
+        reason = put_number(writing.out, step.b)
         return reason or _run(writing, writing.parts[step.first], row)
     for index in range(step.parts):
         part = &writing.steps[writing.parts[step.first + index]]
@@ -201,31 +187,116 @@ cdef int _union(Writing* writing, const Step* step, Py_ssize_t row) noexcept nog
     return _run(writing, writing.parts[step.first + chosen], row)
 
 
+cdef int _parts(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
+    cdef int part, reason
+    for part in range(step.parts):
+        reason = _run(writing, writing.parts[step.first + part], row)
+        if reason:
+            return reason
+    return 0
+
+
+cdef bint _is_zero(const Source* source, Py_ssize_t row) noexcept nogil:
+    cdef const uint8_t* cell
+    cdef Py_ssize_t index
+    row += source.first
+    if source.kind == BIT:
+        return not (source.data[row >> 3] >> (row & 7)) & 1
+    if source.kind == BYTES:
+        return source.offsets[row] == source.offsets[row + 1]
+    cell = source.data + row * source.width
+    for index in range(source.width):
+        if cell[index]:
+            return False
+    return True
+
+
+cdef int _items(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
+    """Protobuf's repeated fields, and JSON's lists and maps."""
+    cdef const Source* source = &writing.sources[step.source]
+    cdef const int32_t* ends = source.offsets + source.first + row
+    cdef Slot* out = writing.out
+    cdef Py_ssize_t item, start
+    cdef int reason = 0, op = step.op
+    if not 0 <= ends[0] <= ends[1] <= writing.sources[step.a].rows:
+        writing.failed_source = step.source
+        return ENDS_EARLY
+    if op == W_PACKED:
+        if ends[0] == ends[1]:
+            return 0
+        reason = _run(writing, writing.parts[step.first], row)
+    start = out.bytes
+    for item in range(ends[0], ends[1]):
+        if op == W_REPEATED:
+            reason = reason or _parts(writing, step, item)
+        elif op == W_PACKED:
+            reason = reason or _run(writing, writing.parts[step.first + 1], item)
+        else:
+            reason = reason or put_byte(out, 44) or _run(writing, writing.parts[step.first], item)
+            if op == W_JSON_MAP:
+                reason = reason or put_byte(out, 58) or _run(writing, writing.parts[step.first + 1], item)
+        if reason:
+            return reason
+    if op == W_PACKED:
+        return put_size(out, start)
+    if op == W_REPEATED:
+        return 0
+    return put_brackets(out, start, 123 if op == W_JSON_MAP else 91)
+
+
+cdef int _run_more(Writing* writing, const Step* step, Py_ssize_t row) noexcept nogil:
+    """The steps of Protobuf and JSON that run others."""
+    cdef const Source* source = &writing.sources[step.source]
+    cdef Py_ssize_t start = writing.out.bytes
+    cdef int reason, op = step.op
+    if _is_null(source, row):
+        if op == W_JSON_OPTION:
+            return put(writing.out, <const uint8_t*>"null", 4)
+        if op == W_SIZED or op >= W_JSON_OBJECT:
+            writing.failed_source = step.source
+            return NULL_VALUE
+        return 0
+    if op == W_PRESENT or op == W_JSON_OPTION:
+        return _parts(writing, step, row)
+    if op == W_NONZERO:
+        return 0 if _is_zero(source, row) else _parts(writing, step, row)
+    if op == W_SIZED:
+        reason = _parts(writing, step, row)
+        return reason or put_size(writing.out, start)
+    if op == W_JSON_OBJECT:
+        reason = _parts(writing, step, row)
+        return reason or put_brackets(writing.out, start, 123)
+    return _items(writing, step, row)
+
+
 cdef int _run(Writing* writing, int number, Py_ssize_t row) noexcept nogil:
     """One step; 0, or why the row can't be written."""
     cdef const Step* step = &writing.steps[number]
-    cdef int part, reason, op = step.op
+    cdef int reason, op = step.op
+    if op == W_JSON_MEMBER:
+        return _parts(writing, step, row)
+    if W_PRESENT <= op <= W_SIZED or W_JSON_OBJECT <= op <= W_JSON_MAP or op == W_JSON_OPTION:
+        return _run_more(writing, step, row)
     if op == W_OPTION or op == W_MEMBERS:
         return _union(writing, step, row)
     if op == W_NOTHING:
         return 0
     if op == W_CONSTANT:
-        return _put(writing.out, writing.blob + step.a, step.b)
+        return put(writing.out, writing.blob + step.a, step.b)
     if _is_null(&writing.sources[step.source], row):
         writing.failed_source = step.source
         return NULL_VALUE
     if op == W_RECORD:
-        for part in range(step.parts):
-            reason = _run(writing, writing.parts[step.first + part], row)
-            if reason:
-                return reason
-        return 0
+        return _parts(writing, step, row)
     if op == W_ARRAY:
         return _list(writing, step, row)
     reason = _leaf(writing, step, row)
     if reason:
         writing.failed_source = step.source
     return reason
+
+
+_LISTS = frozenset({W_ARRAY, W_REPEATED, W_PACKED, W_JSON_LIST, W_JSON_MAP})
 
 
 @final
@@ -250,7 +321,7 @@ cdef class _Plan:
         for index, source in enumerate(sources):
             self._add(&self.sources[index], source)
         for index, step in enumerate(steps):
-            if not 0 <= step.source < len(sources) or (step.op == W_ARRAY and not 0 <= step.a < len(sources)):
+            if not 0 <= step.source < len(sources) or (step.op in _LISTS and not 0 <= step.a < len(sources)):
                 raise ValueError("a step has no source")
             self.steps[index] = Step(step.op, step.source, step.a, step.b, at, len(step.parts))
             for part in step.parts:
@@ -278,6 +349,7 @@ cdef class _Plan:
         cdef Py_ssize_t last = source.first + source.rows
         cdef Py_buffer* view
         cdef bint is_whole = source.first >= 0 and source.rows >= 0
+        out.kind = source.kind
         out.width = source.width
         out.first = source.first
         out.rows = source.rows
@@ -327,7 +399,7 @@ def encode_rows(sources, steps, bytes blob, bytes prefix):
                         continue
                     start = out.bytes
                     writing.failed_source = 0
-                    reason = open_row(&out) or _put(&out, head, head_bytes) or _run(&writing, 0, row)
+                    reason = open_row(&out) or put(&out, head, head_bytes) or _run(&writing, 0, row)
                     if reason:
                         out.bytes = start
                         if push_null(&out, NULL, 0):

@@ -1,12 +1,11 @@
 """From filled slots to Arrow arrays, and from Arrow's binary columns to the buffers that a decoder reads."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
-from ottla.schema.columns.layout import Filled, Slot
-from ottla.schema.columns.shape import Shape
+from ottla.schema.columns.layout import Filled, Flaw, Slot, message
 
 _CONVERTED: Final = (
     pa.types.is_null,
@@ -17,7 +16,23 @@ _CONVERTED: Final = (
 )
 
 
-def assembled(shape: Shape, slots: Sequence[Slot], filled: Sequence[Filled]) -> Any:
+class ColumnShape(Protocol):
+    """Where the values of one type go."""
+
+    @property
+    def slot(self) -> int:
+        """The number of its slot."""
+
+    @property
+    def type(self) -> Any:
+        """Its Arrow type."""
+
+    @property
+    def parts(self) -> "Sequence[ColumnShape]":
+        """Of a struct's fields, a list's items, a map's keys and values."""
+
+
+def assembled(shape: ColumnShape, slots: Sequence[Slot], filled: Sequence[Filled]) -> Any:
     """The array of a shape."""
     own = filled[shape.slot]
     if pa.types.is_null(shape.type):
@@ -33,6 +48,56 @@ def assembled(shape: Shape, slots: Sequence[Slot], filled: Sequence[Filled]) -> 
         rows = filled[slots[shape.slot].children[0]].rows
         parts = [pa.Array.from_buffers(entries, rows, [None], 0, children=parts)]
     return pa.Array.from_buffers(shape.type, own.rows, buffers, own.nulls, children=parts)
+
+
+class Decoder(Protocol):
+    """The loop over rows, of either twin."""
+
+    def run(self, data: Any, offsets: Any, validity: Any, first: int, programs: Any, skip: int) -> list[Flaw]:
+        """Appends rows, and tells which could not be read."""
+
+    def finish(self) -> list[Filled]:
+        """The buffers of each slot."""
+
+
+class Shapes(Protocol):
+    """A reader's schema, laid out."""
+
+    @property
+    def root(self) -> ColumnShape:
+        """The shape of a row."""
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """All slots."""
+
+
+class Reasons(Protocol):
+    """A program, which has sentences of its own for why a record is bad."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """By number."""
+
+
+def decoded(
+    decoder: Decoder, shapes: Shapes, known: Sequence[Reasons], rows: tuple[Any, Any, int]
+) -> tuple[Any, dict[int, str]]:
+    """The array of a column of records, and why rows could not be read.
+
+    `rows` are the records, the number of a program for each (int32), and how many bytes stand before records.
+    """
+    records, programs, skip = rows
+    data, offsets, validity = binary_buffers(records)
+    raw = programs.buffers()[1]
+    numbers = memoryview(b"" if raw is None else raw)[: 4 * len(records)]
+    found = decoder.run(data, offsets, validity, records.offset, numbers, skip)
+    array = assembled(shapes.root, shapes.slots, decoder.finish())
+    chosen = memoryview(numbers).cast("B").cast("i")
+    flaws = {
+        flaw.row: f"{message(known[chosen[flaw.row]].reasons, flaw.code)}, at byte {flaw.position}" for flaw in found
+    }
+    return array, flaws
 
 
 def _buffer(data: object | None) -> Any:

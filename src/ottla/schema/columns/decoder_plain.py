@@ -1,11 +1,10 @@
 """The loop from encoded records to the buffers of Arrow arrays, in plain Python; `_decoder` does the same, compiled.
 
-A record that can't be read leaves nothing behind: all slots are cut back to the row before, and get a null. Nothing
-has to be remembered for that, since the length of every slot follows from the offsets of the slot around it.
+A decoder is made for one reader's schema; programs are added for writers' schemas.
 """
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from ottla.base.buffer import Buffer
@@ -14,14 +13,12 @@ from ottla.schema.columns.layout import (
     DEPTH_MAX,
     EMPTY_ITEMS_MAX,
     Code,
-    Filled,
-    Flaw,
     Kind,
     Op,
     Program,
-    Slot,
     Step,
 )
+from ottla.schema.columns.slot_plain import BadRecordError, RowDecoder, SlotArray, is_valid, octets
 
 NO_RECORD: Final = -1
 NO_FRAME: Final = -2
@@ -31,10 +28,10 @@ _INT: Final = range(-(1 << 31), 1 << 31)
 
 def frame_ids(data: Buffer, offsets: Buffer, validity: Buffer | None, first: int, rows: int) -> bytes:
     """The schema id of each record, as int64; -1 for null, -2 for what has no frame."""
-    view, ends = _octets(data), memoryview(offsets).cast("B").cast("i")
+    view, ends = octets(data), memoryview(offsets).cast("B").cast("i")
     ids = []
     for row in range(first, first + rows):
-        if not _is_valid(validity, row):
+        if not is_valid(validity, row):
             ids.append(NO_RECORD)
         elif ends[row + 1] - ends[row] < _FRAME.size or view[ends[row]] != 0:
             ids.append(NO_FRAME)
@@ -43,125 +40,19 @@ def frame_ids(data: Buffer, offsets: Buffer, validity: Buffer | None, first: int
     return struct.pack(f"={rows}q", *ids)
 
 
-def _is_valid(validity: Buffer | None, row: int) -> bool:
-    return validity is None or bool(_octets(validity)[row >> 3] >> (row & 7) & 1)
+class ColumnDecoder(RowDecoder):
+    """Reads Avro records."""
 
-
-def _octets(data: Buffer) -> memoryview:
-    """pyarrow's own buffers show signed bytes."""
-    return memoryview(data).cast("B")
-
-
-class BadRecordError(Exception):
-    """Ends the reading of one record."""
-
-    def __init__(self, code: int, position: int) -> None:
-        super().__init__()
-        self.code = code
-        self.position = position
-
-
-class _Array:
-    """A slot while it is filled."""
-
-    def __init__(self, slot: Slot) -> None:
-        self.kind: Final = slot.kind
-        self.width: Final = slot.width
-        self.children: Final = slot.children
-        self.valid: list[bool] = []
-        self.values: list[bytes] = []
-        self.bits: list[bool] = []
-        self.offsets: list[int] = [0]
-
-    def filled(self) -> Filled:
-        rows, nulls = len(self.valid), self.valid.count(False)
-        if self.kind is Kind.NOTHING:
-            return Filled(rows, rows, None, None, None)
-        offsets = data = None
-        if self.kind is Kind.BIT:
-            data = _packed(self.bits)
-        elif self.kind in (Kind.FIXED, Kind.BYTES):
-            data = b"".join(self.values)
-        if self.kind in (Kind.BYTES, Kind.LIST):
-            offsets = struct.pack(f"={rows + 1}i", *self.offsets)
-        return Filled(rows, nulls, _packed(self.valid) if nulls else None, offsets, data)
-
-
-class ColumnDecoder:
-    """Appends one column of records after another, and then hands out the buffers."""
-
-    def __init__(self, slots: Sequence[Slot]) -> None:
-        self._slots: Final = tuple(slots)
-        self._programs: Final[list[Program]] = []
-        self._start()
-
-    def _start(self) -> None:
-        self._arrays = [_Array(slot) for slot in self._slots]
-
-    def add(self, program: Program) -> int:
-        """The number of a program, for `run`."""
-        self._programs.append(program)
-        return len(self._programs) - 1
-
-    def run(
-        self, data: Buffer, offsets: Buffer, validity: Buffer | None, first: int, programs: Buffer, skip: int
-    ) -> list[Flaw]:
-        """Decodes a row for each of `programs` (int32), from row `first` on; a negative number makes a null.
-
-        `skip` bytes stand before each record. Returns the rows that could not be read, counted from `first`.
-        """
-        view, ends = _octets(data), memoryview(offsets).cast("B").cast("i")
-        flaws = []
-        for row, number in enumerate(memoryview(programs).cast("B").cast("i")):
-            if number < 0 or not _is_valid(validity, first + row):
-                self._append_null(0)
-                continue
-            start, end = ends[first + row], ends[first + row + 1]
-            before = len(self._arrays[0].valid)
-            try:
-                if not 0 <= start + skip <= end <= len(view):
-                    raise BadRecordError(Code.ENDS_EARLY, 0)
-                _Record(self._arrays, self._programs[number], view[start + skip : end], self._append_null).run(0)
-            except BadRecordError as error:
-                self._truncate(0, before)
-                self._append_null(0)
-                flaws.append(Flaw(row, error.code, error.position))
-        return flaws
-
-    def finish(self) -> list[Filled]:
-        """The buffers of each slot; the decoder is empty again."""
-        filled = [array.filled() for array in self._arrays]
-        self._start()
-        return filled
-
-    def _append_null(self, number: int) -> None:
-        array = self._arrays[number]
-        array.valid.append(False)
-        if array.kind is Kind.BIT:
-            array.bits.append(False)
-        elif array.kind is Kind.FIXED:
-            array.values.append(bytes(array.width))
-        elif array.kind is Kind.BYTES:
-            array.values.append(b"")
-            array.offsets.append(array.offsets[-1])
-        elif array.kind is Kind.LIST:
-            array.offsets.append(array.offsets[-1])
-        else:
-            for child in array.children:
-                self._append_null(child)
-
-    def _truncate(self, number: int, rows: int) -> None:
-        array = self._arrays[number]
-        del array.valid[rows:], array.bits[rows:], array.values[rows:], array.offsets[rows + 1 :]
-        for child in array.children:
-            self._truncate(child, array.offsets[rows] if array.kind is Kind.LIST else rows)
+    def read(self, program: Program, data: memoryview) -> None:
+        """Appends one record to the slots."""
+        _Record(self.arrays, program, data, self.append_null).run(0)
 
 
 class _Record:
     """One record's bytes, and how far they are read."""
 
     def __init__(
-        self, arrays: list[_Array], program: Program, data: memoryview, append_null: Callable[[int], None]
+        self, arrays: list[SlotArray], program: Program, data: memoryview, append_null: Callable[[int], None]
     ) -> None:
         self._arrays: Final = arrays
         self._program: Final = program
@@ -407,10 +298,3 @@ def _nearest_single(value: int) -> float:
     if rest > half or (rest == half and kept & 1):
         kept += 1
     return float(kept << shift) * (1 if value >= 0 else -1)
-
-
-def _packed(bits: Sequence[bool]) -> bytes:
-    packed = bytearray((len(bits) + 7) // 8)
-    for row, bit in enumerate(bits):
-        packed[row >> 3] |= bit << (row & 7)
-    return bytes(packed)

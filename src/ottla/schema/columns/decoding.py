@@ -6,9 +6,9 @@ import pyarrow as pa
 
 from ottla.schema.avro.model import Node
 from ottla.schema.avro.schema import AvroSchema
-from ottla.schema.columns.arrow import assembled, binary_buffers
+from ottla.schema.columns.arrow import decoded
 from ottla.schema.columns.decoder import ColumnDecoder
-from ottla.schema.columns.layout import Program, message
+from ottla.schema.columns.layout import Program
 from ottla.schema.columns.resolution import resolve
 from ottla.schema.columns.shape import Shapes
 
@@ -46,14 +46,4 @@ class AvroColumns:
 
         `programs` (int32) names a program for each row; below zero the row is null. `skip` bytes stand before records.
         """
-        data, offsets, validity = binary_buffers(records)
-        numbers = programs.cast(pa.int32()).buffers()[1]
-        numbers = memoryview(b"" if numbers is None else numbers)[: 4 * len(records)]
-        found = self._decoder.run(data, offsets, validity, records.offset, numbers, skip)
-        array = assembled(self._shapes.root, self._shapes.slots, self._decoder.finish())
-        chosen = memoryview(numbers).cast("B").cast("i")
-        flaws = {
-            flaw.row: f"{message(self._programs[chosen[flaw.row]], flaw.code)}, at byte {flaw.position}"
-            for flaw in found
-        }
-        return array, flaws
+        return decoded(self._decoder, self._shapes, self._programs, (records, programs.cast(pa.int32()), skip))

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.schema.avro.schema import AvroSchema
+from ottla.schema.columns.array_plan import ArrayPlan
 from ottla.schema.columns.encoder import encode_rows
 from ottla.schema.columns.layout import MESSAGES, Code
 from ottla.schema.columns.writing import WritePlan
@@ -28,23 +29,26 @@ class AvroRecords:
 
         Raises `UnfitColumnError` for a column that does not fit the schema at all.
         """
-        array = _struct(rows)
+        array = one_array(rows)
         if self.schema.root.kind == "bytes" and "logicalType" not in self.schema.root.props:
             # Confluent's serializers write a schema that is plain bytes without a length.
             return pc.binary_join_element_wise(prefix, array.cast(pa.binary()), b""), {}
         plan = WritePlan(self.schema.root, array)
-        filled, found = encode_rows(plan.sources, plan.steps, bytes(plan.blob), prefix)
-        flaws = {}
-        for flaw in found:
-            path = plan.paths[flaw.position]
-            flaws[flaw.row] = f"{MESSAGES[Code(flaw.code)]}{f': column {path[1:]}' if path else ''}"
-        buffers = [
-            None if each is None else pa.py_buffer(each) for each in (filled.validity, filled.offsets, filled.data)
-        ]
-        return pa.Array.from_buffers(pa.binary(), filled.rows, buffers, filled.nulls), flaws
+        return encoded(plan, prefix)
 
 
-def _struct(rows: Any) -> Any:
+def encoded(plan: ArrayPlan, prefix: bytes) -> tuple[Any, dict[int, str]]:
+    """The records that a plan writes, and why rows could not be written."""
+    filled, found = encode_rows(plan.sources, plan.steps, bytes(plan.blob), prefix)
+    flaws = {}
+    for flaw in found:
+        path = plan.paths[flaw.position]
+        flaws[flaw.row] = f"{MESSAGES[Code(flaw.code)]}{f': column {path[1:]}' if path else ''}"
+    buffers = [None if each is None else pa.py_buffer(each) for each in (filled.validity, filled.offsets, filled.data)]
+    return pa.Array.from_buffers(pa.binary(), filled.rows, buffers, filled.nulls), flaws
+
+
+def one_array(rows: Any) -> Any:
     """Tables and batches as one array."""
     if isinstance(rows, pa.Table):
         rows = rows.to_struct_array()

@@ -124,6 +124,9 @@ class Code(IntEnum):
     WRONG_MEMBERS = 13
     WIRE_TYPE = 14
     NO_MEMORY = 15
+    NOT_JSON = 16
+    WRONG_KIND = 17
+    NUMBER_TOO_LARGE = 18
     REASON = 100
     """100 and above: the program's reason of that number."""
 
@@ -143,6 +146,9 @@ MESSAGES: Final = {
     Code.NO_SUCH_SYMBOL: "a text is no symbol of the enum",
     Code.WRONG_MEMBERS: "exactly one member of a union has to have a value",
     Code.WIRE_TYPE: "a field's tag is not one of Protobuf's",
+    Code.NOT_JSON: "the text is not JSON",
+    Code.WRONG_KIND: "a value is of another type than its schema's",
+    Code.NUMBER_TOO_LARGE: "an integer has more than 64 bits",
 }
 
 
@@ -164,6 +170,6 @@ class Filled(NamedTuple):
     data: object | None
 
 
-def message(program: Program, code: int) -> str:
-    """The sentence for a flaw."""
-    return program.reasons[code - Code.REASON] if code >= Code.REASON else MESSAGES[Code(code)]
+def message(reasons: tuple[str, ...], code: int) -> str:
+    """The sentence for a flaw; `reasons` are the program's own."""
+    return reasons[code - Code.REASON] if code >= Code.REASON else MESSAGES[Code(code)]

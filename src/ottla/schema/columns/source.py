@@ -44,6 +44,39 @@ class Write(IntEnum):
     CONSTANT = 12
     """`b` bytes of the blob from `a` on."""
 
+    PRESENT = 13
+    """Its parts, unless the source is null."""
+    NONZERO = 14
+    """Its parts, unless the source is null or the default of its type: 0, false, empty."""
+    REPEATED = 15
+    """Its parts for each item, nothing for null. `a` is the source of the items."""
+    PACKED = 16
+    """The first part, a length, and then the second part for each item; nothing where there are none."""
+    SIZED = 17
+    """A length, and its parts."""
+    VARINT = 18
+    """A signed number as Protobuf has it: a negative one takes ten bytes."""
+    UNSIGNED = 19
+    TEXT = 20
+    """Bytes after their length, without a sign."""
+    ENUM = 21
+    """A number in eight bytes; one below -2³¹ stands for a text that is no constant."""
+
+    JSON_OBJECT = 22
+    """Parts that each begin with a comma, in braces."""
+    JSON_LIST = 23
+    JSON_MAP = 24
+    """Two parts: the step for keys, the step for values. Like a list, `a` is the source of the items."""
+    JSON_STRING = 25
+    JSON_RAW = 26
+    """Text that is JSON already."""
+    JSON_TEXT = 27
+    """Text that has to be JSON."""
+    JSON_OPTION = 28
+    """`null`, or its part."""
+    JSON_MEMBER = 29
+    """Its parts, whatever the source has: the last of them refuses null where it has to."""
+
 
 class WriteStep(NamedTuple):
     """One step; `parts` are the numbers of others."""

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ottla.schema.columns.writing import UnfitColumnError
+from ottla.schema.columns.array_plan import UnfitColumnError
 from tests.unit.schema.columns.avro_column import decode, encode, written
 from tests.unit.schema.columns.test_avro_decoding import D, logical, record
 

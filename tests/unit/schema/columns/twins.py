@@ -1,9 +1,16 @@
 """The twins that every test of schemas' columns runs on: plain always, compiled where it was built."""
 
 import importlib
+from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
+from unittest import mock
 
-from ottla.schema.columns import decoder_plain, encoder_plain
+import pyarrow as pa
+
+from ottla.schema.columns import decoder_plain, encoder_plain, encoding
+from ottla.schema.columns.json import decoder_plain as json_plain
+from ottla.schema.columns.protobuf import decoder_plain as protobuf_plain
 
 
 def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
@@ -15,8 +22,42 @@ def _with_compiled(plain: ModuleType, compiled: str) -> list[ModuleType]:
 
 DECODERS = _with_compiled(decoder_plain, "ottla.schema.columns._decoder")
 ENCODERS = _with_compiled(encoder_plain, "ottla.schema.columns._encoder")
+MESSAGE_DECODERS = _with_compiled(protobuf_plain, "ottla.schema.columns.protobuf._decoder")
+DOCUMENT_DECODERS = _with_compiled(json_plain, "ottla.schema.columns.json._decoder")
 
 
 def name(twin: ModuleType) -> str:
     """For test ids."""
     return "compiled" if twin.__name__.rpartition(".")[2].startswith("_") else "plain"
+
+
+def decoded(
+    place: tuple[ModuleType, str, Sequence[ModuleType]], columns: Callable[[], Any], records: Sequence[bytes | None]
+) -> tuple[Any, dict[int, str]]:
+    """The array and the flaws of records of the reader's own schema, which all twins agree on."""
+    module, decoder, found = place
+    outcomes = []
+    for twin in found:
+        with mock.patch.object(module, decoder, getattr(twin, decoder)):
+            made = columns()
+        programs = pa.array([made.add(made.schema)] * len(records), pa.int32())
+        array, flaws = made.decode(pa.array(records, pa.binary()), programs)
+        array.validate(full=True)
+        outcomes.append((array, flaws))
+    for array, flaws in outcomes[1:]:
+        assert flaws == outcomes[0][1]
+        assert array.type == outcomes[0][0].type
+        assert repr(array.to_pylist()) == repr(outcomes[0][0].to_pylist())
+    return outcomes[0]
+
+
+def encoded(records: Callable[[], Any], rows: Any) -> tuple[list[bytes | None], dict[int, str]]:
+    """The records and the flaws, which all twins agree on."""
+    outcomes = []
+    for twin in ENCODERS:
+        with mock.patch.object(encoding, "encode_rows", twin.encode_rows):
+            array, flaws = records().encode(rows)
+        array.validate(full=True)
+        outcomes.append((array.to_pylist(), flaws))
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    return outcomes[0]

@@ -32,6 +32,10 @@ class Columns(Protocol):
     """Reads the records of any schema that its own can read."""
 
     @property
+    def schema(self) -> ParsedSchema:
+        """The reader's schema."""
+
+    @property
     def type(self) -> Any:
         """The Arrow type of what is decoded."""
 
@@ -46,7 +50,8 @@ class ArrowDecoder:
     """Reads columns of records as Arrow arrays; what it learned of a schema serves the next column.
 
     The reader's schema is `schema`, or the subject's latest with `use_latest_version=True`, or else that of the newest
-    id in the column. `is_key` and the settings are those of the deserializers. Safe for threads, one at a time.
+    id in the column. Of Protobuf it reads one message: `message` is its full name, the schema's first by default.
+    `is_key` and the settings are those of the deserializers. Safe for threads, one at a time.
     """
 
     def __init__(
@@ -58,10 +63,12 @@ class ArrowDecoder:
         *,
         schema_type: SchemaType = SchemaType.AVRO,
         references: Sequence[Reference] = (),
+        message: str | None = None,
         is_key: bool = False,
         **settings: object,
     ) -> None:
         given = deserializer_settings(config, settings)
+        self._message: Final = message
         text = schema if isinstance(schema, str) else None if schema is None else json.dumps(schema)
         self._registry: Final = registry
         self._own: Final = None if text is None else SchemaText(text, schema_type, tuple(references))
@@ -128,7 +135,7 @@ class ArrowDecoder:
         found = self._readers.get(schema)
         if found is None:
             try:
-                found = _Reader(columns_of(self._parse(schema)))
+                found = _Reader(columns_of(self._parse(schema), self._message))
             except InvalidSchemaError as error:
                 raise SerializationError(f"the schema has no columns: {error.message}") from error
             self._readers[schema] = found
@@ -175,6 +182,8 @@ class _Reader:
         known = self._programs.get(id(writer))
         if known is None:
             try:
+                if writer.schema_type is not self.columns.schema.schema_type:
+                    raise InvalidSchemaError(f"{writer.schema_type} can't be read as {self.columns.schema.schema_type}")
                 known = writer, self.columns.add(writer)
             except InvalidSchemaError as error:
                 known = writer, error.message

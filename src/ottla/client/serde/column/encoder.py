@@ -13,7 +13,7 @@ from ottla.client.serde.column.reader import parsed, records_of
 from ottla.client.serde.column.result import ColumnResult, OnError, error_column
 from ottla.client.serde.schema.setting import serializer_settings
 from ottla.client.serde.schema.writer import NamedSchema, SchemaWriter
-from ottla.schema.columns.writing import UnfitColumnError
+from ottla.schema.columns.array_plan import UnfitColumnError
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.reference import Reference
 from ottla.schema.schema_type import SchemaType
@@ -22,8 +22,8 @@ from ottla.schema.schema_type import SchemaType
 class ArrowEncoder:
     """Writes Arrow columns as records; a struct's fields are found by name.
 
-    Without a schema, `use_latest_version=True` takes the subject's. Settings are those of the serializers; the schema's
-    id stands before each record.
+    Without a schema, `use_latest_version=True` takes the subject's. `message` is the full name of Protobuf's message,
+    the schema's first by default. Settings are those of the serializers; the schema's id stands before each record.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class ArrowEncoder:
         *,
         schema_type: SchemaType = SchemaType.AVRO,
         references: Sequence[Reference] = (),
+        message: str | None = None,
         is_key: bool = False,
         **settings: object,
     ) -> None:
@@ -45,7 +46,8 @@ class ArrowEncoder:
         self._registry: Final = registry
         self._writer: Final = SchemaWriter(registry, given, is_key=is_key)
         self._schema: Final = SchemaText(text, schema_type, tuple(references))
-        self._name: Final = parsed(registry, self._schema).name if text else None
+        self._message: Final = message
+        self._name: Final = message or (parsed(registry, self._schema).name if text else None)
         self._records: Final[dict[SchemaText, Any]] = {}
 
     def encode(self, rows: Any, topic: str) -> ColumnResult:
@@ -56,7 +58,7 @@ class ArrowEncoder:
         try:
             records = self._records.get(frame.schema)
             if records is None:
-                self._records[frame.schema] = records = records_of(parsed(self._registry, frame.schema))
+                self._records[frame.schema] = records = records_of(parsed(self._registry, frame.schema), self._message)
             if isinstance(rows, pa.ChunkedArray):
                 # Chunks of 2 GiB and more can't be combined, their records can.
                 results = [self._encode(records, chunk, frame.prefix) for chunk in rows.chunks]

@@ -14,6 +14,7 @@ from ottla.client.registry.value import SchemaText
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.protobuf.message_index import full_name_at
 from ottla.schema.protobuf.parse import parse
+from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.protobuf.schema import ProtobufSchema
 
 
@@ -53,15 +54,11 @@ class MessageClasses:
         return self._files.get(schema, lambda: self._build(schema))
 
     def _build(self, schema: SchemaText) -> tuple[ProtobufSchema, DescriptorPool]:
-        pool = DescriptorPool()
         try:
             parsed = parse(schema.text, schema.references, self._registry.resolved(schema), strict=False)
-            for file in parsed.dependency_descriptors().values():
-                pool.AddSerializedFile(file.SerializeToString())
-            pool.AddSerializedFile(parsed.descriptor().SerializeToString())
-        except (InvalidSchemaError, TypeError) as error:
+            return parsed, descriptor_pool(parsed)
+        except InvalidSchemaError as error:
             raise SerializationError(f"no messages can be made of the schema: {error}") from error
-        return parsed, pool
 
 
 def _class(pool: DescriptorPool, full_name: str) -> type[Message]:

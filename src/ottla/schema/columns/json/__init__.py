@@ -1,0 +1,1 @@
+"""Columns of JSON documents with a JSON Schema into Arrow and back."""

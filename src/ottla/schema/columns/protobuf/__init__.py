@@ -1,0 +1,1 @@
+"""Columns of Protobuf records into Arrow and back."""
