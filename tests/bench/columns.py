@@ -101,7 +101,6 @@ def figures(*, seconds: float) -> Iterator[Figure]:
             yield _decoding("decode 4 fields by a newer schema", newer, own, records, (parsed, NEWER), seconds)
         yield _encoding(f"encode {label}", own, (parsed, values), records, seconds)
 
-
     yield from _protobuf(seconds)
     yield from _documents(seconds)
 

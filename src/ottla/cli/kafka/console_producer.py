@@ -28,6 +28,7 @@ from ottla.cli.kafka.argument.option import (
     OptionValueError,
     ToolError,
 )
+from ottla.cli.kafka.record.schema_class import SCHEMA_READERS
 from ottla.cli.kafka.removed import class_hint
 
 if TYPE_CHECKING:
@@ -150,6 +151,10 @@ def _reader(options: ChosenOptions, property_name: str) -> "LineReader":
     name = options.required_text("line-reader")
     if name == _LINE_READER:
         return LineReader(given)
+    if name in SCHEMA_READERS:
+        from ottla.cli.kafka.record.schema_line import SchemaLineReader
+
+        return SchemaLineReader(SCHEMA_READERS[name], given, options.required_text("topic"))
     return _custom_reader(name, {**given, "topic": options.required_text("topic")})
 
 

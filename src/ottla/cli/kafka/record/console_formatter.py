@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.record.schema_class import SCHEMA_FORMATTERS
 from ottla.cli.kafka.removed import class_hint
 from ottla.client.errors import SerializationError
 from ottla.protocol.errors import DecodeError
@@ -44,7 +45,7 @@ class DefaultFormatter:
         shown = [field for field in _ORDER if _is_true({**default, **settings}.get(f"print.{field}"))]
         self._fields: Final = [getattr(self, f"_{field}") for field in shown]
         # The common case without a detour: nothing but values that are written as they are.
-        self._is_plain: Final = shown == ["value"] and self._readers["value"] is None
+        self._is_plain = shown == ["value"] and self._readers["value"] is None
 
     def format(self, record: "Record") -> bytes:
         """The chosen fields of a record."""
@@ -99,6 +100,23 @@ class LoggingFormatter(DefaultFormatter):
         value = "null" if record.value is None else record.value.decode(errors="replace")
         logging.getLogger(__name__).info("%skey:%svalue:%s", time, key, value)
         return super().format(record)
+
+
+class SchemaFormatter(DefaultFormatter):
+    """Values with a registry as JSON, and keys too, unless they have a deserializer."""
+
+    def __init__(self, kind: str, settings: Mapping[str, str]) -> None:
+        from ottla.cli.kafka.record.schema_text import SchemaTexts
+
+        super().__init__(settings)
+        self._is_plain = False
+        texts = SchemaTexts(kind, settings)
+        for part in ("key", "value"):
+            if self._readers[part] is None:
+                self._readers[part] = texts.reader(is_key=part == "key")
+
+    def _shown(self, part: str, record: "Record", data: bytes | None) -> bytes:
+        return self._null if data is None else super()._shown(part, record, data)
 
 
 class SilentFormatter:
@@ -177,6 +195,8 @@ DEFAULT: Final = f"{_PACKAGE}DefaultMessageFormatter"
 
 def make_formatter(name: str, settings: Mapping[str, str]) -> Formatter:
     """A formatter by Kafka's class name, or by `module:Class`; `ToolError` if there is none."""
+    if name in SCHEMA_FORMATTERS:
+        return SchemaFormatter(SCHEMA_FORMATTERS[name], settings)
     known = _KNOWN.get(name.removeprefix(_PACKAGE)) if name.startswith(_PACKAGE) else None
     if known is not None:
         return known(settings)

@@ -16,12 +16,12 @@ from ottla.client.registry.error import RegistryError
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import RegisteredSchema, SchemaText
 from ottla.client.serde.schema import framing
+from ottla.client.serde.schema.json_codec import Codec, Codecs
 from ottla.client.serde.schema.subject import SubjectContext, needs_record_name, strategy_of
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import parse
 from ottla.schema.schema_type import SchemaType
 from ottla.web.rest.error import bad_request, not_serializable
-from ottla.web.rest.record.codec import Codec, Codecs
 from ottla.web.rest.record.format import EmbeddedFormat, format_of
 
 _CAPACITY: Final = 1_000

@@ -1,4 +1,4 @@
-"""Keys and values with a schema, between the JSON of requests and the payload of records.
+"""Keys and values with a schema, between JSON as people write it and the payload of records.
 
 Avro has Avro's JSON encoding, with tagged unions. Protobuf has the JSON mapping of its specification, fields without a
 value included. A codec is made once for a schema and asks nobody.
@@ -26,7 +26,6 @@ from ottla.schema.avro.schema import AvroSchema
 from ottla.schema.error import InvalidSchemaError, InvalidValueError
 from ottla.schema.parse import parse
 from ottla.schema.schema_type import SchemaType
-from ottla.web.http.answer import json_bytes
 
 
 @frozen
@@ -82,7 +81,7 @@ class Codecs:
     def _json(self, schema: SchemaText) -> Codec:
         def encode(value: Any) -> bytes:
             self._validators.check(schema, value)
-            return json_bytes(value)
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
         def decode(data: bytes) -> Any:
             try:
