@@ -11,10 +11,11 @@ from collections.abc import Callable, Hashable
 from typing import Final, Protocol
 
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
-from ottla.metadata.image.scram import ScramMechanism, ScramUser
+from ottla.metadata.image.scram import ScramUser
 from ottla.net.sasl.scram import HASHES
 from ottla.net.sasl.scram_server import ScramName, ServerCredential, credential_of
 from ottla.net.sasl.server import Identity, user
+from ottla.protocol.scram import ScramMechanism
 
 _NUMBERS: Final = {
     "SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256,

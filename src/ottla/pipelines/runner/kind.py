@@ -75,7 +75,7 @@ def kind_of(name: str) -> Kind:
 
     >>> kind_of("nonsense")
     Traceback (most recent call last):
-    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are connect, copy, streams
+    ottla.pipelines.runner.kind.InvalidDefinitionError: there is no kind of pipeline 'nonsense'; there are connect, ...
     """
     known = dict(_BUILT_IN)
     known |= {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}

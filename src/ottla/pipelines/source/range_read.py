@@ -35,7 +35,7 @@ def read_range(partition: InputPartition, options: ReadOptions, columns: Sequenc
     if not isinstance(partition, RangePartition):
         # A plan without partitions still has one task, which Spark gives nothing to read.
         return
-    client = _clients.get(options.settings, lambda: _connect(options))
+    client = source_client(options)
     limits = _limits(client.settings, options)
     fetch = RangeFetch(client.cluster, partition.range, limits, DataLoss(options.fails_on_data_loss))
     arrow = ArrowColumns(columns, partition.range)
@@ -47,6 +47,11 @@ def read_range(partition: InputPartition, options: ReadOptions, columns: Sequenc
     finally:
         # A query with a limit stops in the middle.
         pending.cancel()
+
+
+def source_client(options: ReadOptions) -> WorkerClient:
+    """This process's connection to the cluster that is read."""
+    return _clients.get(options.settings, lambda: _connect(options))
 
 
 def _connect(options: ReadOptions) -> WorkerClient:

@@ -11,8 +11,7 @@ from typing import Any, Final
 from pyspark import TaskContext
 
 from ottla.pipelines.option.parse import ReadOptions
-from ottla.pipelines.source.range_read import RangePartition, read_range
-from ottla.pipelines.source.worker_client import worker_client
+from ottla.pipelines.source.range_read import RangePartition, read_range, source_client
 from ottla.pipelines.streams.global_table import GlobalTables
 from ottla.pipelines.streams.output_column import READ, records_of, rows_of
 from ottla.pipelines.streams.position_row import POSITION, TICK, GroupPosition
@@ -65,7 +64,7 @@ class TaskRun:
         yield self._position(task, run.times)
 
     def _terms(self, task: TaskPartition, tables: GlobalTables) -> BatchTerms:
-        client = worker_client(self._options.settings, self._options.poll_timeout_ms)
+        client = source_client(self._options)
 
         def partition_count(topic: str) -> int:
             wanted = client.cluster.topic(topic, timeout_ms=self._options.poll_timeout_ms)
