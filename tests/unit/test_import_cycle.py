@@ -27,7 +27,9 @@ REMAINING: Final = (
         "ottla.net.exchange",
         "ottla.net.handler",
         "ottla.net.listener",
+        "ottla.net.login_gate",
         "ottla.net.poller",
+        "ottla.net.secure_connection",
     },
     {
         "ottla.storage.log.append",
