@@ -45,7 +45,10 @@ def figures(*, seconds: float) -> Iterator[Figure]:
             rate = getattr(ours, measure)(source, rows)
             peers = {"Kafka Connect": getattr(theirs, measure)(source, rows)} if theirs is not None else {}
             yield from _both(name, rate, peers)
-        yield from _both("topic to topic, bytes", ours.topic_to_topic(rows), {})
+        rate = ours.with_header(source, rows)
+        peers = {"Kafka Connect": theirs.with_header(source, rows)} if theirs is not None else {}
+        yield from _both("file to topic, a header each", rate, peers)
+        yield from _both("topic to topic", ours.topic_to_topic(rows), {})
 
 
 def _both(name: str, rate: float, peers: dict[str, float]) -> Iterator[Figure]:
@@ -60,8 +63,8 @@ class Side:
 
     def __init__(self, server: Server, folder: Path, admin: Admin) -> None:
         self.server, self.folder, self.admin = server, folder, admin
-        self.lines, self.copy = f"lines-{self.name}", f"copy-{self.name}"
-        admin.create_topics([NewTopic(name, 1, 1) for name in (self.lines, self.copy)])
+        self.lines, self.copy, self.marked = (f"{name}-{self.name}" for name in ("lines", "copy", "marked"))
+        admin.create_topics([NewTopic(name, 1, 1) for name in (self.lines, self.copy, self.marked)])
 
     name = ""
 
@@ -69,6 +72,15 @@ class Side:
         """The file into the first topic."""
         config = {"connector.class": f"{_FILES}SourceConnector", "file": str(source), "topic": self.lines}
         return self.run("file-to-topic", config, lambda: self.end(self.lines), rows)
+
+    def with_header(self, source: Path, rows: int) -> float:
+        """The file into the third topic, with a transform: record by record."""
+        config = {
+            "connector.class": f"{_FILES}SourceConnector", "file": str(source), "topic": self.marked,
+            "transforms": "mark", "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
+            "transforms.mark.header": "origin", "transforms.mark.value.literal": "file",
+        }  # fmt: skip
+        return self.run("with-header", config, lambda: self.end(self.marked), rows)
 
     def topic_to_file(self, source: Path, rows: int) -> float:
         """The first topic into a file."""

@@ -114,6 +114,8 @@ class Attendant:
         elif say == "moved":
             self._records += message["records"]
             self._send({"say": "moved", "records": message["records"]})
+        elif say == "topics":
+            self._send({"say": "topics", "topics": message["topics"]})
         elif say == "beat":
             self._call_s = message["call_s"]
         elif say == "failed":

@@ -17,7 +17,7 @@ from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.part import Part
 from ottla.pipelines.runner.message import decode, encode
 
-_SHIFT_SECONDS: Final = 10.0
+_SHIFT_SECONDS: Final = 30.0
 """How long a task keeps its slot while others wait for one."""
 
 

@@ -5,12 +5,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ottla.base.frozen import frozen
 from ottla.connect.connector import Connector, SinkConnector
 from ottla.connect.error import ConnectError
 from ottla.connect.plugin import Plugins
+from ottla.connect.provider import ConfigProviders
 from ottla.connect.task_plan import task_configs
 from ottla.pipelines.runner.kind import InvalidDefinitionError
 
@@ -35,6 +37,16 @@ class TaskJob:
     def name(self) -> str:
         """The connector's name."""
         return self.config["name"]
+
+    def resolved(self) -> "TaskJob":
+        """With values in place of placeholders, for the process in which the task runs."""
+        providers = ConfigProviders.of(self.worker)
+        return replace(
+            self,
+            config=providers.resolve(self.config),
+            worker=providers.resolve(self.worker),
+            settings=providers.resolve(self.settings),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON.
@@ -66,6 +78,11 @@ class ConnectorDefinition:
     worker: Mapping[str, str]
     tasks: Sequence[Mapping[str, str]]
     is_sink: bool
+
+    def resolved(self) -> "ConnectorDefinition":
+        """With values in place of placeholders: not to be shown or sent."""
+        providers = ConfigProviders.of(self.worker)
+        return replace(self, config=providers.resolve(self.config), worker=providers.resolve(self.worker))
 
     def jobs(self, place: str) -> list[TaskJob]:
         """One for each task."""
@@ -99,7 +116,7 @@ def read_definition(name: str, definition: Mapping[str, Any], cluster: Mapping[s
     if not worker.get("bootstrap.servers"):
         raise InvalidDefinitionError("'worker': there has to be 'bootstrap.servers'")
     connector = _connector(chosen)
-    tasks = _tasks(definition) if "tasks" in definition else _planned(connector, config)
+    tasks = _tasks(definition) if "tasks" in definition else _planned(connector, config, worker)
     return ConnectorDefinition(
         connector=chosen, config=config, worker=worker, tasks=tasks, is_sink=isinstance(connector, SinkConnector)
     )
@@ -126,8 +143,9 @@ def _connector(name: str) -> Connector:
         raise InvalidDefinitionError(str(error)) from error
 
 
-def _planned(connector: Connector, config: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
+def _planned(connector: Connector, config: Mapping[str, str], worker: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
     try:
+        config = ConfigProviders.of(worker).resolve(config)
         connector.start(config)
         try:
             return task_configs(connector, config)

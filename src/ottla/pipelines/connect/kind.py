@@ -34,7 +34,7 @@ class ConnectorKind:
 
         definition = read_definition(place.name, place.definition, place.cluster)
         if not definition.is_sink:
-            ensure_offset_topic(definition)
+            ensure_offset_topic(definition.resolved())
         spark.dataSource.register(TaskSource)
         host = spark.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
         board = Board(definition.jobs(str(place.checkpoint)), host or "127.0.0.1")

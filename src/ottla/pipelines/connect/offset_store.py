@@ -32,6 +32,7 @@ class OffsetStore:
         self._stored: Final[dict[str, dict[str, object]]] = {}
         self._keys: Final[dict[str, bytes]] = {}
         self._next: dict[str, tuple[Partition, Offset]] = {}
+        self._last: tuple[Partition, str] = ({}, _known_by({}))
         for topic in self._topics:
             self._read(topic, job)
 
@@ -41,7 +42,10 @@ class OffsetStore:
 
     def reached(self, partition: Partition, offset: Offset) -> None:
         """All before this offset was sent."""
-        self._next[_known_by(partition)] = (partition, offset)
+        # Fast path: the partition of the record before, which nearly every record has.
+        if partition != self._last[0]:
+            self._last = (dict(partition), _known_by(partition))
+        self._next[self._last[1]] = (partition, offset)
 
     @property
     def has_news(self) -> bool:

@@ -27,6 +27,8 @@ class Part:
     host: str = ""
     records: int = 0
     """Written or put since the pipeline was started."""
+    topics: tuple[str, ...] = ()
+    """Those that it has read or written."""
 
     def told(self, message: dict[str, Any]) -> "Part":
         """After a message of the task's attendant.
@@ -36,6 +38,8 @@ class Part:
         """
         if message["say"] == "moved":
             return replace(self, records=self.records + message["records"])
+        if message["say"] == "topics":
+            return replace(self, topics=tuple(sorted({*self.topics, *message["topics"]})))
         return replace(
             self,
             state=TaskState(message["state"]),
@@ -53,4 +57,5 @@ class Part:
             "failures": self.failures,
             "host": self.host,
             "records": self.records,
+            "topics": list(self.topics),
         }

@@ -47,7 +47,7 @@ def main() -> int:
     try:
         with _lock_of(job).open("ab") as lock:
             if _taken(lock.fileno(), stop):
-                _made(job, report, stop).run()
+                _made(job.resolved(), report, stop).run()
     except BaseException as error:  # noqa: BLE001  (an edge: a connector raises anything, and its attendant decides)
         _log.error("The task %s-%d has failed", job.name, job.number, exc_info=error)
         report.failed(trace(error))

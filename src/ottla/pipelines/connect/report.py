@@ -23,6 +23,7 @@ class Report:
         self._lock: Final = threading.Lock()
         self._call_since_s: float | None = None
         self._records = 0
+        self._topics: Final[set[str]] = set()
         threading.Thread(target=self._beat, name="connect-beat", daemon=True).start()
 
     def enter_call(self) -> None:
@@ -40,6 +41,12 @@ class Report:
     def moved(self, records: int) -> None:
         """So many records are written or put."""
         self._records += records
+
+    def used(self, topic: str) -> None:
+        """The task reads or writes the topic."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            self._send({"say": "topics", "topics": [topic]})
 
     def failed(self, trace: str) -> None:
         """The task has failed."""

@@ -116,6 +116,8 @@ class SinkRun(RebalanceListener):
 
     def _polled_rows(self) -> SinkBatch:
         records = self._consumer.poll(_POLL_S)
+        for topic in {record.topic for record in records}:
+            self._report.used(topic)
         self._report.moved(len(records))
         return RowBatch(self._converted(records), records.next_offsets())
 
@@ -131,6 +133,7 @@ class SinkRun(RebalanceListener):
             self._takes_texts = False
             self._consumer.seek(place, first)
             return None
+        self._report.used(topic)
         self._report.moved(found.num_rows)
         return TextBatch(place, values, {place: OffsetAndMetadata(self._consumer.position(place))})
 

@@ -118,6 +118,7 @@ class SourceRun:
             return False
         self._begin()
         self._topics.ensure(columns.topic)
+        self._report.used(columns.topic)
         for record in column_rows(columns, self._record_bytes_max):
             self._take([record])
         batch = column_batch(columns, self._record_bytes_max)
@@ -149,6 +150,7 @@ class SourceRun:
 
     def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
         self._topics.ensure(made.topic)
+        self._report.used(made.topic)
         try:
             self._producer.send(
                 made.topic, made.value, made.key, partition=made.partition, timestamp_ms=made.timestamp,
