@@ -38,9 +38,19 @@ class ConnectRecord:
     def replace(self, **changes: Any) -> Self:
         """The same with some attributes changed."""
         made = object.__new__(type(self))
-        for name in self._NAMES:
-            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        self._copy_to(made)
+        for name, value in changes.items():
+            setattr(made, name, value)
         return made
+
+    def _copy_to(self, made: Self) -> None:
+        """Attribute by attribute: every transform of every record does it."""
+        made.topic, made.partition, made.timestamp, made.headers = (
+            self.topic, self.partition, self.timestamp, self.headers,
+        )  # fmt: skip
+        made.key_schema, made.key, made.value_schema, made.value = (
+            self.key_schema, self.key, self.value_schema, self.value,
+        )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and all(getattr(self, name) == getattr(other, name) for name in self._NAMES)
@@ -86,6 +96,10 @@ class SourceRecord(ConnectRecord):
         self.timestamp = timestamp
         self.headers = headers
 
+    def _copy_to(self, made: Self) -> None:
+        super()._copy_to(made)
+        made.source_partition, made.source_offset = self.source_partition, self.source_offset
+
 
 class SinkRecord(ConnectRecord):
     """A record of a topic, and where it stood before transforms moved it."""
@@ -120,6 +134,13 @@ class SinkRecord(ConnectRecord):
         self.headers = headers
         self.read = read
         """The record as it was read, for a dead letter; transforms leave it alone."""
+
+    def _copy_to(self, made: Self) -> None:
+        super()._copy_to(made)
+        made.offset, made.timestamp_type, made.read = self.offset, self.timestamp_type, self.read
+        made.original_topic, made.original_partition, made.original_offset = (
+            self.original_topic, self.original_partition, self.original_offset,
+        )  # fmt: skip
 
 
 def record_text(record: ConnectRecord) -> str:
