@@ -1,0 +1,1 @@
+"""Connectors at work, without a broker."""
