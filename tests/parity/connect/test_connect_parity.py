@@ -14,16 +14,16 @@ from tests.parity.connect.difference import DIFFERENCES, compared, reason
 from tests.parity.connect.run import answers_of, recorded
 
 
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Server]:
-    server = start_server(OTTLA, tmp_path / "broker")
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = start_server(OTTLA, tmp_path_factory.mktemp("broker"))
     yield server
     server.kill()
 
 
-@pytest.fixture
-def worker(broker: Server, tmp_path: Path) -> Iterator[ConnectProcess]:
-    process = ConnectProcess(tmp_path / "worker", broker.bootstrap)
+@pytest.fixture(scope="module")
+def worker(broker: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectProcess]:
+    process = ConnectProcess(tmp_path_factory.mktemp("worker"), broker.bootstrap)
     try:
         yield process.start()
     finally:

@@ -85,7 +85,9 @@ def next_spec(
             "kind": KIND, "definition": told, "version": 1, "wanted": wanted, "isolation": isolation,
             "checkpoint": "", "restart": 0,
         }  # fmt: skip
-    if current.get("definition") == told and current.get("isolation") == isolation:
+    # One that was stopped is another version when it runs again, so that a status tells which stop it is about.
+    is_same = current.get("definition") == told and current.get("isolation") == isolation
+    if is_same and current.get("wanted") != "stopped":
         return None if current.get("wanted") == wanted else {**current, "wanted": wanted}
     return {
         **current,
@@ -104,6 +106,8 @@ def restarted(current: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_at_rest(spec: Mapping[str, Any] | None, status: Mapping[str, Any] | None) -> bool:
     """Whether no task of a stopped connector can still be at work."""
-    if spec is None or status is None:
+    if spec is None:
         return True
-    return status.get("state") == "stopped" and status.get("version", 0) >= spec.get("version", 0)
+    if spec.get("wanted") != "stopped":
+        return False  # runners have not been told yet
+    return status is None or (status.get("state") == "stopped" and status.get("version", 0) >= spec.get("version", 0))

@@ -1,6 +1,12 @@
 """What a request is refused with: an HTTP status and a sentence, both Kafka Connect's."""
 
+from typing import Final
+
 from ottla.connect.error import ConnectError
+
+STALE: Final = (
+    "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)"
+)
 
 
 class RefusedError(ConnectError):

@@ -64,7 +64,7 @@ def test_pause_stop_and_resume_change_only_what_is_wanted() -> None:
     stopped = next_spec(paused, plan(TargetState.STOPPED, tasks=0), WORKER)
     assert stopped == made(wanted="stopped")
     assert next_spec(stopped, plan(TargetState.STOPPED, tasks=0), WORKER) is None
-    assert next_spec(stopped, plan(), WORKER) == made()
+    assert next_spec(stopped, plan(), WORKER) == made(version=2)
 
 
 def test_code_that_is_not_ours_has_a_runner_of_its_own() -> None:
@@ -79,8 +79,12 @@ def test_a_restart_is_a_higher_number() -> None:
 
 def test_a_connector_is_at_rest_when_its_pipeline_says_so() -> None:
     assert is_at_rest(None, None)
-    assert is_at_rest(made(version=2), {"state": "stopped", "version": 2})
-    assert not is_at_rest(made(version=2), {"state": "stopped", "version": 1})
+    stopped = made(version=2, wanted="stopped")
+    assert is_at_rest(stopped, {"state": "stopped", "version": 2})
+    assert is_at_rest(stopped, None)
+    assert not is_at_rest(stopped, {"state": "stopped", "version": 1})
+    assert not is_at_rest(stopped, {"state": "running", "version": 2})
+    assert not is_at_rest(made(version=2), {"state": "stopped", "version": 2})
     assert not is_at_rest(made(), {"state": "running", "version": 1})
 
 

@@ -10,7 +10,7 @@ from ottla.connect.worker import decision, view
 from ottla.connect.worker.config_record import Properties
 from ottla.connect.worker.config_state import raw
 from ottla.connect.worker.definition_view import ConfigInfo
-from ottla.connect.worker.refusal import RefusedError, absent, bad
+from ottla.connect.worker.refusal import STALE, RefusedError, absent, bad
 from ottla.connect.worker.request import check_name, merged, named, read_config, read_create
 from ottla.connect.worker.status_record import forgotten_topic
 from ottla.connect.worker.validation import check_valid, validate
@@ -99,13 +99,15 @@ class ConnectorApi:
     async def _patch(self, request: Request) -> Answer:
         name = request.parameters["connector"]
         patch = read_config(await body_of(request))
+        known = self._parts.tables.configs.config(name)
+        if known is None:
+            raise absent(name)
+        config = merged(known, patch)
+        await self._check(config)
 
         async def act(leader: Leader) -> Answer:
-            known = leader.tables.configs.config(name)
-            if known is None:
-                raise absent(name)
-            config = merged(known, patch)
-            await self._check(config)
+            if leader.tables.configs.config(name) != known:
+                raise RefusedError(409, STALE)
             await leader.write("config", decision.replace(name, config))
             return json_answer(self._info(name))
 

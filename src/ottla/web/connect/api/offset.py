@@ -63,9 +63,10 @@ class OffsetApi:
         if name not in self._parts.tables.configs:
             raise absent(name)
         changes = read_changes(await body_of(request))
+        await self._wait_for_rest(name)
 
         async def act(leader: Leader) -> Answer:
-            connector, settings = await self._at_rest(leader, name)
+            connector, settings = self._at_rest(leader, name)
             if isinstance(connector, SinkConnector):
                 is_checked = await self._alter_sink(connector, name, settings, sink_changes(changes))
             else:
@@ -76,9 +77,10 @@ class OffsetApi:
 
     async def _reset(self, request: Request) -> Answer:
         name = request.parameters["connector"]
+        await self._wait_for_rest(name)
 
         async def act(leader: Leader) -> Answer:
-            connector, settings = await self._at_rest(leader, name)
+            connector, settings = self._at_rest(leader, name)
             if isinstance(connector, SinkConnector):
                 is_checked = await self._reset_sink(connector, name, settings)
             else:
@@ -88,16 +90,23 @@ class OffsetApi:
 
         return await self._parts.change(request, act)
 
-    async def _at_rest(self, leader: Leader, name: str) -> tuple[Connector, dict[str, str]]:
-        """The connector, once none of its tasks can still be at work."""
-        check_stopped(leader.tables.configs, name)
+    async def _wait_for_rest(self, name: str) -> None:
+        """Waits until none of the connector's tasks can still be at work; refuses one that is not stopped."""
+        leader = self._parts.leader
         deadline = asyncio.get_running_loop().time() + _REST_S
-        while not is_at_rest(leader.spec(name), leader.pipeline(name)):
+        while True:
+            check_stopped(leader.tables.configs, name)
+            if is_at_rest(leader.spec(name), leader.pipeline(name)):
+                return
             if asyncio.get_running_loop().time() > deadline:
-                raise RefusedError(
-                    409, f"The tasks of connector {name} have not stopped yet; the request can safely be retried"
-                )
+                raise _still_at_work(name)
             await asyncio.sleep(_PAUSE_S)
+
+    def _at_rest(self, leader: Leader, name: str) -> tuple[Connector, dict[str, str]]:
+        """The connector, which is still stopped now that nothing else is decided."""
+        check_stopped(leader.tables.configs, name)
+        if not is_at_rest(leader.spec(name), leader.pipeline(name)):
+            raise _still_at_work(name)
         return self._found(name)
 
     def _found(self, name: str) -> tuple[Connector, dict[str, str]]:
@@ -164,6 +173,10 @@ class OffsetApi:
             raise bad(str(error)) from error
         except Exception as error:
             raise RefusedError(500, f"alter_offsets failed: {type(error).__name__}: {error}") from error
+
+
+def _still_at_work(name: str) -> RefusedError:
+    return RefusedError(409, f"The tasks of connector {name} have not stopped yet; the request can safely be retried")
 
 
 def _group(name: str, settings: Mapping[str, str]) -> str:

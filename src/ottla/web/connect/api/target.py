@@ -6,7 +6,7 @@ from typing import Any, Final
 from ottla.connect.worker import decision, view
 from ottla.connect.worker.config_record import TargetState
 from ottla.connect.worker.pipeline import restarted
-from ottla.connect.worker.refusal import RefusedError
+from ottla.connect.worker.refusal import STALE, RefusedError
 from ottla.connect.worker.status_record import State
 from ottla.web.connect.api.edge import ACCEPTED, NO_BODY, route, task_number
 from ottla.web.connect.lead.leader import Leader
@@ -93,9 +93,5 @@ class TargetApi:
     async def _restart_pipeline(leader: Leader, name: str) -> None:
         spec = leader.spec(name)
         if spec is None:
-            raise RefusedError(
-                409,
-                "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent "
-                "config change)",
-            )
+            raise RefusedError(409, STALE)
         await leader.write_spec(name, restarted(spec))
