@@ -5,12 +5,13 @@ ottla schemas check orders-value new.avsc            may it be the next version,
 ottla schemas register orders-value new.avsc
 ottla schemas diff orders-value 1 latest             two versions, or a version and a file
 ottla schemas config orders-value --level full
+ottla schemas generate orders-value --out orders     typed Python classes
 """
 
 import argparse
 from typing import Any, Final
 
-from ottla.cli.schemas.option import add_file, add_registry
+from ottla.cli.schemas.option import add_file, add_kind, add_registry
 
 _ACTIONS: Final = {
     "list": "list subjects with their latest version",
@@ -19,6 +20,7 @@ _ACTIONS: Final = {
     "check": "tell whether a file may be the next version, and why not",
     "diff": "show how two versions, or a version and a file, differ",
     "delete": "delete a subject, or a version of it",
+    "generate": "write Python modules with classes for a schema",
     "config": "show or change the compatibility level",
 }
 
@@ -46,6 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions["delete"].add_argument("--version", type=int, metavar="N", help="only this one")
     actions["delete"].add_argument("--permanent", action="store_true", help="for good, after it was deleted")
     actions["delete"].add_argument("--yes", "-y", action="store_true", help="don't ask")
+    actions["generate"].add_argument(
+        "source", metavar="SUBJECT|FILE", help="a subject, or an .avsc, .json or .proto file"
+    )
+    actions["generate"].add_argument("--out", required=True, metavar="PACKAGE", help="the directory for the modules")
+    actions["generate"].add_argument("--package", metavar="NAME", help="what it is imported as (default: its name)")
+    actions["generate"].add_argument("--version", default="latest", metavar="N", help="which one (default: latest)")
+    add_kind(actions["generate"])
     actions["config"].add_argument("subject", nargs="?", metavar="SUBJECT", help="the whole registry by default")
     actions["config"].add_argument("--level", metavar="LEVEL", help="none, backward, forward, full, …_transitive")
     actions["config"].add_argument("--unset", action="store_true", help="follow the registry's level again")
@@ -61,6 +70,10 @@ def run(options: argparse.Namespace) -> int:
 
         looks = {"list": view.list_subjects, "show": view.show, "diff": view.diff}
         return looks[options.action](registry, options)
+    if options.action == "generate":
+        from ottla.cli.schemas.generate import generate
+
+        return generate(registry, options)
     if options.action == "check":
         from ottla.cli.schemas.check import check
 

@@ -11,15 +11,12 @@ from ottla.cli.output.document import print_document
 from ottla.cli.output.style import Style, Tone
 from ottla.cli.schemas.file import schema_request
 from ottla.cli.schemas.registry_call import RegistryCall, RegistryRefusalError
+from ottla.cli.schemas.resolved import resolved_schema
 from ottla.schema.compatibility import Level
 from ottla.schema.compatibility import check as incompatibilities
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.incompatibility import Incompatibility
-from ottla.schema.parse import parse
-from ottla.schema.parsed import ParsedSchema
 from ottla.schema.policy import Policy
-from ottla.schema.reference import Reference
-from ottla.schema.schema_type import SchemaType
 
 _NO_SUBJECT = 40401
 
@@ -81,11 +78,11 @@ def _reasons(
 ) -> Sequence[Incompatibility]:
     """What our own rules say; nothing where they can't be applied."""
     try:
-        new = _parsed(registry, body)
+        new = resolved_schema(registry, body)
         earlier = []
         for version in registry.get("subjects", subject, "versions"):
             stored = registry.get("subjects", subject, "versions", version)
-            earlier.append((int(version), _parsed(registry, stored)))
+            earlier.append((int(version), resolved_schema(registry, stored)))
         policy = Policy(config.get("compatibilityPolicy") or Policy.STRICT.value)
         return incompatibilities(Level.parse(str(config["compatibilityLevel"])), new, earlier, policy)
     except RegistryRefusalError as error:
@@ -94,19 +91,3 @@ def _reasons(
         raise
     except (InvalidSchemaError, ModuleNotFoundError):
         return ()
-
-
-def _parsed(registry: RegistryCall, schema: Mapping[str, Any]) -> ParsedSchema:
-    resolved: dict[str, str] = {}
-    references = tuple(_resolve(registry, each, resolved) for each in schema.get("references") or ())
-    kind = SchemaType(schema.get("schemaType") or "AVRO")
-    return parse(kind, str(schema["schema"]), references, resolved, strict=False)
-
-
-def _resolve(registry: RegistryCall, reference: Mapping[str, Any], resolved: dict[str, str]) -> Reference:
-    found = registry.get("subjects", reference["subject"], "versions", reference["version"])
-    if reference["name"] not in resolved:
-        for inner in found.get("references") or ():
-            _resolve(registry, inner, resolved)
-        resolved[reference["name"]] = found["schema"]
-    return Reference(reference["name"], reference["subject"], found["version"])

@@ -17,6 +17,11 @@ def add_registry(parser: argparse.ArgumentParser) -> None:
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Declares the file of a schema."""
     parser.add_argument("file", metavar="FILE", help="an .avsc, .json or .proto file")
+    add_kind(parser)
+
+
+def add_kind(parser: argparse.ArgumentParser) -> None:
+    """Declares what a file may not say itself."""
     parser.add_argument("--type", choices=("AVRO", "JSON", "PROTOBUF"), help="if the file's name does not say it")
     parser.add_argument(
         "--reference", action="append", default=[], metavar="NAME=SUBJECT:VERSION", help="a schema that it refers to"

@@ -53,12 +53,12 @@ def _is_plain(value: object) -> bool:
 def _converted(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     for name in ("model_dump", "to_dict", "_asdict"):
         method = getattr(value, name, None)
         if callable(method):
             return to_plain(method())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, list):
         return [to_plain(item) for item in value]
     if isinstance(value, tuple):
@@ -70,12 +70,12 @@ def _converted(value: object) -> object:
 def builder(target: object) -> Callable[[Any], Any]:
     """What makes objects of dicts: a dataclass, a class with `model_validate` or `from_dict`, or any callable."""
     if isinstance(target, type):
-        if dataclasses.is_dataclass(target):
-            return lambda value: _build(target, value)
         for name in ("model_validate", "from_dict"):
             method = getattr(target, name, None)
             if callable(method):
                 return typing.cast(Callable[[Any], Any], method)
+        if dataclasses.is_dataclass(target):
+            return lambda value: _build(target, value)
     if callable(target):
         return target
     raise TypeError(f"{target!r} makes no objects: it is neither a class nor callable")

@@ -10,29 +10,13 @@ import pyarrow as pa
 
 from ottla.base.frozen import frozen
 from ottla.schema.columns.json.layout import DocumentLayout, JsonKind, NodePlan, PropertyPlan
+from ottla.schema.columns.json.type import leaf_kind, map_values, plain_type
 from ottla.schema.columns.layout import Kind, Slot
 from ottla.schema.error import InvalidSchemaError
-from ottla.schema.json_schema.node import (
-    Anything,
-    Array,
-    Boolean,
-    Combined,
-    Const,
-    Criterion,
-    Empty,
-    Enumeration,
-    Node,
-    Nothing,
-    Null,
-    Numeric,
-    Object,
-    Reference,
-    String,
-)
+from ottla.schema.json_schema.node import Array, Empty, Node, Object
 
 _SLOTS_MAX: Final = 10_000
 _LEVELS_MAX: Final = 60
-_TYPED: Final = (String, Numeric, Boolean, Array, Object)
 _LEAVES: Final = {
     JsonKind.NULL: (Slot(Kind.NOTHING), pa.null()),
     JsonKind.BOOLEAN: (Slot(Kind.BIT), pa.bool_()),
@@ -77,7 +61,7 @@ class DocumentShapes:
         if len(self._slots) >= _SLOTS_MAX:
             raise InvalidSchemaError(f"the schema has more than {_SLOTS_MAX} columns")
         if node is None or not isinstance(node, (Array, Object)):
-            return self._leaf(_leaf_kind(node), is_nullable=is_nullable)
+            return self._leaf(leaf_kind(node), is_nullable=is_nullable)
         self._open.append(node)
         shape = self._nested(node, is_nullable=is_nullable)
         self._open.pop()
@@ -88,7 +72,7 @@ class DocumentShapes:
             return self._list(node, is_nullable=is_nullable)
         if node.properties:
             return self._object(node, is_nullable=is_nullable)
-        values = _map_values(node)
+        values = map_values(node)
         if values is None:
             return self._leaf(JsonKind.TEXT, is_nullable=is_nullable)
         return self._map(values, is_nullable=is_nullable)
@@ -139,82 +123,3 @@ class DocumentShapes:
         self._nodes[number] = NodePlan(JsonKind.MAP, slot, is_nullable, values.node)
         arrow = pa.map_(pa.string(), values.type)
         return DocumentShape(number, JsonKind.MAP, slot, arrow, is_nullable, (keys, values))
-
-
-def plain_type(node: Node) -> tuple[Node | None, bool]:
-    """The one type that a schema's values have, None for several or any; and whether null is among them."""
-    node = _target(node)
-    if isinstance(node, Null):
-        return node, True
-    if not isinstance(node, Combined):
-        return (None, True) if _is_any(node) else (node, False)
-    if node.criterion is Criterion.ALL:
-        return _all_of(node)
-    found = [plain_type(part) for part in node.parts]
-    is_nullable = any(nullable for _, nullable in found)
-    types = [each for each, _ in found if not isinstance(each, Null)]
-    if len(types) == 1:
-        return types[0], is_nullable
-    numbers = [each for each in types if isinstance(each, Numeric)]
-    if numbers and len(numbers) == len(types):
-        return next((each for each in numbers if not each.is_integer), numbers[0]), is_nullable
-    return None, is_nullable
-
-
-def _all_of(node: Combined) -> tuple[Node | None, bool]:
-    """The part that says the type; the others only narrow it."""
-    parts = [_target(part) for part in node.parts]
-    found = [part for part in parts if isinstance(part, (*_TYPED, Null, Combined))]
-    objects = [part for part in found if isinstance(part, Object)]
-    if objects and len(objects) == len(found):
-        return _joined(objects), False
-    if len(found) != 1:
-        return None, True
-    return plain_type(found[0])
-
-
-def _joined(objects: list[Object]) -> Object:
-    """An object with the properties of all; of one that several declare, the first one's type."""
-    if len(objects) == 1:
-        return objects[0]
-    whole = Object()
-    whole.rest = next((each.rest for each in objects if each.rest is not None), None)
-    for each in objects:
-        whole.properties.update({name: part for name, part in each.properties.items() if name not in whole.properties})
-        whole.patterns.update(each.patterns)
-        whole.required |= each.required
-    return whole
-
-
-def _target(node: Node) -> Node:
-    seen: list[Node] = []
-    while isinstance(node, Reference) and node.target is not None and node not in seen:
-        seen.append(node)
-        node = node.target
-    return node
-
-
-def _is_any(node: Node) -> bool:
-    return not isinstance(node, (*_TYPED, Enumeration, Const))
-
-
-def _leaf_kind(node: Node | None) -> JsonKind:
-    if isinstance(node, String):
-        return JsonKind.STRING
-    if isinstance(node, Numeric):
-        return JsonKind.INTEGER if node.is_integer else JsonKind.NUMBER
-    if isinstance(node, Boolean):
-        return JsonKind.BOOLEAN
-    if isinstance(node, Null):
-        return JsonKind.NULL
-    keys = node.keys if isinstance(node, Enumeration) else {node.key} if isinstance(node, Const) else set()
-    return JsonKind.STRING if keys and all(key.startswith('"') for key in keys) else JsonKind.TEXT
-
-
-def _map_values(node: Object) -> Node | None:
-    """What an object without declared properties holds; None for anything."""
-    if len(node.patterns) == 1 and isinstance(node.rest, Nothing):
-        return next(iter(node.patterns.values()))
-    if node.patterns or node.rest is None or isinstance(node.rest, (Anything, Nothing)):
-        return None
-    return node.rest

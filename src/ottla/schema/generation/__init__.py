@@ -1,0 +1,1 @@
+"""Python modules of typed classes from schemas."""
