@@ -23,8 +23,9 @@ def test_the_commands_of_the_page(registry: RegistryProcess, tmp_path: Path) -> 
     assert '+      "name": "total",' in said[0]
     assert "READER_FIELD_MISSING_DEFAULT_VALUE at /fields/0, beside version 2" in said[1]
     assert said[1].endswith("it may not\n")
-    assert '"orders-value"' in said[2]
-    assert '{"compatibility":"FULL"}' in said[2]
+    assert "Order(id='a', total=7.5)" in said[2]
+    assert '"orders-value"' in said[3]
+    assert '{"compatibility":"FULL"}' in said[3]
 
 
 def test_the_settings_of_the_page() -> None:

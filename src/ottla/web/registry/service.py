@@ -20,6 +20,7 @@ from ottla.web.http.address import ListenAddress
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.application import ApplicationOptions, ShellApplication
 from ottla.web.http.config import ShellConfig
+from ottla.web.http.description import description_route
 from ottla.web.http.health import health_routes
 from ottla.web.http.login import login_of
 from ottla.web.http.peer import FORWARDED, PeerClient, PeerOptions, PeerUnreachableError
@@ -28,6 +29,7 @@ from ottla.web.http.route import Route
 from ottla.web.http.server import HttpServer
 from ottla.web.http.tls import peer_context
 from ottla.web.registry.api.content import CONTENT
+from ottla.web.registry.api.description import description
 from ottla.web.registry.api.route import registry_routes
 from ottla.web.registry.config import DEFAULT_LISTENER, RegistryConfig
 from ottla.web.registry.decision.error import forwarding_failed, leader_unknown
@@ -116,6 +118,7 @@ class RegistryService:
             settings.boolean("access.log.enable"),
         )
         routes: list[Route] = [*health_routes(self.metrics, self._is_ready), *registry_routes(self)]
+        routes.append(description_route(description(routes)))
         self._server = HttpServer(ShellApplication(routes, CONTENT, self.metrics, options), self._shell)
         await self._server.start()
         self._membership = self._member()

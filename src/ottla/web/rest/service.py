@@ -15,12 +15,14 @@ from ottla.client.registry.registry import SchemaRegistry
 from ottla.web.http.address import ListenAddress
 from ottla.web.http.application import ApplicationOptions, ShellApplication
 from ottla.web.http.config import ShellConfig
+from ottla.web.http.description import description_route
 from ottla.web.http.health import health_routes
 from ottla.web.http.login import login_of
 from ottla.web.http.route import Route
 from ottla.web.http.server import HttpServer
 from ottla.web.rest.config import DEFAULT_LISTENER, RestConfig
 from ottla.web.rest.content import METADATA, V3
+from ottla.web.rest.description import description
 from ottla.web.rest.parts import RestParts
 from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
@@ -76,7 +78,9 @@ class RestService:
             settings.boolean("access.log.enable"),
         )
         is_v2 = settings.boolean("api.v2.enable")
-        application = ShellApplication(self._routes(), METADATA if is_v2 else V3, self.metrics, options)
+        routes, content = self._routes(), METADATA if is_v2 else V3
+        routes.append(description_route(description(routes, content)))
+        application = ShellApplication(routes, content, self.metrics, options)
         self._server = HttpServer(application, self._shell)
         await self._server.start()
 

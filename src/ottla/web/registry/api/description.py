@@ -1,0 +1,75 @@
+"""What the registry's handlers read of queries and bodies, for its OpenAPI description."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ottla.web.http.description import FLAG, INTEGER, TEXT, Details, each, members, openapi
+from ottla.web.http.route import Route
+from ottla.web.registry.api.content import CONTENT
+
+_METADATA: Final = members(
+    tags={"type": "object", "additionalProperties": each(TEXT)},
+    properties={"type": "object", "additionalProperties": TEXT},
+    sensitive=each(TEXT),
+)
+_RULE_TEXTS: Final = ("name", "kind", "mode", "type", "expr", "onSuccess", "onFailure")
+_RULE: Final = members(**dict.fromkeys(_RULE_TEXTS, TEXT), tags=each(TEXT), disabled=FLAG)
+_RULES: Final = members(domainRules=each(_RULE), migrationRules=each(_RULE))
+_SCHEMA: Final = members(
+    schema=TEXT,
+    schemaType={"type": "string", "enum": ["AVRO", "JSON", "PROTOBUF"]},
+    references=each(members(name=TEXT, subject=TEXT, version=INTEGER)),
+    metadata=_METADATA,
+    ruleSet=_RULES,
+    version=INTEGER,
+    id=INTEGER,
+)
+_CONFIG: Final = members(
+    compatibility=TEXT,
+    normalize=FLAG,
+    alias=TEXT,
+    compatibilityGroup=TEXT,
+    compatibilityPolicy=TEXT,
+    defaultMetadata=_METADATA,
+    overrideMetadata=_METADATA,
+    defaultRuleSet=_RULES,
+    overrideRuleSet=_RULES,
+)
+_PAGE: Final = {"offset": INTEGER, "limit": INTEGER}
+_DELETED: Final = {"deleted": FLAG, "deletedOnly": FLAG}
+_SUBJECT: Final = "/subjects/{subject}"
+_COMPATIBILITY: Final = f"/compatibility{_SUBJECT}/versions"
+_CHECK: Final = Details({"verbose": FLAG, "normalize": FLAG}, _SCHEMA)
+_REGISTER: Final = Details({"normalize": FLAG, "format": TEXT}, _SCHEMA)
+_DETAILS: Final = {
+    "GET /subjects": Details({"subjectPrefix": TEXT, **_DELETED, **_PAGE}),
+    f"POST {_SUBJECT}": Details({"normalize": FLAG, "deleted": FLAG, "format": TEXT}, _SCHEMA),
+    f"DELETE {_SUBJECT}": Details({"permanent": FLAG}),
+    f"GET {_SUBJECT}/metadata": Details({"key": TEXT, "value": TEXT, "deleted": FLAG, "format": TEXT}),
+    f"GET {_SUBJECT}/versions": Details({**_DELETED, **_PAGE, "deletedAsNegative": FLAG}),
+    f"POST {_SUBJECT}/versions": _REGISTER,
+    f"GET {_SUBJECT}/versions/{{version}}": Details({"deleted": FLAG, "format": TEXT}),
+    f"DELETE {_SUBJECT}/versions/{{version}}": Details({"permanent": FLAG}),
+    "GET /schemas": Details({"subjectPrefix": TEXT, "deleted": FLAG, "latestOnly": FLAG, **_PAGE}),
+    "GET /schemas/ids/{id}": Details({"subject": TEXT, "format": TEXT, "fetchMaxId": FLAG}),
+    "GET /schemas/ids/{id}/subjects": Details({"subject": TEXT, "deleted": FLAG, **_PAGE}),
+    "GET /schemas/ids/{id}/versions": Details({"subject": TEXT, "deleted": FLAG, **_PAGE}),
+    "GET /schemas/guids/{guid}": Details({"format": TEXT}),
+    f"POST {_COMPATIBILITY}": _CHECK,
+    f"POST {_COMPATIBILITY}/{{version}}": _CHECK,
+    **{f"PUT /config{at}": Details({}, _CONFIG) for at in ("", "/{subject}")},
+    **{f"PUT /mode{at}": Details({"force": FLAG}, members(mode=TEXT)) for at in ("", "/{subject}")},
+    **{f"GET /{what}/{{subject}}": Details({"defaultToGlobal": FLAG}) for what in ("config", "mode")},
+    **{f"DELETE /mode{at}": Details({"recursive": FLAG}) for at in ("", "/{subject}")},
+}
+
+
+def description(routes: Sequence[Route]) -> dict[str, Any]:
+    """The OpenAPI document of the registry."""
+    below = {f"{key.replace(' ', ' /contexts/{context}', 1)}": found for key, found in _DETAILS.items()}
+    return openapi("Schema registry", routes, CONTENT, {**_DETAILS, **below})
+
+
+def described() -> frozenset[str]:
+    """The methods and paths that details are there for."""
+    return frozenset(_DETAILS)
