@@ -20,6 +20,8 @@ class RecordedConnection:
         self.id = "192.0.2.1:9092-192.0.2.7:40000-1"
         self.session: object | None = ClientSession()
         self.closed_with: str | None = None
+        self.principal = "User:ANONYMOUS"
+        self.principal_is_token = False
         self.throttled_ms: list[int] = []
 
     def throttle(self, ms: int) -> None:

@@ -72,6 +72,8 @@ class StillConnection:
     session: object | None = None
     is_open: bool = True
     closed_for: str | None = None
+    principal: str = "User:ANONYMOUS"
+    principal_is_token: bool = False
 
     def close(self, reason: str) -> None:
         self.is_open = False

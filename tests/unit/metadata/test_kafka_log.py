@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from ottla.metadata.batch import CommittedBatch, read_batches, record_values
-from ottla.metadata.controller.resource.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.metadata.image.client_quota import entity_of
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType, topic_resource
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
 from ottla.metadata.loader import MetadataLoader
+from ottla.protocol.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.protocol.metadata_log.log import decode_record, encode_record
 from ottla.protocol.records.batch import batches
 from ottla.protocol.records.reader import decode_batch

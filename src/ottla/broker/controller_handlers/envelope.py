@@ -22,7 +22,7 @@ _SIZE_BYTES = 4
 
 def handle(parts: ControllerParts, context: RequestContext, request: EnvelopeRequest) -> None:
     """Serves what is inside."""
-    principal = decode_principal(request.request_principal)
+    principal, is_token = decode_principal(request.request_principal)
     client_host = decode_address(request.client_host_address)
     header, inner = _opened(request.request_data)
     api, version = inner.api, header.request_api_version
@@ -38,7 +38,7 @@ def handle(parts: ControllerParts, context: RequestContext, request: EnvelopeReq
     def refused(error: ApiError) -> None:
         context.answer(EnvelopeResponse(error_code=error.code))
 
-    origin = Origin(header.correlation_id, header.client_id or "", principal, client_host)
+    origin = Origin(header.correlation_id, header.client_id or "", principal, client_host, is_token)
     parts.pipeline.dispatch(ForwardedContext(route, origin, context.exchange, answered, refused), inner)
 
 

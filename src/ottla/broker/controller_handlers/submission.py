@@ -1,28 +1,26 @@
 """How a request of the controller listener gets to the controller or to the quorum, and its answer back.
 
-Not a handler itself: those whose call is an operation of the controller, or a matter of the quorum's, are one line.
+Calls that are an operation of the controller, or a matter of the quorum's, are rows of the API table and come here
+without a handler.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.quota.mutation_quota import MutationCharge
 from ottla.broker.request.forwarded_request import ForwardedContext
 from ottla.broker.request.refusal import refuse
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.throttle import ThrottleKind
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller, unlimited
-from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import ApiError, NotControllerError
 
 Completion = Callable[[Any], Any]
 """From the controller's response to the client's."""
-
-_STRICT_QUOTA_SINCE: Final = {ApiKey.CREATE_TOPICS: 6, ApiKey.CREATE_PARTITIONS: 3, ApiKey.DELETE_TOPICS: 5}
-"""The calls that `controller_mutation_rate` is for: from this version on they are refused where it is overdrawn."""
 
 
 def submit(parts: ControllerParts, context: RequestContext, request: Request) -> None:
@@ -33,8 +31,9 @@ def submit(parts: ControllerParts, context: RequestContext, request: Request) ->
 def answer_with(complete: Completion, parts: ControllerParts, context: RequestContext, request: Request) -> None:
     """As `submit`, with something done to the controller's response before it leaves."""
     account = None
-    if context.api in _STRICT_QUOTA_SINCE:
-        is_strict = context.version >= _STRICT_QUOTA_SINCE[context.api]
+    throttle = context.route.throttle
+    if throttle.kind is ThrottleKind.MUTATION:
+        is_strict = context.version >= throttle.strict_since
         user = context.principal.partition(":")[2]
         account = parts.mutation_quotas.account(user, context.client_id, is_strict=is_strict)
         complete = partial(_completed, complete, account)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.security.rights import Rights
 from ottla.protocol.definition import Request, Response
 
 if TYPE_CHECKING:
@@ -36,9 +37,19 @@ class CompletedContext(RequestContext):
         return self._context.principal
 
     @property
+    def principal_is_token(self) -> bool:
+        """The client's."""
+        return self._context.principal_is_token
+
+    @property
     def client_host(self) -> str:
         """The client's."""
         return self._context.client_host
+
+    @property
+    def rights(self) -> Rights:
+        """The client's."""
+        return self._context.rights
 
     def answer(self, response: Response) -> None:
         """Answers the client, with what the controller did not know of."""

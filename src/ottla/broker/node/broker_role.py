@@ -52,6 +52,7 @@ from ottla.broker.request.client_metrics import ClientMetrics
 from ottla.broker.request.fetch_session import FetchSessionCache
 from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.security.setup import Guards, make_guards
 from ottla.metadata.loader import MetadataListener
 from ottla.protocol.errors import ApiError
 from ottla.raft.identity import Node
@@ -93,6 +94,9 @@ class BrokerRole:
         self.listeners: ListenerSet | None = None
         self.lifecycle: BrokerLifecycle | None = None
         self._replicas: ReplicaManager | None = None
+        self._guards: Guards | None = make_guards(around.config, around.clock)
+        if self._guards is not None and self._guards.audit is not None:
+            self._closing.callback(self._guards.audit.close)
         self._was_ready = False
 
     @property
@@ -269,6 +273,9 @@ class BrokerRole:
         around = self._around
         self._closing.push_async_callback(parts.replicas.stop)
         parts.replicas.start()
+        guards = self._guards
+        if guards is not None:
+            self._follow(guards.authorizer)  # Rights stay what they were.
         # Who tells clients of the cluster comes first, and settings before the logs that are made with them. As in
         # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
         # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:
@@ -285,7 +292,8 @@ class BrokerRole:
         ):
             self._follow(listener)
         self._closing.callback(coordinators.close)
-        pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time)
+        admission = None if guards is None else guards.admission
+        pipeline = Pipeline(parts, BROKER_SERVED, around.metrics, around.loop.time, admission)
         pipeline.follow_quotas(quotas)
         handler = pipeline if around.gate is None else around.gate(pipeline)
         config = self._dynamic.current

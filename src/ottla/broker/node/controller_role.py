@@ -24,6 +24,7 @@ from ottla.broker.quota.mutation_quota import MutationQuotas
 from ottla.broker.request.api_table import CONTROLLER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.security.setup import make_guards
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller, ControllerPorts
 from ottla.metadata.controller.controller import Controller
@@ -74,7 +75,13 @@ class ControllerRole:
             api_versions=ApiVersionsAnswer(CONTROLLER_SERVED),
             mutation_quotas=quotas,
         )
-        self.pipeline = parts.pipeline = Pipeline(parts, CONTROLLER_SERVED, around.metrics, around.loop.time)
+        guards = self._guards = make_guards(config, around.clock)
+        if guards is not None:
+            # A fault does not end the node: rights stay what they were.
+            member.metadata.add_listener(guards.authorizer)
+        admission = None if guards is None else guards.admission
+        self.pipeline = Pipeline(parts, CONTROLLER_SERVED, around.metrics, around.loop.time, admission)
+        parts.pipeline = self.pipeline
 
     def register(self, endpoints: Sequence[Endpoint], channel: ControllerChannel) -> None:
         """Keeps the cluster told of where this controller listens."""
@@ -89,6 +96,8 @@ class ControllerRole:
         """Tells nobody anything any more; the decisions end with the quorum member."""
         if self._registration is not None:
             self._registration.close()
+        if self._guards is not None and self._guards.audit is not None:
+            self._guards.audit.close()
 
     # For the broker in the same process
 

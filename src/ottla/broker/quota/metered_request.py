@@ -16,21 +16,12 @@ from ottla.broker.quota.bucket import Bucket
 from ottla.broker.quota.client_quota import ClientQuotas
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Route
+from ottla.broker.request.throttle import ThrottleKind
 from ottla.net.exchange import Exchange
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.field import Records
 
-_BETWEEN_NODES: Final = frozenset(
-    {
-        ApiKey.WRITE_TXN_MARKERS,
-        ApiKey.ALLOCATE_PRODUCER_IDS,
-        ApiKey.ALTER_PARTITION,
-        ApiKey.ENVELOPE,
-        ApiKey.ASSIGN_REPLICAS_TO_DIRS,
-        ApiKey.UPDATE_RAFT_VOTER,
-    }
-)
 _FULL_PERCENT: Final = 100.0
 _METADATA_THROTTLE_SINCE: Final = 3
 """From here on the body of Metadata, the one answer that is kept encoded, begins with the time to wait."""
@@ -56,7 +47,7 @@ class MeteredRequest(RequestContext):
         self._quotas: Final = quotas
         self._entitlement: Final = quotas.of(self.principal.partition(":")[2], client_id)
         self._request_bytes: Final = metering.request_bytes
-        self._is_exempt = route.api in _BETWEEN_NODES
+        self._is_exempt = route.throttle.kind is ThrottleKind.BETWEEN_NODES
         self._started_s: Final = perf_counter()
         self._worked_s: float | None = None
         """How long the handler took, once it has returned without an answer."""
@@ -113,7 +104,7 @@ class MeteredRequest(RequestContext):
             self.connection.throttle(wait_ms)
 
     def _bytes_of(self, pieces: list[Records]) -> int:
-        if self.api is not ApiKey.FETCH:
+        if self.route.throttle.kind is not ThrottleKind.FETCH:
             return 0
         return sum(piece.nbytes if isinstance(piece, memoryview) else len(piece) for piece in pieces)
 
@@ -123,9 +114,9 @@ class MeteredRequest(RequestContext):
             return 0
         worked_s = perf_counter() - self._started_s if self._worked_s is None else self._worked_s
         wait_ms = self._charge(self._entitlement.request, worked_s * _FULL_PERCENT)
-        if self.api is ApiKey.PRODUCE:
+        if self.route.throttle.kind is ThrottleKind.PRODUCE:
             return max(wait_ms, self._charge(self._entitlement.produce, self._request_bytes))
-        if self.api is ApiKey.FETCH:
+        if self.route.throttle.kind is ThrottleKind.FETCH:
             return max(wait_ms, self._charge(self._entitlement.fetch, response_bytes))
         return wait_ms
 

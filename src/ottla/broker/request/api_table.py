@@ -1,15 +1,37 @@
-"""Which calls each kind of listener answers, in which versions, and what it tells of them in ApiVersions.
+"""The one table of calls: versions, who answers, the right that is needed, and the throttle.
 
-The one place to add a call to: a line here, a module in `broker/handlers` (or `broker/controller_handlers`) named like
-the key. Ranges are those of Apache Kafka 4.3. What is not here closes the connection, as an unknown key does.
+A call that only passes requests on is a row here and nothing else. One that has something to decide has a module named
+like its key in `broker/handlers` (or `broker/controller_handlers`). Ranges are those of Apache Kafka 4.3. What is not
+here closes the connection, as an unknown key does.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ottla.protocol.api_key import BROKER_APIS, CONTROLLER_APIS, ApiKey
+from ottla.broker.request.answerer import CONTROLLER, FORWARDED, GROUPS, HANDLER, QUORUM, TRANSACTIONS, Answerer
+from ottla.broker.request.needed_right import BY_ITEM, NOTHING, Right, cluster, group, transactional
+from ottla.broker.request.throttle import BETWEEN_NODES, FETCH, PRODUCE, REQUEST, Throttle, mutation
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.api_key import ApiKey
 from ottla.protocol.versions import VersionRange
+
+_READ, _WRITE, _DELETE, _ALTER = AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER
+_DESCRIBE, _CLUSTER_ACTION = AclOperation.DESCRIBE, AclOperation.CLUSTER_ACTION
+_DESCRIBE_CONFIGS, _ALTER_CONFIGS = AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS
+
+
+class Row(NamedTuple):
+    """All about one call."""
+
+    versions: str
+    broker: Answerer | None
+    """Who answers on listeners for clients and other brokers; None where it is not served."""
+    controller: Answerer | None
+    """Who answers on listeners named in `controller.listener.names`."""
+    right: Right = NOTHING
+    """What the caller needs, wherever it is answered and not only forwarded."""
+    throttle: Throttle = REQUEST
 
 
 class ServedApi(NamedTuple):
@@ -19,6 +41,9 @@ class ServedApi(NamedTuple):
     """What is answered."""
     advertised: VersionRange | None
     """What ApiVersions says; None if it keeps silent about the call."""
+    answerer: Answerer = HANDLER
+    right: Right = NOTHING
+    throttle: Throttle = REQUEST
 
 
 @dataclass(frozen=True)
@@ -26,89 +51,93 @@ class ApiTable:
     """What one kind of listener serves."""
 
     handlers: str
-    """The package that has a module for each call."""
+    """The package that has a module for each call that is answered by one."""
     served: Mapping[ApiKey, ServedApi]
     is_controller: bool
 
 
-_VERSIONS: Final = {
-    ApiKey.PRODUCE: "3-13",
-    ApiKey.FETCH: "4-18",
-    ApiKey.LIST_OFFSETS: "1-11",
-    ApiKey.METADATA: "0-13",
-    ApiKey.OFFSET_COMMIT: "2-10",
-    ApiKey.OFFSET_FETCH: "1-10",
-    ApiKey.FIND_COORDINATOR: "0-6",
-    ApiKey.JOIN_GROUP: "0-9",
-    ApiKey.HEARTBEAT: "0-4",
-    ApiKey.LEAVE_GROUP: "0-5",
-    ApiKey.SYNC_GROUP: "0-5",
-    ApiKey.DESCRIBE_GROUPS: "0-6",
-    ApiKey.LIST_GROUPS: "0-5",
-    ApiKey.SASL_HANDSHAKE: "0-1",
-    ApiKey.API_VERSIONS: "0-4",
-    ApiKey.CREATE_TOPICS: "2-7",
-    ApiKey.DELETE_TOPICS: "1-6",
-    ApiKey.DELETE_RECORDS: "0-2",
+API_ROWS: Final[Mapping[ApiKey, Row]] = {
+    # key: versions, at brokers, at controllers, right, throttle
+    ApiKey.PRODUCE: Row("3-13", HANDLER, None, BY_ITEM, PRODUCE),
+    ApiKey.FETCH: Row("4-18", HANDLER, QUORUM, BY_ITEM, FETCH),
+    ApiKey.LIST_OFFSETS: Row("1-11", HANDLER, None, BY_ITEM),
+    ApiKey.METADATA: Row("0-13", HANDLER, None, BY_ITEM),
+    ApiKey.OFFSET_COMMIT: Row("2-10", HANDLER, None, group(_READ)),
+    ApiKey.OFFSET_FETCH: Row("1-10", HANDLER, None, BY_ITEM),
+    ApiKey.FIND_COORDINATOR: Row("0-6", HANDLER, None, BY_ITEM),
+    ApiKey.JOIN_GROUP: Row("0-9", GROUPS, None, group(_READ)),
+    ApiKey.HEARTBEAT: Row("0-4", GROUPS, None, group(_READ)),
+    ApiKey.LEAVE_GROUP: Row("0-5", GROUPS, None, group(_READ)),
+    ApiKey.SYNC_GROUP: Row("0-5", GROUPS, None, group(_READ)),
+    ApiKey.DESCRIBE_GROUPS: Row("0-6", HANDLER, None, BY_ITEM),
+    ApiKey.LIST_GROUPS: Row("0-5", HANDLER, None, BY_ITEM),
+    ApiKey.SASL_HANDSHAKE: Row("0-1", HANDLER, HANDLER),
+    ApiKey.API_VERSIONS: Row("0-4", HANDLER, HANDLER),
+    ApiKey.CREATE_TOPICS: Row("2-7", FORWARDED, HANDLER, BY_ITEM, mutation(strict_since=6)),
+    ApiKey.DELETE_TOPICS: Row("1-6", FORWARDED, HANDLER, BY_ITEM, mutation(strict_since=5)),
+    ApiKey.DELETE_RECORDS: Row("0-2", HANDLER, None, BY_ITEM),
     # v6 is unstable (KIP-939), and served by nobody who did not ask for `unstable.api.versions.enable`.
-    ApiKey.INIT_PRODUCER_ID: "0-5",
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: "2-4",
-    ApiKey.ADD_PARTITIONS_TO_TXN: "0-5",
-    ApiKey.ADD_OFFSETS_TO_TXN: "0-4",
-    ApiKey.END_TXN: "0-5",
-    ApiKey.WRITE_TXN_MARKERS: "1-2",
-    ApiKey.TXN_OFFSET_COMMIT: "0-5",
-    ApiKey.DESCRIBE_ACLS: "1-3",
-    ApiKey.CREATE_ACLS: "1-3",
-    ApiKey.DELETE_ACLS: "1-3",
-    ApiKey.DESCRIBE_CONFIGS: "1-4",
-    ApiKey.ALTER_CONFIGS: "0-2",
-    ApiKey.ALTER_REPLICA_LOG_DIRS: "1-2",
-    ApiKey.DESCRIBE_LOG_DIRS: "1-5",
-    ApiKey.SASL_AUTHENTICATE: "0-2",
-    ApiKey.CREATE_PARTITIONS: "0-3",
-    ApiKey.CREATE_DELEGATION_TOKEN: "1-3",
-    ApiKey.RENEW_DELEGATION_TOKEN: "1-2",
-    ApiKey.EXPIRE_DELEGATION_TOKEN: "1-2",
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: "1-3",
-    ApiKey.DELETE_GROUPS: "0-2",
-    ApiKey.ELECT_LEADERS: "0-2",
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: "0-1",
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: "0-1",
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: "0",
-    ApiKey.OFFSET_DELETE: "0",
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: "0-1",
-    ApiKey.ALTER_CLIENT_QUOTAS: "0-1",
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: "0",
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "0",
-    ApiKey.VOTE: "0-2",
-    ApiKey.BEGIN_QUORUM_EPOCH: "0-1",
-    ApiKey.END_QUORUM_EPOCH: "0-1",
-    ApiKey.DESCRIBE_QUORUM: "0-2",
-    ApiKey.ALTER_PARTITION: "2-3",
-    ApiKey.UPDATE_FEATURES: "0-2",
-    ApiKey.ENVELOPE: "0",
-    ApiKey.FETCH_SNAPSHOT: "0-1",
-    ApiKey.DESCRIBE_CLUSTER: "0-2",
-    ApiKey.DESCRIBE_PRODUCERS: "0",
-    ApiKey.BROKER_REGISTRATION: "0-4",
-    ApiKey.BROKER_HEARTBEAT: "0-2",
-    ApiKey.UNREGISTER_BROKER: "0",
-    ApiKey.DESCRIBE_TRANSACTIONS: "0",
-    ApiKey.LIST_TRANSACTIONS: "0-2",
-    ApiKey.ALLOCATE_PRODUCER_IDS: "0",
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: "0-1",
-    ApiKey.CONSUMER_GROUP_DESCRIBE: "0-1",
-    ApiKey.CONTROLLER_REGISTRATION: "0",
-    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: "0",
-    ApiKey.PUSH_TELEMETRY: "0",
-    ApiKey.ASSIGN_REPLICAS_TO_DIRS: "0",
-    ApiKey.LIST_CONFIG_RESOURCES: "0-1",
-    ApiKey.DESCRIBE_TOPIC_PARTITIONS: "0",
-    ApiKey.ADD_RAFT_VOTER: "0-1",
-    ApiKey.REMOVE_RAFT_VOTER: "0",
-    ApiKey.UPDATE_RAFT_VOTER: "0",
+    ApiKey.INIT_PRODUCER_ID: Row("0-5", HANDLER, None, BY_ITEM),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: Row("2-4", HANDLER, None, BY_ITEM),
+    ApiKey.ADD_PARTITIONS_TO_TXN: Row("0-5", HANDLER, None, BY_ITEM),
+    ApiKey.ADD_OFFSETS_TO_TXN: Row("0-4", HANDLER, None, transactional(_WRITE)),
+    ApiKey.END_TXN: Row("0-5", TRANSACTIONS, None, transactional(_WRITE)),
+    ApiKey.WRITE_TXN_MARKERS: Row("1-2", HANDLER, None, cluster(_ALTER, _CLUSTER_ACTION), BETWEEN_NODES),
+    ApiKey.TXN_OFFSET_COMMIT: Row("0-5", HANDLER, None, transactional(_WRITE)),
+    ApiKey.DESCRIBE_ACLS: Row("1-3", HANDLER, HANDLER, cluster(_DESCRIBE)),
+    ApiKey.CREATE_ACLS: Row("1-3", HANDLER, HANDLER, cluster(_ALTER)),
+    ApiKey.DELETE_ACLS: Row("1-3", HANDLER, HANDLER, cluster(_ALTER)),
+    ApiKey.DESCRIBE_CONFIGS: Row("1-4", HANDLER, HANDLER, BY_ITEM),
+    ApiKey.ALTER_CONFIGS: Row("0-2", HANDLER, HANDLER, BY_ITEM),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: Row("1-2", HANDLER, None, cluster(_ALTER)),
+    ApiKey.DESCRIBE_LOG_DIRS: Row("1-5", HANDLER, None, cluster(_DESCRIBE)),
+    ApiKey.SASL_AUTHENTICATE: Row("0-2", HANDLER, HANDLER),
+    ApiKey.CREATE_PARTITIONS: Row("0-3", FORWARDED, HANDLER, BY_ITEM, mutation(strict_since=3)),
+    ApiKey.CREATE_DELEGATION_TOKEN: Row("1-3", HANDLER, HANDLER),
+    ApiKey.RENEW_DELEGATION_TOKEN: Row("1-2", HANDLER, HANDLER),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: Row("1-2", HANDLER, HANDLER),
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: Row("1-3", HANDLER, HANDLER),
+    ApiKey.DELETE_GROUPS: Row("0-2", HANDLER, None, BY_ITEM),
+    ApiKey.ELECT_LEADERS: Row("0-2", FORWARDED, CONTROLLER, cluster(_ALTER)),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: Row("0-1", HANDLER, HANDLER, BY_ITEM),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Row("0-1", FORWARDED, CONTROLLER, cluster(_ALTER)),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: Row("0", FORWARDED, CONTROLLER, cluster(_DESCRIBE)),
+    ApiKey.OFFSET_DELETE: Row("0", HANDLER, None, group(_DELETE)),
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: Row("0-1", HANDLER, None, cluster(_DESCRIBE_CONFIGS)),
+    ApiKey.ALTER_CLIENT_QUOTAS: Row("0-1", FORWARDED, CONTROLLER, cluster(_ALTER_CONFIGS)),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Row("0", HANDLER, HANDLER, cluster(_DESCRIBE)),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Row("0", FORWARDED, CONTROLLER, cluster(_ALTER)),
+    ApiKey.VOTE: Row("0-2", None, QUORUM, cluster(_CLUSTER_ACTION)),
+    ApiKey.BEGIN_QUORUM_EPOCH: Row("0-1", None, QUORUM, cluster(_CLUSTER_ACTION)),
+    ApiKey.END_QUORUM_EPOCH: Row("0-1", None, QUORUM, cluster(_CLUSTER_ACTION)),
+    ApiKey.DESCRIBE_QUORUM: Row("0-2", FORWARDED, HANDLER, cluster(_DESCRIBE)),
+    ApiKey.ALTER_PARTITION: Row("2-3", None, CONTROLLER, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
+    ApiKey.UPDATE_FEATURES: Row("0-2", FORWARDED, CONTROLLER, cluster(_ALTER)),
+    ApiKey.ENVELOPE: Row("0", None, HANDLER, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
+    ApiKey.FETCH_SNAPSHOT: Row("0-1", None, QUORUM, cluster(_CLUSTER_ACTION)),
+    ApiKey.DESCRIBE_CLUSTER: Row("0-2", HANDLER, HANDLER, BY_ITEM),
+    ApiKey.DESCRIBE_PRODUCERS: Row("0", HANDLER, None, BY_ITEM),
+    ApiKey.BROKER_REGISTRATION: Row("0-4", None, CONTROLLER, cluster(_CLUSTER_ACTION)),
+    ApiKey.BROKER_HEARTBEAT: Row("0-2", None, CONTROLLER, cluster(_CLUSTER_ACTION)),
+    ApiKey.UNREGISTER_BROKER: Row("0", FORWARDED, CONTROLLER, cluster(_ALTER)),
+    ApiKey.DESCRIBE_TRANSACTIONS: Row("0", HANDLER, None, BY_ITEM),
+    ApiKey.LIST_TRANSACTIONS: Row("0-2", HANDLER, None, BY_ITEM),
+    ApiKey.ALLOCATE_PRODUCER_IDS: Row("0", None, CONTROLLER, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: Row("0-1", HANDLER, None, group(_READ)),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: Row("0-1", HANDLER, None, BY_ITEM),
+    ApiKey.CONTROLLER_REGISTRATION: Row("0", None, CONTROLLER, cluster(_CLUSTER_ACTION)),
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: Row("0", HANDLER, None),
+    ApiKey.PUSH_TELEMETRY: Row("0", HANDLER, None),
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: Row("0", None, CONTROLLER, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
+    ApiKey.LIST_CONFIG_RESOURCES: Row("0-1", HANDLER, None, cluster(_DESCRIBE_CONFIGS)),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: Row("0", HANDLER, None, BY_ITEM),
+    ApiKey.ADD_RAFT_VOTER: Row("0-1", FORWARDED, QUORUM, cluster(_ALTER)),
+    ApiKey.REMOVE_RAFT_VOTER: Row("0", FORWARDED, QUORUM, cluster(_ALTER)),
+    ApiKey.UPDATE_RAFT_VOTER: Row("0", None, QUORUM, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
 }
+
+_CONTROLLER_RIGHTS: Final[Mapping[ApiKey, Right]] = {ApiKey.FETCH: cluster(_CLUSTER_ACTION)}
+"""Calls that need another right on the controllers' listeners than on the brokers'."""
 
 _ADVERTISED_OTHERWISE: Final[Mapping[ApiKey, VersionRange | None]] = {
     # librdkafka does not compress for brokers whose range begins later (KAFKA-18659); v0 to v2 are closed all the same.
@@ -119,13 +148,21 @@ _ADVERTISED_OTHERWISE: Final[Mapping[ApiKey, VersionRange | None]] = {
 }
 
 
-def _served(apis: Iterable[ApiKey]) -> dict[ApiKey, ServedApi]:
-    ranges = {api: VersionRange.parse(_VERSIONS[api]) for api in sorted(apis) if api in _VERSIONS}
-    return {api: ServedApi(found, _ADVERTISED_OTHERWISE.get(api, found)) for api, found in ranges.items()}
+def _served(*, is_controller: bool) -> dict[ApiKey, ServedApi]:
+    served = {}
+    for api, row in API_ROWS.items():
+        answerer = row.controller if is_controller else row.broker
+        if answerer is None:
+            continue
+        versions = VersionRange.parse(row.versions)
+        right = _CONTROLLER_RIGHTS.get(api, row.right) if is_controller else row.right
+        advertised = _ADVERTISED_OTHERWISE.get(api, versions)
+        served[api] = ServedApi(versions, advertised, answerer, right, row.throttle)
+    return served
 
 
-BROKER_SERVED: Final = ApiTable("ottla.broker.handlers", _served(BROKER_APIS), is_controller=False)
+BROKER_SERVED: Final = ApiTable("ottla.broker.handlers", _served(is_controller=False), is_controller=False)
 """Listeners for clients and other brokers."""
 
-CONTROLLER_SERVED: Final = ApiTable("ottla.broker.controller_handlers", _served(CONTROLLER_APIS), is_controller=True)
+CONTROLLER_SERVED: Final = ApiTable("ottla.broker.controller_handlers", _served(is_controller=True), is_controller=True)
 """Listeners named in `controller.listener.names`."""

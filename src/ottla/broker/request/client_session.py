@@ -17,9 +17,11 @@ class ClientSoftware(NamedTuple):
 class ClientSession:
     """Made when a client connects, gone when it leaves."""
 
-    __slots__ = ("abandon_fetch", "at_close", "fetch_params", "software")
+    __slots__ = ("abandon_fetch", "at_close", "caller", "fetch_params", "software")
 
     def __init__(self) -> None:
+        self.caller: object = None
+        """What the client was found to be allowed; `Admission` keeps it here."""
         self.fetch_params: FetchParams | None = None
         """Of the last fetch over this connection; few clients ever change them."""
         self.software: ClientSoftware | None = None

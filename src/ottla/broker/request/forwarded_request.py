@@ -11,6 +11,8 @@ from collections.abc import Callable
 from ottla.base.frozen import frozen
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Route
+from ottla.broker.security.admission import Caller, CallerRights
+from ottla.broker.security.rights import EVERY_RIGHT, Rights
 from ottla.net.exchange import Exchange
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import (
@@ -38,17 +40,24 @@ class Origin:
     client_id: str
     principal: str
     client_host: str
+    principal_is_token: bool = False
 
     @classmethod
     def of(cls, context: RequestContext) -> "Origin":
         """The sender of a request that came in here."""
-        return cls(context.correlation_id, context.client_id, context.principal, context.client_host)
+        return cls(
+            context.correlation_id,
+            context.client_id,
+            context.principal,
+            context.client_host,
+            context.principal_is_token,
+        )
 
 
 class ForwardedContext(RequestContext):
     """A request that a broker hands on in a client's name."""
 
-    __slots__ = ("_answered", "_origin", "_refused")
+    __slots__ = ("_answered", "_caller", "_origin", "_refused")
 
     def __init__(
         self,
@@ -61,6 +70,7 @@ class ForwardedContext(RequestContext):
         """`answered` hears what the client is to hear; `refused` that somebody else has to be asked."""
         super().__init__(route, origin.correlation_id, origin.client_id, exchange)
         self._origin = origin
+        self._caller: Caller | None = None
         self._answered = answered
         self._refused = refused
 
@@ -70,9 +80,24 @@ class ForwardedContext(RequestContext):
         return self._origin.principal
 
     @property
+    def principal_is_token(self) -> bool:
+        """Of the client."""
+        return self._origin.principal_is_token
+
+    @property
     def client_host(self) -> str:
         """The client's address, not the broker's."""
         return self._origin.client_host
+
+    @property
+    def rights(self) -> Rights:
+        """What the client may do, not the broker."""
+        admission = self.route.admission
+        if admission is None:
+            return EVERY_RIGHT
+        if self._caller is None:
+            self._caller = Caller(self.principal, self.client_host)
+        return CallerRights(admission, self._caller, self.route.api)
 
     def answer(self, response: Response) -> None:
         """Sends the response back the way the request came."""
@@ -91,31 +116,32 @@ def envelope(context: RequestContext, request: Request) -> EnvelopeRequest:
     frame = encode_request(request, context.version, correlation_id=context.correlation_id, client_id=context.client_id)
     return EnvelopeRequest(
         request_data=frame[_SIZE_BYTES:],
-        request_principal=encode_principal(context.principal),
+        request_principal=encode_principal(context.principal, is_token=context.principal_is_token),
         client_host_address=_encode_address(context.client_host),
     )
 
 
-def encode_principal(principal: str) -> bytes:
+def encode_principal(principal: str, *, is_token: bool = False) -> bytes:
     """What Kafka's default principal builder writes.
 
     >>> encode_principal("User:al").hex()
     '0000055573657203616c0000'
     """
     kind, _, name = principal.partition(":")
-    body = DefaultPrincipalData(type=kind, name=name).encode(_PRINCIPAL_VERSION)
+    body = DefaultPrincipalData(type=kind, name=name, token_authenticated=is_token).encode(_PRINCIPAL_VERSION)
     return _PRINCIPAL_VERSION.to_bytes(2, "big") + body
 
 
-def decode_principal(data: bytes | None) -> str:
-    """Who sent the request in an envelope; PRINCIPAL_DESERIALIZATION_FAILURE if that cannot be read."""
+def decode_principal(data: bytes | None) -> tuple[str, bool]:
+    """Who sent the request in an envelope, and whether with a token; PRINCIPAL_DESERIALIZATION_FAILURE if that cannot
+    be read."""
     if data is None or len(data) < 2 or int.from_bytes(data[:2], "big", signed=True) != _PRINCIPAL_VERSION:
         raise PrincipalDeserializationFailureError("Failed to deserialize client principal from envelope")
     try:
         found = DefaultPrincipalData.decode(data[2:], _PRINCIPAL_VERSION)
     except DecodeError as error:
         raise PrincipalDeserializationFailureError("Failed to deserialize client principal from envelope") from error
-    return f"{found.type}:{found.name}"
+    return f"{found.type}:{found.name}", found.token_authenticated
 
 
 def decode_address(data: bytes) -> str:

@@ -46,6 +46,8 @@ class PreparedKey(NamedTuple):
     body: bytes
     listener: str
     dialled: Address | None
+    rights: object = None
+    """Who asks, by what access control lists; None where everybody is shown the same."""
 
 
 class MetadataCache:
@@ -158,10 +160,10 @@ class MetadataCache:
         """The partition's leader, if clients of `listener` can reach it; else -1."""
         return partition.leader if self.view(listener).reaches(partition.leader) else NO_LEADER
 
-    def prepared_key(self, version: int, body: bytes, connection: Dialled) -> PreparedKey:
+    def prepared_key(self, version: int, body: bytes, connection: Dialled, rights: object = None) -> PreparedKey:
         """Under what an answer to the Metadata request with that body is kept, for that client and its like."""
         dialled = connection.local if self.follow_dialled_address else None
-        return PreparedKey(version, body, connection.listener, dialled)
+        return PreparedKey(version, body, connection.listener, dialled, rights)
 
     def prepared(self, key: PreparedKey) -> bytes | None:
         """The body of a Metadata answer that is still true."""

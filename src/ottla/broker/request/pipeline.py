@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.accelerated import compiled_module
 from ottla.broker.quota.client_quota import ClientQuotas
 from ottla.broker.quota.metered_request import MeteredRequest, Metering
+from ottla.broker.request.answerer import find_handler
 from ottla.broker.request.api_table import ApiTable
 from ottla.broker.request.client_session import ClientSession
 from ottla.broker.request.refusal import refusing, wants_answer
 from ottla.broker.request.request_context import RequestContext
-from ottla.broker.request.route import Route, RouteKind, handler_module
+from ottla.broker.request.route import Route, RouteKind
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.codec.engine import decode_tolerantly
 from ottla.protocol.definition import Request
@@ -31,6 +32,7 @@ from ottla.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
+    from ottla.broker.security.admission import Admission
     from ottla.net.connection import Connection
     from ottla.net.exchange import Exchange
 
@@ -44,12 +46,19 @@ _CLIENT_ID_AT: Final = _HEAD.size
 class Pipeline:
     """Decodes, dispatches, measures and refuses. `parts` is what handlers get: `BrokerParts` or `ControllerParts`."""
 
-    def __init__(self, parts: object, table: ApiTable, metrics: "MetricRegistry", time: Callable[[], float]) -> None:
-        """`time` gives seconds from anywhere, as `loop.time` does."""
+    def __init__(
+        self,
+        parts: object,
+        table: ApiTable,
+        metrics: "MetricRegistry",
+        time: Callable[[], float],
+        admission: "Admission | None" = None,
+    ) -> None:
+        """`time` gives seconds from anywhere, as `loop.time` does; without `admission` everybody may do everything."""
         self._parts = parts
         self._table = table
         self._metrics = metrics
-        self._kind = RouteKind(table.is_controller, metrics, time)
+        self._kind = RouteKind(table.is_controller, metrics, time, admission)
         self._time = time
         self._routes: dict[int, Route] = {}
         """By API key << 16 | version: the first four bytes of a request."""
@@ -74,8 +83,11 @@ class Pipeline:
 
     def _open_lane(self, route: Route) -> None:
         route.lane = None
-        make = getattr(handler_module(self._table.handlers, route.api), "lane", None)
-        if make is not None and self._metering_quotas is None:
+        if self._metering_quotas is not None:
+            return
+        served = self._table.served[route.api]
+        make = getattr(find_handler(self._table.handlers, route.api, served.answerer), "lane", None)
+        if make is not None:
             route.lane = make(self._parts, route)
 
     def connected(self, connection: "Connection") -> None:
@@ -163,8 +175,8 @@ class Pipeline:
         served = self._table.served.get(api)
         if served is None or not served.versions.includes(version):
             return None
-        handler = handler_module(self._table.handlers, api)
-        made = Route(api, version, handler, self._kind)
+        handler = find_handler(self._table.handlers, api, served.answerer)
+        made = Route(api, version, handler, served, self._kind)
         self._open_lane(made)
         self._routes[api << 16 | version] = made
         return made

@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from ottla.broker.security.admission import CallerRights
+from ottla.broker.security.rights import EVERY_RIGHT, Rights
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 
@@ -67,7 +69,20 @@ class RequestContext:
     @property
     def principal(self) -> str:
         """Who sent it, as ACLs name them."""
-        return ANONYMOUS
+        return self.exchange.connection.principal
+
+    @property
+    def principal_is_token(self) -> bool:
+        """Whether the sender logged in with a delegation token."""
+        return self.exchange.connection.principal_is_token
+
+    @property
+    def rights(self) -> Rights:
+        """What the sender may do."""
+        admission = self.route.admission
+        if admission is None:
+            return EVERY_RIGHT
+        return CallerRights(admission, admission.caller_of(self.exchange.connection), self.route.api)
 
     @property
     def client_host(self) -> str:

@@ -4,13 +4,13 @@ A route is made at the first request of its kind and then found with a single lo
 response may come from anywhere: the handler's return, a purgatory, the controller.
 """
 
-import importlib
 import struct
 from collections.abc import Callable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from ottla.base.buffer import Buffer
+from ottla.broker.request.answerer import Handle, Handler
+from ottla.broker.request.api_table import ServedApi
 from ottla.broker.request.request_limit import elements_max
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type, response_type
@@ -22,10 +22,9 @@ from ottla.protocol.frame import request_header_version, response_header_version
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.request.request_context import RequestContext
+    from ottla.broker.security.admission import Admission
     from ottla.net.exchange import Exchange
 
-Handle: TypeAlias = "Callable[[Any, RequestContext, Any], Response | None]"
-"""What a handler module's `handle` is: parts, context, request; None if it answers later."""
 Prepared: TypeAlias = "Callable[[Any, RequestContext, memoryview], bytes | None]"
 """What a handler module's `prepared` is: parts, context, the request's body; a response's body if there is one."""
 
@@ -54,6 +53,8 @@ class RouteKind(NamedTuple):
     metrics: "MetricRegistry"
     time: Callable[[], float]
     """Seconds from anywhere, as an event loop counts them."""
+    admission: "Admission | None" = None
+    """What lets requests pass or not; None if everybody may do everything."""
 
 
 class Route:
@@ -62,6 +63,7 @@ class Route:
     __slots__ = (
         "_head",
         "_head_bytes",
+        "admission",
         "api",
         "elements_max",
         "handle",
@@ -73,17 +75,22 @@ class Route:
         "requests",
         "response_plan",
         "sampled_every",
+        "throttle",
         "time",
         "times_ms",
         "version",
     )
 
-    def __init__(self, api: ApiKey, version: int, handler: ModuleType, kind: "RouteKind") -> None:
+    def __init__(self, api: ApiKey, version: int, handler: Handler, served: ServedApi, kind: "RouteKind") -> None:
         self.api = api
         self.version = version
         self.is_controller = kind.is_controller
         self.time = kind.time
+        self.throttle = served.throttle
+        self.admission = kind.admission
         self.handle: Handle = handler.handle
+        if kind.admission is not None and served.right.operations:
+            self.handle = kind.admission.guard(served.right, api, self.handle)
         self.prepared: Prepared | None = getattr(handler, "prepared", None)
         self.request_plan = request_type(api).plan(version)
         self.response_plan = response_type(api).plan(version)
@@ -139,8 +146,3 @@ class Route:
     def measure(self, started: float) -> None:
         """A request that was received at `started` is answered."""
         self.times_ms.record((self.time() - started) * 1000.0)
-
-
-def handler_module(package: str, api: ApiKey) -> ModuleType:
-    """The module that handles a call; imported at the call's first request."""
-    return importlib.import_module(f"{package}.{api.name.lower()}")

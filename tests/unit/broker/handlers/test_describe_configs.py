@@ -14,6 +14,7 @@ from tests.unit.broker.small_broker import SmallBroker
 APACHE_BROKER_CONFIGS = Path(__file__).parents[3] / "vectors" / "broker_configs.jsonl"
 OURS = {
     "advertised.listeners.follow.dialled",
+    "audit.log.path",
     "http.listen",
     "log.decompressed.message.max.bytes",
     "log.flush.on.ack",

@@ -1,13 +1,15 @@
 """What is served and advertised, against the definitions and against what Apache Kafka 4.3.1 advertises."""
 
-import importlib.util
+import importlib
 import json
+import pkgutil
 from pathlib import Path
 
 import pytest
 
-from ottla.broker.request.api_table import BROKER_SERVED, CONTROLLER_SERVED, ApiTable
-from ottla.protocol.api_key import CONTROLLER_APIS, CONTROLLER_ONLY_APIS, ApiKey
+from ottla.broker.request.answerer import HANDLER, find_handler
+from ottla.broker.request.api_table import API_ROWS, BROKER_SERVED, CONTROLLER_SERVED, ApiTable
+from ottla.protocol.api_key import BROKER_APIS, CONTROLLER_APIS, CONTROLLER_ONLY_APIS, ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.versions import VersionRange
 
@@ -52,7 +54,19 @@ def test_old_produce_is_advertised_for_the_sake_of_librdkafka() -> None:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)
 def test_every_call_has_a_handler(table: ApiTable) -> None:
-    missing = [
-        api.name for api in table.served if importlib.util.find_spec(f"{table.handlers}.{api.name.lower()}") is None
-    ]
-    assert not missing
+    for api, served in table.served.items():
+        assert callable(find_handler(table.handlers, api, served.answerer).handle), api.name
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)
+def test_every_handler_has_a_call(table: ApiTable) -> None:
+    package = importlib.import_module(table.handlers)
+    calls = {api.name.lower() for api in ApiKey}
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)} & calls
+    assert modules == {api.name.lower() for api, served in table.served.items() if served.answerer is HANDLER}
+
+
+def test_where_a_call_is_served_is_what_the_protocol_says() -> None:
+    unknown = set(ApiKey) - set(API_ROWS)
+    assert set(BROKER_SERVED.served) == BROKER_APIS - unknown
+    assert set(CONTROLLER_SERVED.served) == CONTROLLER_APIS

@@ -8,7 +8,8 @@ from ottla.protocol.errors import InvalidRequestError, PrincipalDeserializationF
 
 @pytest.mark.parametrize("principal", ["User:ANONYMOUS", "User:CN=ann,O=x:y", "User:"])
 def test_a_principal_survives_the_way(principal: str) -> None:
-    assert decode_principal(encode_principal(principal)) == principal
+    assert decode_principal(encode_principal(principal)) == (principal, False)
+    assert decode_principal(encode_principal(principal, is_token=True)) == (principal, True)
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\0", b"\0\1\5User\1\0\0", b"\0\0\5Us"])

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from ottla.base.metric import MetricRegistry
-from ottla.broker.handlers import heartbeat
+from ottla.broker.request.answerer import find_handler
+from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.request_context import RequestContext, Work
 from ottla.broker.request.request_limit import elements_max
 from ottla.broker.request.route import Route, RouteKind
@@ -35,7 +36,9 @@ def context(exchange: Turns) -> RequestContext:
     """A request on a machine on which every look at the clock takes a millisecond."""
     now = iter(range(10**9))
     kind = RouteKind(is_controller=False, metrics=MetricRegistry(), time=lambda: next(now) / 1000)
-    return RequestContext(Route(ApiKey.HEARTBEAT, 4, heartbeat, kind), CORRELATION_ID, "probe", exchange)  # type: ignore[arg-type]
+    served = BROKER_SERVED.served[ApiKey.HEARTBEAT]
+    handler = find_handler(BROKER_SERVED.handlers, ApiKey.HEARTBEAT, served.answerer)
+    return RequestContext(Route(ApiKey.HEARTBEAT, 4, handler, served, kind), CORRELATION_ID, "probe", exchange)  # type: ignore[arg-type]
 
 
 def steps(count: int) -> Work:

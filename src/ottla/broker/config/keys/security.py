@@ -4,13 +4,16 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import CLASS, INT, LONG, PASSWORD, STRING, fixed, per_broker
+from ottla.broker.config.keys.declaration import CLASS, INT, LONG, PASSWORD, STRING, fixed, ours, per_broker
 
 _PRINCIPAL_BUILDER: Final = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 
 SECURITY_KEYS: Final = ConfigKeys((
     fixed("authorizer.class.name", STRING, "", None,
-          "What decides who may do what; empty: everybody may do everything."),
+          "What decides who may do what: Kafka's StandardAuthorizer, or a Python class; empty: everybody "
+          "may do everything."),
+    ours("audit.log.path", STRING, "", None,
+         "File for what the authorizer decides, as JSON lines; log: into the node's log; empty: nowhere."),
     per_broker("principal.builder.class", CLASS, _PRINCIPAL_BUILDER, None,
                "What makes a principal of an authenticated connection."),
     fixed("connections.max.reauth.ms", LONG, 0, None,

@@ -1,4 +1,8 @@
-"""AlterClientQuotas: which entities may have quotas, which quotas, and which values."""
+"""AlterClientQuotas: which entities may have quotas, which quotas, and which values.
+
+Quotas are by user, client id, both, or address; each node enforces them from its own metadata. KIP-546, KIP-599,
+KIP-612.
+"""
 
 import ipaddress
 import re

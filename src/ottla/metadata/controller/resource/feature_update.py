@@ -1,4 +1,8 @@
-"""UpdateFeatures: raising and lowering the finalized levels, all of a request or none."""
+"""UpdateFeatures: raising and lowering the finalized levels, all of a request or none.
+
+Any error is INVALID_UPDATE_VERSION for the whole request. Up to v1 success comes with a result for each feature, whose
+message is the text "NONE", as in Kafka. KIP-584, KIP-778, KIP-1022.
+"""
 
 from collections.abc import Mapping
 from typing import Final

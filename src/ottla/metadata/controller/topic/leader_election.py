@@ -1,4 +1,8 @@
-"""ElectLeaders, and the elections that the controller holds of itself: preferred leaders, and unclean ones."""
+"""ElectLeaders, and the elections that the controller holds of itself: preferred leaders, and unclean ones.
+
+A partition that needs no election is ELECTION_NOT_NEEDED, and is left out where all were asked for (null). KIP-183,
+KIP-460.
+"""
 
 from collections import Counter
 from typing import Final

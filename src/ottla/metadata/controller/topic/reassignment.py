@@ -1,5 +1,8 @@
 """AlterPartitionReassignments and ListPartitionReassignments: replicas move from brokers to brokers.
 
+Null replicas cancel a move. v1 can refuse a change of the replication factor. Of what is listed, partitions that are
+not moving are left out. KIP-455, KIP-860.
+
 A reassignment only declares its goal. The leader brings the new replicas into the ISR with AlterPartition, and the
 change that has all of them completes it (`reassignment_replica`, `partition_change`).
 """

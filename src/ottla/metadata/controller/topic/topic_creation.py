@@ -1,4 +1,9 @@
-"""CreateTopics: names, configs and placement are checked topic by topic; what passes is created in one batch."""
+"""CreateTopics: names, configs and placement are checked topic by topic; what passes is created in one batch.
+
+Answered when the topics are in the committed metadata; a leader may be a moment later (NOT_LEADER_OR_FOLLOWER until
+then). v5 and later return the topic's configs, v7 its id. A time-out of 0 or less is REQUEST_TIMED_OUT without a try.
+More than 10,000 partitions in one request are refused. KIP-4, KIP-464, KIP-516, KIP-525, KIP-599.
+"""
 
 from collections import Counter
 

@@ -1,4 +1,8 @@
-"""DeleteTopics: by name or by id. Which of them the caller may delete was decided before."""
+"""DeleteTopics: by name or, from v6 on, by id. Which of them the caller may delete was decided before.
+
+A name or id that is there twice is refused and not deleted; the others are. Logs are removed by the brokers that hold
+them, after the answer. KIP-4, KIP-516, KIP-599.
+"""
 
 from collections import Counter
 from collections.abc import Iterator

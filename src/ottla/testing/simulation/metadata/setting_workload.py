@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-from ottla.metadata.controller.resource.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.metadata.controller.resource.feature_update import SAFE_DOWNGRADE, UPGRADE
 from ottla.metadata.controller.resource.scram import ITERATIONS_MIN
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, FEATURES, KRAFT_VERSION
 from ottla.metadata.image.acl import Acl
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
+from ottla.protocol.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from ottla.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,

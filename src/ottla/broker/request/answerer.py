@@ -1,0 +1,81 @@
+"""Who answers a call: a module of its own, or one of those that requests are only passed on to.
+
+The functions are found when a route is made, at the first request of its kind, since importing all handlers would slow
+every start.
+"""
+
+import importlib
+from collections.abc import Callable
+from enum import Enum
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ottla.protocol.api_key import ApiKey
+from ottla.protocol.definition import Response
+
+if TYPE_CHECKING:
+    from ottla.broker.request.request_context import RequestContext
+
+Handle: TypeAlias = "Callable[[Any, RequestContext, Any], Response | None]"
+"""What a handler's `handle` is: parts, context, request; None if it answers later."""
+
+
+class Answerer(Enum):
+    """What becomes of a request."""
+
+    HANDLER = "a handler module"
+    """`handle` of the module named like the call, with `prepared` and `lane` where it has them."""
+    FORWARDED = "forwarded to the active controller"
+    """The broker checks nothing, since the controller sees the state that counts (KIP-590)."""
+    CONTROLLER = "an operation of the controller"
+    """`ottla.metadata.controller.operation`; the answer leaves once what it rests on is committed."""
+    QUORUM = "the quorum itself"
+    GROUPS = "the group coordinator"
+    """By its method named like the call; answered when what it led to is committed."""
+    TRANSACTIONS = "the transaction coordinator"
+
+
+HANDLER: Final = Answerer.HANDLER
+FORWARDED: Final = Answerer.FORWARDED
+CONTROLLER: Final = Answerer.CONTROLLER
+QUORUM: Final = Answerer.QUORUM
+GROUPS: Final = Answerer.GROUPS
+TRANSACTIONS: Final = Answerer.TRANSACTIONS
+
+Handler: TypeAlias = ModuleType | SimpleNamespace
+"""Something with `handle`, and perhaps `prepared` and `lane`."""
+
+_PASSED_ON: Final = {
+    FORWARDED: ("ottla.broker.handlers.forwarding", "forward"),
+    CONTROLLER: ("ottla.broker.controller_handlers.submission", "submit"),
+    QUORUM: ("ottla.broker.controller_handlers.submission", "ask_quorum"),
+}
+
+
+def find_handler(package: str, api: ApiKey, answerer: Answerer) -> Handler:
+    """What handles a call; `package` has the modules of calls that have one."""
+    name = api.name.lower()
+    if answerer is HANDLER:
+        return importlib.import_module(f"{package}.{name}")
+    if answerer is GROUPS:
+        return SimpleNamespace(handle=_ask_groups(name))
+    if answerer is TRANSACTIONS:
+        return SimpleNamespace(handle=_ask_transactions(name))
+    module, function = _PASSED_ON[answerer]
+    return SimpleNamespace(handle=getattr(importlib.import_module(module), function))
+
+
+def _ask_groups(method: str) -> Handle:
+    def handle(parts: Any, context: "RequestContext", request: Any) -> None:
+        coordinators = parts.coordinators
+        coordinators.ask_groups(getattr(coordinators.groups, method), context, request)
+
+    return handle
+
+
+def _ask_transactions(method: str) -> Handle:
+    def handle(parts: Any, context: "RequestContext", request: Any) -> None:
+        coordinators = parts.coordinators
+        coordinators.ask_transactions(getattr(coordinators.transactions, method), context, request)
+
+    return handle

@@ -1,0 +1,36 @@
+"""The column of the API table that says which quotas a call is counted against."""
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class ThrottleKind(Enum):
+    """What a request uses up."""
+
+    REQUEST = "time of the broker"
+    """`request_percentage`, which all kinds but one use up."""
+    PRODUCE = "bytes in"
+    FETCH = "bytes out"
+    MUTATION = "changes of partitions"
+    """`controller_mutation_rate`, counted at the controller (KIP-599)."""
+    BETWEEN_NODES = "nothing"
+    """What nodes say to each other is never held up."""
+
+
+class Throttle(NamedTuple):
+    """How a call is throttled."""
+
+    kind: ThrottleKind
+    strict_since: int = 0
+    """From which version on a client is refused, and not only told to wait, once a mutation quota is overdrawn."""
+
+
+REQUEST: Final = Throttle(ThrottleKind.REQUEST)
+PRODUCE: Final = Throttle(ThrottleKind.PRODUCE)
+FETCH: Final = Throttle(ThrottleKind.FETCH)
+BETWEEN_NODES: Final = Throttle(ThrottleKind.BETWEEN_NODES)
+
+
+def mutation(*, strict_since: int) -> Throttle:
+    """Changes partitions."""
+    return Throttle(ThrottleKind.MUTATION, strict_since)

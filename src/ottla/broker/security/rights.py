@@ -1,0 +1,79 @@
+"""What the sender of a request may do, as handlers ask it.
+
+Without an authorizer everybody may do everything, and `EVERY_RIGHT` says so without looking anything up.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
+
+
+class Rights(Protocol):
+    """What one caller may do."""
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no authorizer, so that nothing need be asked."""
+
+    def may(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
+        """Whether an operation on a resource is allowed."""
+        ...
+
+    def may_any(self, operation: AclOperation, resource_type: AclResourceType) -> bool:
+        """Whether the operation is allowed on any resource of that type."""
+        ...
+
+    def sees(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
+        """As `may`, for what is only left out of a list if it is not allowed: the audit log does not mention it."""
+        ...
+
+
+class _EveryRight:
+    is_unlimited: Final = True
+
+    def may(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
+        return True
+
+    def may_any(self, operation: AclOperation, resource_type: AclResourceType) -> bool:
+        return True
+
+    def sees(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
+        return True
+
+
+EVERY_RIGHT: Final = _EveryRight()
+
+_TOPIC, _GROUP, _CLUSTER = AclResourceType.TOPIC, AclResourceType.GROUP, AclResourceType.CLUSTER
+
+
+def may_topic(rights: Rights, operation: AclOperation, topic: str) -> bool:
+    """Whether an operation on a topic is allowed."""
+    return rights.is_unlimited or rights.may(operation, _TOPIC, topic)
+
+
+def sees_topic(rights: Rights, operation: AclOperation, topic: str) -> bool:
+    """Whether a topic is shown to somebody who did not name it."""
+    return rights.is_unlimited or rights.sees(operation, _TOPIC, topic)
+
+
+def may_group(rights: Rights, operation: AclOperation, group: str) -> bool:
+    """Whether an operation on a group is allowed."""
+    return rights.is_unlimited or rights.may(operation, _GROUP, group)
+
+
+def may_transact(rights: Rights, operation: AclOperation, transactional_id: str) -> bool:
+    """Whether an operation on a transactional id is allowed."""
+    return rights.is_unlimited or rights.may(operation, AclResourceType.TRANSACTIONAL_ID, transactional_id)
+
+
+def may_cluster(rights: Rights, operation: AclOperation) -> bool:
+    """Whether an operation on the cluster is allowed."""
+    return rights.is_unlimited or rights.may(operation, _CLUSTER, CLUSTER_NAME)
+
+
+def allowed_operations(
+    rights: Rights, operations: Iterable[AclOperation], resource_type: AclResourceType, name: str
+) -> int:
+    """Which of the operations are allowed, as the bit field of answers (KIP-430): a bit's place is the number."""
+    return sum(1 << operation for operation in operations if rights.sees(operation, resource_type, name))

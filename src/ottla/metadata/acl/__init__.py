@@ -1,0 +1,1 @@
+"""What access control entries allow, as Kafka's StandardAuthorizer decides it."""
