@@ -17,8 +17,9 @@ CLIENT_ID = "ottla-test"
 class Wire:
     """A socket on loopback that sends and receives whole frames."""
 
-    def __init__(self, address: tuple[str, int], *, timeout: float = 30) -> None:
-        self.socket = socket.create_connection(address, timeout=timeout)
+    def __init__(self, address: tuple[str, int], *, timeout: float = 30, source: str = "") -> None:
+        """`source` is the address to come from; whatever the system takes if it is empty."""
+        self.socket = socket.create_connection(address, timeout=timeout, source_address=(source, 0) if source else None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._last_id = 0
 

@@ -14,6 +14,7 @@ from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.limit import broker_conflicts
 from ottla.broker.config.listener import ListenerAddress, is_host, parse_pairs
 from ottla.broker.node.operator_policy import check_policies
+from ottla.broker.security.plugin import check_authorizer
 from ottla.replication.request.replica_selector import SELECTORS
 
 if TYPE_CHECKING:
@@ -51,12 +52,7 @@ def check_together(config: "ServerConfig") -> None:
 
 def check_startable(config: "ServerConfig") -> None:
     """Raises a `ConfigError` for what was asked for and this release cannot give: a node without it would mislead."""
-    if config.string("authorizer.class.name"):
-        raise ConfigConflictError(
-            "authorizer.class.name",
-            "An authorizer is asked for, and this release enforces no ACLs yet: remove authorizer.class.name to start "
-            "a node on which everybody may do everything.",
-        )
+    check_authorizer(config)
     if config.boolean("remote.log.storage.system.enable"):
         raise ConfigConflictError(
             "remote.log.storage.system.enable",

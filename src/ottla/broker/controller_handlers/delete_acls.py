@@ -8,12 +8,13 @@ Deviations: none. KIP-140.
 from ottla.broker.controller_handlers.submission import submit
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.security.plugin import has_authorizer
 from ottla.protocol.errors import SecurityDisabledError
 from ottla.protocol.messages.delete_acls import DeleteAclsRequest
 
 
 def handle(parts: ControllerParts, context: RequestContext, request: DeleteAclsRequest) -> None:
     """Hands it to the controller if anybody would heed it."""
-    if not parts.config["authorizer.class.name"]:
+    if not has_authorizer(parts.config):
         raise SecurityDisabledError("No Authorizer is configured.")
     submit(parts, context, request)

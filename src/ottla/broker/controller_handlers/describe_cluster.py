@@ -10,7 +10,7 @@ Deviations: before the metadata log has begun no controller is listed, where Kaf
 from typing import Final
 
 from ottla.broker.node.controller_parts import ControllerParts
-from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS
+from ottla.broker.request.authorized_operation import cluster_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import (
     ApiError,
@@ -55,7 +55,7 @@ def handle(parts: ControllerParts, context: RequestContext, request: DescribeClu
     if leader_id is not None and any(node.broker_id == leader_id for node in nodes):
         response.controller_id = leader_id
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = cluster_operations(context.rights)
     return response
 
 

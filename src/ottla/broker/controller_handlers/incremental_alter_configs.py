@@ -12,9 +12,11 @@ from ottla.broker.config.logger_config import alter_loggers, check_loggers
 from ottla.broker.controller_handlers.submission import answer_with, submit
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.security.rights import may_cluster
 from ottla.metadata.controller.outcome import message_of
 from ottla.metadata.image.config import ResourceType
-from ottla.protocol.errors import ApiError
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.errors import ApiError, ClusterAuthorizationFailedError
 from ottla.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
@@ -31,7 +33,7 @@ def handle(
     if not loggers:
         submit(parts, context, request)
         return None
-    outcomes = [_altered(parts, resource, validate_only=request.validate_only) for resource in loggers]
+    outcomes = [_altered(parts, context, resource, validate_only=request.validate_only) for resource in loggers]
     rest = [resource for resource in request.resources if resource.resource_type != ResourceType.BROKER_LOGGER]
     if not rest:
         return IncrementalAlterConfigsResponse(responses=outcomes)
@@ -41,12 +43,14 @@ def handle(
 
 
 def _altered(
-    parts: ControllerParts, resource: AlterConfigsResource, *, validate_only: bool
+    parts: ControllerParts, context: RequestContext, resource: AlterConfigsResource, *, validate_only: bool
 ) -> AlterConfigsResourceResponse:
     outcome = AlterConfigsResourceResponse(
         error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
     )
     try:
+        if not may_cluster(context.rights, AclOperation.ALTER_CONFIGS):
+            raise ClusterAuthorizationFailedError
         check_loggers(parts.node_id, resource)
         if not validate_only:
             alter_loggers(resource)

@@ -40,6 +40,7 @@ def answer_with(complete: Completion, parts: ControllerParts, context: RequestCo
     caller = Caller(
         api_version=context.version,
         principal=context.principal,
+        may=context.rights.may,
         mutation_quota=unlimited if account is None else account.charge,
         through_broker=isinstance(context, ForwardedContext),
     )

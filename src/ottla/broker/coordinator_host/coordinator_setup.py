@@ -4,7 +4,7 @@ Handlers find them in `BrokerParts.coordinators`.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,7 +22,8 @@ from ottla.broker.coordinator_host.coordinator_setting import group_config, txn_
 from ottla.broker.coordinator_host.coordinator_verification import TransactionVerifier, VerifierSettings
 from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.broker.request.metadata_cache import MetadataCache
-from ottla.coordinator.group.caller import GroupCaller
+from ottla.broker.security.rights import Rights, sees_topic
+from ottla.coordinator.group.caller import GroupCaller, everything
 from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
@@ -33,6 +34,7 @@ from ottla.coordinator.runtime.metadata_view import ImageView
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.shard_set import ShardSet
 from ottla.coordinator.txn.txn_coordinator import ShardHooks, TxnCoordinator, TxnOutside
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import ApiError
 from ottla.replication.ports import EventLoop
@@ -105,7 +107,9 @@ class Coordinators:
         done: Callable[[Any], None] | None = None,
     ) -> None:
         """Puts a request to the group coordinator by one of its methods; its response is sent, or goes to `done`."""
-        caller = GroupCaller(context.client_id, f"/{context.client_host}", context.version)
+        rights = context.rights
+        visible = everything if rights.is_unlimited else partial(_visible, rights)
+        caller = GroupCaller(context.client_id, f"/{context.client_host}", context.version, visible)
         call(request, caller, self._clock.now_ms(), context.answer if done is None else done)
         self._rounds.touched()
 
@@ -320,3 +324,7 @@ def _rebalance_counters(metrics: MetricRegistry) -> dict[RebalanceReason, Counte
         )
         for reason in RebalanceReason
     }
+
+
+def _visible(rights: Rights, topics: Iterable[str]) -> list[str]:
+    return [topic for topic in topics if sees_topic(rights, AclOperation.DESCRIBE, topic)]

@@ -9,6 +9,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.security.rights import Rights, may_topic
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ErrorCode
 
 A = TypeVar("A", bound="_Topic")
@@ -40,12 +42,13 @@ class SiftedTopics(NamedTuple, Generic[A]):
 
 
 def sift(
-    metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A], *, by_id: bool = False
+    metadata: MetadataCache, topics: list[Any], answers: AnswerTypes[A], rights: Rights, *, by_id: bool = False
 ) -> Generator[None, None, SiftedTopics[A]]:
     """Separates partitions that exist from those that don't, a topic at a step.
 
-    A topic that exists and is named without partitions is left out. Where topics may go by id, both name and id are
-    there afterwards: an offset is stored with both, as in Kafka.
+    Topics that the client may not read are refused whether they exist or not. A topic that exists and is named without
+    partitions is left out. Where topics may go by id, both name and id are there afterwards: an offset is stored with
+    both, as in Kafka.
     """
     existing: list[Any] = []
     refused: dict[object, A] = {}
@@ -57,6 +60,8 @@ def sift(
         if topic_id != ZERO_UUID:
             topic.name, unknown = metadata.topic_name(topic_id) or "", ErrorCode.UNKNOWN_TOPIC_ID
         image = metadata.topic(topic.name) if topic.name else None
+        if topic.name and not may_topic(rights, AclOperation.READ, topic.name):
+            image, unknown = None, ErrorCode.TOPIC_AUTHORIZATION_FAILED
         if image is not None:
             _take_id(image.id, topic)
         count = 0 if image is None else len(image.partitions)

@@ -7,11 +7,19 @@ Producers may not write internal topics: TOPIC_AUTHORIZATION_FAILED.
 KIP-98, KIP-588, KIP-890.
 """
 
+from typing import Final
+
 from ottla.broker.coordinator_host.internal_topic import is_internal
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
-from ottla.protocol.errors import ErrorCode
+from ottla.broker.security.rights import Rights, may_cluster, may_topic, may_transact
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.errors import (
+    ClusterAuthorizationFailedError,
+    ErrorCode,
+    TransactionalIdAuthorizationFailedError,
+)
 from ottla.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
@@ -20,13 +28,23 @@ from ottla.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
 )
 
+_FOR_BROKERS_SINCE: Final = 4
+
 
 def handle(
     parts: BrokerParts, context: RequestContext, request: AddPartitionsToTxnRequest
 ) -> AddPartitionsToTxnResponse | None:
     """Answers when the partitions are committed to be part of their transactions."""
-    if any(topic.partitions and is_internal(topic.name) for topic in request.v3_and_below_topics):
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_refused(parts, request.v3_and_below_topics))
+    rights = context.rights
+    if context.version >= _FOR_BROKERS_SINCE:
+        if not may_cluster(rights, AclOperation.CLUSTER_ACTION):
+            raise ClusterAuthorizationFailedError
+    elif not may_transact(rights, AclOperation.WRITE, request.v3_and_below_transactional_id):
+        raise TransactionalIdAuthorizationFailedError
+    forbidden = {topic.name for topic in request.v3_and_below_topics if not _may_write(rights, topic.name)}
+    if any(topic.partitions and topic.name in forbidden for topic in request.v3_and_below_topics):
+        refused = _refused(parts, request.v3_and_below_topics, forbidden)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=refused)
     coordinators = parts.coordinators
     add = coordinators.transactions.add_partitions_to_txn
     ask_in_pieces(
@@ -38,13 +56,19 @@ def handle(
     return None
 
 
-def _refused(parts: BrokerParts, topics: list[AddPartitionsToTxnTopic]) -> list[AddPartitionsToTxnTopicResult]:
+def _may_write(rights: Rights, topic: str) -> bool:
+    return not is_internal(topic) and may_topic(rights, AclOperation.WRITE, topic)
+
+
+def _refused(
+    parts: BrokerParts, topics: list[AddPartitionsToTxnTopic], forbidden: set[str]
+) -> list[AddPartitionsToTxnTopicResult]:
     """An answer for each partition, once, under its topic."""
     codes: dict[str, dict[int, ErrorCode]] = {}
     for topic in topics:
         image = parts.metadata.topic(topic.name)
         for index in topic.partitions:
-            if is_internal(topic.name):
+            if topic.name in forbidden:
                 code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             elif image is None or not 0 <= index < len(image.partitions):
                 code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

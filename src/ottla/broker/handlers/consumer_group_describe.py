@@ -7,15 +7,23 @@ KIP-848, KIP-1099.
 """
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.authorized_operation import group_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
+from ottla.broker.security.rights import Rights, may_topic, split_groups
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from ottla.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
     """Describes all of them."""
+    rights = context.rights
+    request.group_ids, forbidden = split_groups(rights, AclOperation.DESCRIBE, request.group_ids)
 
     def answer(response: ConsumerGroupDescribeResponse) -> None:
         for group in response.groups:
@@ -25,9 +33,15 @@ def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDe
         if request.include_authorized_operations:
             for group in response.groups:
                 if group.error_code == ErrorCode.NONE:
-                    group.authorized_operations = GROUP_OPERATIONS
+                    group.authorized_operations = group_operations(rights, group.group_id)
+        if not rights.is_unlimited:
+            response.groups = [_hiding_topics(rights, group) for group in response.groups]
+        response.groups = [*map(_forbidden, forbidden), *response.groups]
         context.answer(response)
 
+    if forbidden and not request.group_ids:
+        answer(ConsumerGroupDescribeResponse())
+        return
     coordinators = parts.coordinators
     describe = coordinators.groups.consumer_group_describe
     ask_in_pieces(
@@ -36,4 +50,25 @@ def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDe
         Lists("group_ids", "groups"),
         lambda piece, done: coordinators.ask_groups(describe, context, piece, done),
         answer,
+    )
+
+
+def _forbidden(group_id: str) -> DescribedGroup:
+    return DescribedGroup(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, group_id=group_id)
+
+
+def _hiding_topics(rights: Rights, group: DescribedGroup) -> DescribedGroup:
+    """The group, or that it may not be described, because it works on a topic that the client may not see."""
+    topics = {
+        partitions.topic_name
+        for member in group.members
+        for assignment in (member.assignment, member.target_assignment)
+        for partitions in assignment.topic_partitions
+    }
+    if all(may_topic(rights, AclOperation.DESCRIBE, topic) for topic in topics):
+        return group
+    return DescribedGroup(
+        error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        error_message="The group has described topic(s) that the client is not authorized to describe.",
+        group_id=group.group_id,
     )

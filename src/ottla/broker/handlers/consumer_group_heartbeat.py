@@ -8,10 +8,18 @@ KIP-848, KIP-1082.
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.security.rights import may_topic
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.errors import TopicAuthorizationFailedError
 from ottla.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
     """Answers when what it led to is committed."""
+    rights = context.rights
+    if not rights.is_unlimited and not all(
+        may_topic(rights, AclOperation.DESCRIBE, topic) for topic in request.subscribed_topic_names or ()
+    ):
+        raise TopicAuthorizationFailedError
     coordinators = parts.coordinators
     coordinators.ask_groups(coordinators.groups.consumer_group_heartbeat, context, request)

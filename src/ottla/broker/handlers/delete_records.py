@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_topic
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_records import (
@@ -34,10 +36,13 @@ def _delete(parts: BrokerParts, context: RequestContext, request: DeleteRecordsR
     unknown: dict[tuple[str, int], DeleteRecordsResult] = {}
     for topic in request.topics:
         yield
+        may_delete = may_topic(context.rights, AclOperation.DELETE, topic.name)
         for asked in topic.partitions:
             yield
             key = (topic.name, asked.partition_index)
-            if parts.metadata.partition(*key) is None:
+            if not may_delete:
+                unknown[key] = DeleteRecordsResult(*key, int(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            elif parts.metadata.partition(*key) is None:
                 unknown[key] = DeleteRecordsResult(*key, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             else:
                 entries[key] = DeleteRecordsEntry(*key, asked.offset)

@@ -6,7 +6,7 @@ brokers, too. The controller is a random live broker: all of them forward. KIP-7
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.broker.request.authorized_operation import NOT_ASKED, cluster_operations
 from ottla.broker.request.metadata_cache import NO_BROKER
 from ottla.protocol.errors import MismatchedEndpointTypeError, UnsupportedEndpointTypeError
 from ottla.protocol.messages.describe_cluster import (
@@ -41,7 +41,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeClu
         controller_id=controller_id if any(b.broker_id == controller_id for b in brokers) else NO_BROKER,
         brokers=brokers,
         cluster_authorized_operations=(
-            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
+            cluster_operations(context.rights) if request.include_cluster_authorized_operations else NOT_ASKED
         ),
     )
 

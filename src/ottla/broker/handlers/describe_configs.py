@@ -12,7 +12,9 @@ all topics have closes the connection. KIP-133, KIP-226, KIP-412, KIP-569, KIP-1
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.config.description import DescribeOptions, describe_configs
+from ottla.metadata.acl.config_right import check_config_right
 from ottla.metadata.image.config import ConfigResource, ResourceType
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.describe_configs import (
@@ -46,7 +48,7 @@ def _describe_all(parts: "BrokerParts", context: "RequestContext", request: Desc
     described = 0
     described_max = _DESCRIBED_MAX + _DESCRIBED_PER_TOPIC_MAX * len(parts.metadata.image.topics.by_id)
     for resource in request.resources:
-        result = _result(parts, request, resource)
+        result = _result(parts, context, request, resource)
         response.results.append(result)
         described += len(result.configs)
         if described > described_max:
@@ -57,7 +59,7 @@ def _describe_all(parts: "BrokerParts", context: "RequestContext", request: Desc
 
 
 def _result(
-    parts: "BrokerParts", request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest, resource: DescribeConfigsResource
 ) -> DescribeConfigsResult:
     described = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
     options = DescribeOptions(
@@ -66,6 +68,11 @@ def _result(
         include_documentation=request.include_documentation,
     )
     asked = ConfigResource(resource.resource_type, resource.resource_name)
+    try:
+        check_config_right(context.rights.may, AclOperation.DESCRIBE_CONFIGS, asked)
+    except ApiError as error:
+        described.error_code, described.error_message = error.code, error.message
+        return described
     try:
         described.configs = describe_configs(parts.dynamic, parts.metadata.image, asked, options)
     except ApiError as error:

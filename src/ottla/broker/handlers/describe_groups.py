@@ -9,25 +9,33 @@ KIP-345, KIP-430, KIP-1043.
 from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.authorized_operation import group_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
+from ottla.broker.security.rights import split_groups
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ErrorCode
-from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from ottla.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 
 _OPERATIONS_SINCE: Final = 3
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: DescribeGroupsRequest) -> None:
     """Describes all of them."""
+    rights = context.rights
+    request.groups, forbidden = split_groups(rights, AclOperation.DESCRIBE, request.groups)
 
     def answer(response: DescribeGroupsResponse) -> None:
         if request.include_authorized_operations and context.version >= _OPERATIONS_SINCE:
             for group in response.groups:
                 if group.error_code == ErrorCode.NONE:
-                    group.authorized_operations = GROUP_OPERATIONS
+                    group.authorized_operations = group_operations(rights, group.group_id)
+        response.groups = [*map(_forbidden, forbidden), *response.groups]
         context.answer(response)
 
+    if forbidden and not request.groups:
+        answer(DescribeGroupsResponse())
+        return
     coordinators = parts.coordinators
     describe = coordinators.groups.describe_groups
     ask_in_pieces(
@@ -37,3 +45,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: DescribeGroupsR
         lambda piece, done: coordinators.ask_groups(describe, context, piece, done),
         answer,
     )
+
+
+def _forbidden(group_id: str) -> DescribedGroup:
+    return DescribedGroup(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, group_id=group_id)

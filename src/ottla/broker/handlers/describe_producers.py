@@ -8,9 +8,11 @@ Deviations: none. KIP-664.
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import Rights, may_topic
 from ottla.metadata.topic_name import check_topic_name
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
-from ottla.protocol.errors import ApiError, UnknownTopicOrPartitionError
+from ottla.protocol.errors import ApiError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from ottla.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -24,13 +26,13 @@ from ottla.storage.topic_partition import TopicPartition
 
 def handle(parts: BrokerParts, context: RequestContext, request: DescribeProducersRequest) -> Response | None:
     """Describes all of them, in turns with others if there are many."""
-    return context.in_turns(_describe_all(parts, request))
+    return context.in_turns(_describe_all(parts, context.rights, request))
 
 
-def _describe_all(parts: BrokerParts, request: DescribeProducersRequest) -> Work:
+def _describe_all(parts: BrokerParts, rights: Rights, request: DescribeProducersRequest) -> Work:
     response = DescribeProducersResponse()
     for topic in request.topics:
-        error = _refusal(parts, topic.name)
+        error = _refusal(parts, rights, topic.name)
         described = TopicResponse(name=topic.name)
         response.topics.append(described)
         yield
@@ -44,12 +46,14 @@ def _describe_all(parts: BrokerParts, request: DescribeProducersRequest) -> Work
     return response
 
 
-def _refusal(parts: BrokerParts, topic: str) -> ApiError | None:
+def _refusal(parts: BrokerParts, rights: Rights, topic: str) -> ApiError | None:
     """Why nothing of the topic can be described."""
     try:
         check_topic_name(topic)
     except ApiError as error:
         return error
+    if not may_topic(rights, AclOperation.READ, topic):
+        return TopicAuthorizationFailedError()
     return None if parts.metadata.topic(topic) is not None else UnknownTopicOrPartitionError()
 
 

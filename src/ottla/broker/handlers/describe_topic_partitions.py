@@ -11,13 +11,15 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinator_host.internal_topic import is_internal
-from ottla.broker.request.authorized_operation import TOPIC_OPERATIONS
+from ottla.broker.request.authorized_operation import topic_operations
 from ottla.broker.request.auto_topic import error_of_missing
 from ottla.broker.request.listener_view import ListenerView
 from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
-from ottla.protocol.errors import InvalidRequestError
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.errors import ErrorCode, InvalidRequestError
 from ottla.protocol.messages.describe_topic_partitions import (
     Cursor,
     DescribeTopicPartitionsRequest,
@@ -41,10 +43,15 @@ def handle(
     if cursor is not None and cursor.partition_index < 0:
         raise InvalidRequestError(f"DescribeTopicPartitionsRequest cursor partition must be valid: {cursor}")
     limit = parts.dynamic.current.integer("max.request.partition.size.limit")
-    page = _Page(cache.view(context.listener), max(min(limit, request.response_partition_limit), 1))
+    rights = context.rights
+    if not rights.is_unlimited:
+        names, hidden = _permitted(rights, names, named=bool(request.topics))
+    else:
+        hidden = []
+    page = _Page(cache.view(context.listener), rights, max(min(limit, request.response_partition_limit), 1))
     for name in names:
         if page.is_full:
-            return page.answer(Cursor(topic_name=name, partition_index=0))
+            return page.answer(Cursor(topic_name=name, partition_index=0), hidden)
         topic = cache.topic(name)
         if topic is None:
             # Of all topics, one that is not there is one that went meanwhile: nobody asked for it.
@@ -54,8 +61,8 @@ def handle(
         start = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
         following = page.add(topic, start)
         if following is not None:
-            return page.answer(Cursor(topic_name=name, partition_index=following))
-    return page.answer(None)
+            return page.answer(Cursor(topic_name=name, partition_index=following), hidden)
+    return page.answer(None, hidden)
 
 
 def _names(cache: MetadataCache, request: DescribeTopicPartitionsRequest) -> list[str]:
@@ -70,11 +77,21 @@ def _names(cache: MetadataCache, request: DescribeTopicPartitionsRequest) -> lis
     return names
 
 
+def _permitted(rights: Rights, names: list[str], *, named: bool) -> tuple[list[str], list[str]]:
+    """The topics that the client may see, and those it named and may not: whether they exist is not told."""
+    if not named:
+        return [name for name in names if sees_topic(rights, AclOperation.DESCRIBE, name)], []
+    seen = [name for name in names if may_topic(rights, AclOperation.DESCRIBE, name)]
+    known = set(seen)
+    return seen, [name for name in names if name not in known]
+
+
 class _Page:
     """The topics of one answer."""
 
-    def __init__(self, view: ListenerView, partitions_max: int) -> None:
+    def __init__(self, view: ListenerView, rights: Rights, partitions_max: int) -> None:
         self._view = view
+        self._rights = rights
         self._left = partitions_max
         self._topics: list[DescribeTopicPartitionsResponseTopic] = []
 
@@ -96,7 +113,7 @@ class _Page:
                 topic_id=topic.id,
                 is_internal=is_internal(topic.name),
                 partitions=partitions,
-                topic_authorized_operations=TOPIC_OPERATIONS,
+                topic_authorized_operations=topic_operations(self._rights, topic.name),
             )
         )
         self._left -= len(partitions)
@@ -109,13 +126,15 @@ class _Page:
                 error_code=error_of_missing(name),
                 name=name,
                 is_internal=is_internal(name),
-                topic_authorized_operations=TOPIC_OPERATIONS,
+                topic_authorized_operations=topic_operations(self._rights, name),
             )
         )
 
-    def answer(self, following: Cursor | None) -> DescribeTopicPartitionsResponse:
-        """The page, and where the next one begins."""
-        return DescribeTopicPartitionsResponse(topics=self._topics, next_cursor=following)
+    def answer(self, following: Cursor | None, hidden: list[str]) -> DescribeTopicPartitionsResponse:
+        """The page, with the topics that the client may not see at its end, and where the next one begins."""
+        code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        refused = [DescribeTopicPartitionsResponseTopic(error_code=code, name=name) for name in hidden]
+        return DescribeTopicPartitionsResponse(topics=[*self._topics, *refused], next_cursor=following)
 
     def _partition(self, index: int, partition: PartitionRegistration) -> DescribeTopicPartitionsResponsePartition:
         return DescribeTopicPartitionsResponsePartition(

@@ -30,6 +30,8 @@ from ottla.broker.request.fetch_session import (
     next_epoch,
 )
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_cluster, may_topic
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, UnknownServerError
 from ottla.protocol.messages.fetch import (
@@ -58,8 +60,9 @@ _STORAGE_ERROR_SINCE: Final = 6
 
 _UNKNOWN_TOPIC: Final = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 _UNKNOWN_TOPIC_ID: Final = int(ErrorCode.UNKNOWN_TOPIC_ID)
-_NOT_READ: Final = {_UNKNOWN_TOPIC_ID: 1, _UNKNOWN_TOPIC: 2}
-"""Where answers about what does not exist stand behind the others: ids are looked up first."""
+_FORBIDDEN: Final = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+_NOT_READ: Final = {_UNKNOWN_TOPIC_ID: 1, _UNKNOWN_TOPIC: 2, _FORBIDDEN: 2}
+"""Where answers about what does not exist, or may not be read, stand behind the others: ids are looked up first."""
 _NOT_LEADER: Final = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 _FENCED: Final = int(ErrorCode.FENCED_LEADER_EPOCH)
 _STORAGE_ERROR: Final = int(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -70,6 +73,7 @@ _NO_EPOCH: Final = EpochEndOffset()
 _NO_LEADER: Final = LeaderIdAndEpoch()
 _NO_SNAPSHOT: Final = SnapshotId()
 _NO_SUCH_ID: Final = FetchResult(_UNKNOWN_TOPIC_ID)
+_NOT_ALLOWED: Final = FetchResult(_FORBIDDEN)
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -> Response | None:
@@ -170,6 +174,7 @@ class _Work:
         "_is_follower",
         "_named",
         "_request_epoch",
+        "_rights",
         "context",
         "partitions",
         "parts",
@@ -190,7 +195,9 @@ class _Work:
         self.wanted: Sequence[WantedPartition] = ()
         """The same for whoever reads."""
         self._all: Collection[SessionPartition] | None = None
-        """What is read and, in between, partitions of ids that no topic has: if there are any."""
+        """What is read and, in between, what is not, because no topic has the id or the client may not: if there is
+        any."""
+        self._rights = context.rights
 
     def open(self, request: FetchRequest) -> ErrorCode | None:
         """Finds out what is to be read, with the session's help; says what is wrong with the session."""
@@ -219,10 +226,11 @@ class _Work:
             return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
         session.epoch = next_epoch(epoch)
         self.session = session
-        if session.reading is None:
+        token = self._rights.token
+        if session.reading is None or session.read_with != token:
             self._read(session.partitions.values())
             if self._all is None:
-                session.reading = (self.partitions, self.wanted)
+                session.reading, session.read_with = (self.partitions, self.wanted), token
         else:
             self.partitions, self.wanted = session.reading
         return None
@@ -255,8 +263,10 @@ class _Work:
         """Parts what can be read from what has no name; that may have got one since it was first asked for."""
         by_id = self.context.route.version >= _TOPIC_IDS_SINCE
         readable: list[SessionPartition] = []
+        limited = not self._rights.is_unlimited
         for partition in partitions:
-            if by_id and not partition.wanted.topic and not self._found_name(partition):
+            is_known = partition.wanted.topic or not by_id or self._found_name(partition)
+            if not is_known or (limited and not self._may_read(partition.wanted.topic)):
                 self._all = partitions
             else:
                 readable.append(partition)
@@ -264,6 +274,11 @@ class _Work:
             raise UnknownServerError("Partitions without a topic's id can't be told apart")
         self.partitions = readable
         self.wanted = [partition.wanted for partition in readable]
+
+    def _may_read(self, topic: str) -> bool:
+        if self._is_follower:
+            return may_cluster(self._rights, AclOperation.CLUSTER_ACTION)
+        return may_topic(self._rights, AclOperation.READ, topic)
 
     def _found_name(self, partition: SessionPartition) -> bool:
         name = self.parts.metadata.topic_name(partition.wanted.topic_id)
@@ -277,7 +292,7 @@ class _Work:
         outcomes: Collection[Outcome] = list(zip(self.partitions, results, strict=True))
         if self._all is not None:
             read = {partition.key: result for partition, result in outcomes}
-            outcomes = [(partition, read.get(partition.key, _NO_SUCH_ID)) for partition in self._all]
+            outcomes = [(partition, read.get(partition.key) or _not_read(partition)) for partition in self._all]
         session_id = NO_SESSION
         session = self.session
         if session is not None:
@@ -327,7 +342,7 @@ class _Work:
                 topics.append(FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id))
                 last = topic
             topics[-1].partitions.append(data)
-            if wanted.topic and code != _UNKNOWN_TOPIC:
+            if wanted.topic and code not in _NOT_READ:
                 self._count(wanted.topic, result)
             if not number % _TURN_PARTITIONS:
                 yield
@@ -347,6 +362,10 @@ class _Work:
                 counts.bytes_out += len(result.records)
         elif result.error_code == _UNKNOWN_SERVER_ERROR:
             counts.failed_fetch_requests += 1
+
+
+def _not_read(partition: SessionPartition) -> FetchResult:
+    return _NOT_ALLOWED if partition.wanted.topic else _NO_SUCH_ID
 
 
 def _nameless(partitions: Collection[SessionPartition]) -> int:

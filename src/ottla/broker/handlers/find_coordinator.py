@@ -13,8 +13,10 @@ from typing import Final, NamedTuple
 from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_cluster, may_group, may_transact
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
-from ottla.protocol.errors import CoordinatorNotAvailableError, ErrorCode, InvalidRequestError
+from ottla.protocol.errors import CoordinatorNotAvailableError, ErrorCode, InvalidRequestError, error_for
 from ottla.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
 _GROUP: Final = 0
@@ -38,6 +40,9 @@ def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinator
     """Looks all keys up, in turns with others if there are many."""
     if context.version >= _SEVERAL_SINCE:
         return context.in_turns(_find_all(parts, context, request))
+    refusal = _refusal(context, request.key_type, request.key)
+    if refusal is not None:
+        raise error_for(refusal)
     found = _find(parts, context, request.key_type, request.key)
     if found.error is ErrorCode.INVALID_REQUEST:
         raise InvalidRequestError
@@ -52,9 +57,23 @@ def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinator
 def _find_all(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> Work:
     response = FindCoordinatorResponse()
     for key in request.coordinator_keys:
-        response.coordinators.append(_coordinator(key, _find(parts, context, request.key_type, key)))
+        refusal = _refusal(context, request.key_type, key)
+        found = _find(parts, context, request.key_type, key) if refusal is None else _Found(refusal)
+        response.coordinators.append(_coordinator(key, found))
         yield
     return response
+
+
+def _refusal(context: RequestContext, key_type: int, key: str) -> ErrorCode | None:
+    """Why the client may not know; None if it may."""
+    rights = context.rights
+    if key_type == _GROUP and not may_group(rights, AclOperation.DESCRIBE, key):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if key_type == _TRANSACTION and not may_transact(rights, AclOperation.DESCRIBE, key):
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if key_type == _SHARE and not may_cluster(rights, AclOperation.CLUSTER_ACTION):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return None
 
 
 def _coordinator(key: str, found: _Found) -> Coordinator:

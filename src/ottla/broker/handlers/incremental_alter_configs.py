@@ -19,9 +19,11 @@ from ottla.broker.handlers.config_alteration import (
     key_of,
 )
 from ottla.broker.handlers.forwarding import CompletedContext, forward
+from ottla.broker.security.rights import may_cluster
 from ottla.metadata.image.config import ResourceType
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
-from ottla.protocol.errors import InvalidConfigError, InvalidRequestError
+from ottla.protocol.errors import ClusterAuthorizationFailedError, InvalidConfigError, InvalidRequestError
 from ottla.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -42,7 +44,7 @@ def handle(
     parts: "BrokerParts", context: "RequestContext", request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse | None:
     """Refuses here what can be refused here, changes loggers, and forwards the rest."""
-    judgement = judge_all(request.resources, lambda resource: _judge(parts, request, resource))
+    judgement = judge_all(request.resources, lambda resource: _judge(parts, context, request, resource))
     if not judgement.forwarded:
         return _answer(judgement, IncrementalAlterConfigsResponse())
     rest = IncrementalAlterConfigsRequest(resources=judgement.forwarded, validate_only=request.validate_only)
@@ -50,9 +52,16 @@ def handle(
     return None
 
 
-def _judge(parts: "BrokerParts", request: IncrementalAlterConfigsRequest, resource: AlterConfigsResource) -> bool:
+def _judge(
+    parts: "BrokerParts",
+    context: "RequestContext",
+    request: IncrementalAlterConfigsRequest,
+    resource: AlterConfigsResource,
+) -> bool:
     check_keys(resource, [config for config in resource.configs if config.config_operation != _DELETE])
     if resource.resource_type == ResourceType.BROKER_LOGGER:
+        if not may_cluster(context.rights, AclOperation.ALTER_CONFIGS):
+            raise ClusterAuthorizationFailedError
         check_loggers(parts.node_id, resource)
         if not request.validate_only:
             alter_loggers(resource)

@@ -15,7 +15,14 @@ from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext
-from ottla.protocol.errors import ApiError, InvalidRequestError
+from ottla.broker.security.rights import may_transact
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
+from ottla.protocol.errors import (
+    ApiError,
+    ClusterAuthorizationFailedError,
+    InvalidRequestError,
+    TransactionalIdAuthorizationFailedError,
+)
 from ottla.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 _NONE: Final = -1
@@ -25,6 +32,7 @@ def handle(
     parts: BrokerParts, context: RequestContext, request: InitProducerIdRequest
 ) -> InitProducerIdResponse | None:
     """Answers by itself, when there is an id."""
+    _check_right(context, request.transactional_id)
     if (request.producer_id == _NONE) != (request.producer_epoch == _NONE) or request.transactional_id == "":
         raise InvalidRequestError
     if request.transactional_id is not None:
@@ -33,6 +41,19 @@ def handle(
         return None
     parts.producer_ids.next(_Work(context).given)
     return None
+
+
+def _check_right(context: RequestContext, transactional_id: str | None) -> None:
+    rights = context.rights
+    if rights.is_unlimited:
+        return
+    if transactional_id is not None:
+        if not may_transact(rights, AclOperation.WRITE, transactional_id):
+            raise TransactionalIdAuthorizationFailedError
+    elif not rights.may(AclOperation.IDEMPOTENT_WRITE, AclResourceType.CLUSTER, CLUSTER_NAME) and not rights.may_any(
+        AclOperation.WRITE, AclResourceType.TOPIC
+    ):
+        raise ClusterAuthorizationFailedError
 
 
 class _Work:

@@ -15,6 +15,8 @@ from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_topic
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ApiError, ErrorCode, OffsetNotAvailableError, UnknownServerError
 from ottla.protocol.messages.list_offsets import (
@@ -53,9 +55,12 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequ
     """Looks all of them up, in turns with others if there are many."""
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise UnknownServerError(f"Unknown isolation level {request.isolation_level}")
-    work = _look_up_all(parts, context.version, request)
+    work = _look_up_all(parts, context, request)
     times = [
-        (topic.name, asked.partition_index, asked.timestamp) for topic in request.topics for asked in topic.partitions
+        (topic.name, asked.partition_index, asked.timestamp)
+        for topic in request.topics
+        if may_topic(context.rights, AclOperation.DESCRIBE, topic.name)
+        for asked in topic.partitions
     ]
     if all(timestamp in (EARLIEST, LATEST) for _, _, timestamp in times):
         return context.in_turns(work)
@@ -70,15 +75,22 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequ
     return None
 
 
-def _look_up_all(parts: BrokerParts, version: int, request: ListOffsetsRequest) -> Work:
+def _look_up_all(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> Work:
+    version, rights = context.version, context.rights
     listed = Counter((topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions)
     topics: dict[str, ListOffsetsTopicResponse] = {}
     for topic in request.topics:
+        may = may_topic(rights, AclOperation.DESCRIBE, topic.name)
         for asked in topic.partitions:
             count = listed.pop((topic.name, asked.partition_index), 0)
             if not count:
                 continue
-            answer = _repeated(asked) if count > 1 else _look_up(parts, version, request, topic.name, asked)
+            if not may:
+                answer = _refused(asked, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            elif count > 1:
+                answer = _refused(asked, ErrorCode.INVALID_REQUEST)
+            else:
+                answer = _look_up(parts, version, request, topic.name, asked)
             if topic.name not in topics:
                 topics[topic.name] = ListOffsetsTopicResponse(name=topic.name)
             topics[topic.name].partitions.append(answer)
@@ -86,9 +98,8 @@ def _look_up_all(parts: BrokerParts, version: int, request: ListOffsetsRequest) 
     return ListOffsetsResponse(topics=list(topics.values()))
 
 
-def _repeated(asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-    code = int(ErrorCode.INVALID_REQUEST)
-    return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
+def _refused(asked: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=int(code))
 
 
 def _look_up(

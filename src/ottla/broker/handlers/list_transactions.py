@@ -8,10 +8,18 @@ KIP-664, KIP-994, KIP-1152.
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext
+from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
 
 def handle(parts: BrokerParts, context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
-    """Lists them."""
-    coordinators = parts.coordinators
-    return coordinators.transactions.list_transactions(request, coordinators.now_ms)
+    """Lists those that the client may describe."""
+    coordinators, rights = parts.coordinators, context.rights
+    response = coordinators.transactions.list_transactions(request, coordinators.now_ms)
+    if not rights.is_unlimited:
+        response.transaction_states = [
+            state
+            for state in response.transaction_states
+            if rights.sees(AclOperation.DESCRIBE, AclResourceType.TRANSACTIONAL_ID, state.transactional_id)
+        ]
+    return response

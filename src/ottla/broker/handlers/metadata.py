@@ -11,15 +11,17 @@ produce is not refused. KIP-4, KIP-430, KIP-516, KIP-526, KIP-590.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.coordinator_host.internal_topic import is_internal
-from ottla.broker.request.authorized_operation import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.broker.request.authorized_operation import NOT_ASKED, cluster_operations, topic_operations
 from ottla.broker.request.auto_topic import error_of_missing
 from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.errors import ErrorCode, InvalidRequestError, UnknownServerError
 from ottla.protocol.messages.metadata import (
     MetadataRequest,
@@ -44,13 +46,16 @@ _LISTENER_ERRORS: Final = 6
 _OPERATIONS: Final = 8
 _CLUSTER_OPERATIONS_MAX: Final = 10
 
+_Operations: TypeAlias = Callable[[str], int]
+"""What may be done with a topic, as a bit field."""
+
 
 def prepared(parts: "BrokerParts", context: "RequestContext", body: memoryview) -> bytes | None:
     """The body of the answer to an equal request, if nothing has changed since."""
     if len(body) > PREPARED_REQUEST_BYTES_MAX:
         return None
     cache = parts.metadata
-    return cache.prepared(cache.prepared_key(context.version, bytes(body), context.connection))
+    return cache.prepared(cache.prepared_key(context.version, bytes(body), context.connection, context.rights.token))
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest) -> None:
@@ -67,14 +72,19 @@ def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRe
     version = context.version
     cache = parts.metadata
     image = cache.image
+    rights = context.rights
+    token = rights.token
     found, missing = _found(cache, wanted)
+    found, missing, hidden = _permitted(found, missing, wanted, rights)
     describer = _Describer(cache, context.listener, version)
-    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
+    operations = _operations(rights) if request.include_topic_authorized_operations else None
     topics = describer.topics(found, operations)
     creates = bool(missing) and request.allow_auto_topic_creation and _auto_creates(parts)
     yield
     if creates:
+        missing, forbidden = _creatable(missing, rights)
         parts.auto_topics.create(missing[:_CREATED_MAX])
+        hidden += [_forbidden_topic(name, operations) for name in forbidden]
     for name in missing:
         topics.append(_missing_topic(name, error_of_missing(name), operations))
         yield
@@ -83,13 +93,13 @@ def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRe
         brokers=_brokers(cache, context),
         cluster_id=parts.cluster_id,
         controller_id=cache.controller_id,
-        topics=[*unknown, *topics],
-        cluster_authorized_operations=_cluster_operations(request, version),
+        topics=[*unknown, *topics, *hidden],
+        cluster_authorized_operations=_cluster_operations(request, context),
     ).encode(version)
     if not creates and cache.image is image:
         asked = request.encode(version)
         if len(asked) <= PREPARED_REQUEST_BYTES_MAX:
-            cache.prepare(cache.prepared_key(version, asked, context.connection), body)
+            cache.prepare(cache.prepared_key(version, asked, context.connection, token), body)
     context.answer_encoded(body)
     return None
 
@@ -185,10 +195,12 @@ class _Describer:
         self._is_oldest = version == 0
         self._unreachable = ErrorCode.LISTENER_NOT_FOUND if self._is_usual else ErrorCode.LEADER_NOT_AVAILABLE
 
-    def topics(self, topics: list[TopicImage], operations: int) -> list[MetadataResponseTopic]:
+    def topics(self, topics: list[TopicImage], operations: "_Operations | None") -> list[MetadataResponseTopic]:
         """Topics that exist."""
-        if operations != NOT_ASKED or not self._is_usual:
-            return [self._topic(topic, operations) for topic in topics]
+        if operations is not None:
+            return [self._topic(topic, operations(topic.name)) for topic in topics]
+        if not self._is_usual:
+            return [self._topic(topic) for topic in topics]
         described, describe = self._view.described, self._topic
         return [described(topic, describe) for topic in topics]
 
@@ -232,10 +244,58 @@ class _Describer:
         return self._unreachable if leader in self._brokers else ErrorCode.LEADER_NOT_AVAILABLE
 
 
-def _missing_topic(name: str, error: ErrorCode, operations: int) -> MetadataResponseTopic:
+def _missing_topic(name: str, error: ErrorCode, operations: _Operations | None) -> MetadataResponseTopic:
     return MetadataResponseTopic(
-        error_code=error, name=name, is_internal=is_internal(name), topic_authorized_operations=operations
+        error_code=error,
+        name=name,
+        is_internal=is_internal(name),
+        topic_authorized_operations=NOT_ASKED if operations is None else operations(name),
     )
+
+
+def _operations(rights: Rights) -> _Operations:
+    return lambda topic: topic_operations(rights, topic)
+
+
+def _permitted(
+    found: list[TopicImage], missing: list[str], wanted: _Wanted, rights: Rights
+) -> tuple[list[TopicImage], list[str], list[MetadataResponseTopic]]:
+    """Of the topics that were found and not found those that the client may see, and what it is told of the others.
+
+    Whether a topic exists is not told to those who may not see it. Where all were asked for they are left out.
+    """
+    if rights.is_unlimited:
+        return found, missing, []
+    describe = AclOperation.DESCRIBE
+    if wanted.all_topics:
+        return [topic for topic in found if sees_topic(rights, describe, topic.name)], missing, []
+    seen = [topic for topic in found if may_topic(rights, describe, topic.name)]
+    known = {topic.name for topic in seen}
+    if wanted.ids:
+        hidden = [topic.id for topic in found if topic.name not in known]
+        code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return seen, [], [MetadataResponseTopic(error_code=code, name=None, topic_id=each) for each in hidden]
+    absent = [name for name in missing if may_topic(rights, describe, name)]
+    shown = known.union(absent)
+    return seen, absent, [_hidden_topic(name) for name in wanted.names if name not in shown]
+
+
+def _hidden_topic(name: str) -> MetadataResponseTopic:
+    return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name)
+
+
+def _creatable(missing: list[str], rights: Rights) -> tuple[list[str], list[str]]:
+    """The missing topics that the client may have created, and the others."""
+    create = AclOperation.CREATE
+    if rights.is_unlimited or rights.sees(create, AclResourceType.CLUSTER, CLUSTER_NAME):
+        return missing, []
+    allowed = [name for name in missing if may_topic(rights, create, name)]
+    return allowed, [name for name in missing if name not in set(allowed)]
+
+
+def _forbidden_topic(name: str, operations: _Operations | None) -> MetadataResponseTopic:
+    """A topic that the client may see, were it there, but not have created."""
+    return _missing_topic(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED, operations)
 
 
 def _unknown_ids(cache: MetadataCache, ids: list[Uuid]) -> Generator[None, None, list[MetadataResponseTopic]]:
@@ -256,6 +316,6 @@ def _brokers(cache: MetadataCache, context: "RequestContext") -> list[MetadataRe
     ]
 
 
-def _cluster_operations(request: MetadataRequest, version: int) -> int:
-    asked = request.include_cluster_authorized_operations and _OPERATIONS <= version <= _CLUSTER_OPERATIONS_MAX
-    return CLUSTER_OPERATIONS if asked else NOT_ASKED
+def _cluster_operations(request: MetadataRequest, context: "RequestContext") -> int:
+    asked = request.include_cluster_authorized_operations and _OPERATIONS <= context.version <= _CLUSTER_OPERATIONS_MAX
+    return cluster_operations(context.rights) if asked else NOT_ASKED

@@ -34,7 +34,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetCommitReq
 
 def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRequest) -> Work:
     by_id = context.version >= _TOPIC_IDS_SINCE
-    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, by_id=by_id)
+    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights, by_id=by_id)
     if not existing:
         return OffsetCommitResponse(topics=refused)
     coordinators = parts.coordinators

@@ -27,7 +27,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetDeleteReq
 
 
 def _delete(parts: BrokerParts, context: RequestContext, request: OffsetDeleteRequest) -> Work:
-    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS)
+    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights)
 
     def answer(response: OffsetDeleteResponse) -> None:
         if not response.error_code:

@@ -16,13 +16,17 @@ from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import PIECE_ELEMENTS, Lists, ask_in_pieces
+from ottla.broker.security.rights import Rights, may_group, may_topic, sees_topic, split_groups
 from ottla.coordinator.group.offsets.refused import refused_topic
-from ottla.protocol.errors import ErrorCode
+from ottla.protocol.acl import AclOperation
+from ottla.protocol.errors import ErrorCode, GroupAuthorizationFailedError
 from ottla.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
 
@@ -32,43 +36,125 @@ _TOPIC_IDS_SINCE: Final = 10
 
 def handle(parts: BrokerParts, context: RequestContext, request: OffsetFetchRequest) -> None:
     """Answers once what it rests on is committed."""
-    coordinators = parts.coordinators
-    fetch = coordinators.groups.offset_fetch
-
-    def ask_by_name(piece: OffsetFetchRequest, done: Callable[[OffsetFetchResponse], None]) -> None:
-        coordinators.ask_groups(fetch, context, piece, done)
-
     if context.version < _GROUPS_SINCE:
-        if request.topics is None:
-            coordinators.ask_groups(fetch, context, request)
-        else:
-            ask_in_pieces(context, request, Lists("topics", "topics"), ask_by_name)
+        _fetch_one(parts, context, request)
+    else:
+        _fetch_several(parts, context, request)
+
+
+def _fetch_one(parts: BrokerParts, context: RequestContext, request: OffsetFetchRequest) -> None:
+    """Up to v7 a request is about one group."""
+    coordinators, rights = parts.coordinators, context.rights
+    fetch = coordinators.groups.offset_fetch
+    if not may_group(rights, AclOperation.DESCRIBE, request.group_id):
+        raise GroupAuthorizationFailedError
+    if request.topics is None:
+
+        def answer_seen(response: OffsetFetchResponse) -> None:
+            response.topics = [topic for topic in response.topics if _sees(rights, topic.name)]
+            context.answer(response)
+
+        coordinators.ask_groups(fetch, context, request, answer_seen)
         return
+    hidden = [topic for topic in request.topics if not may_topic(rights, AclOperation.DESCRIBE, topic.name)]
+    names = {topic.name for topic in hidden}
+    if hidden:
+        request.topics = [topic for topic in request.topics if topic.name not in names]
+
+    def answer(response: OffsetFetchResponse) -> None:
+        if not response.error_code:
+            response.topics += [_forbidden_topic(topic.name, topic.partition_indexes) for topic in hidden]
+        context.answer(response)
+
+    ask_in_pieces(
+        context,
+        request,
+        Lists("topics", "topics"),
+        lambda piece, done: coordinators.ask_groups(fetch, context, piece, done),
+        answer,
+    )
+
+
+def _forbidden_topic(name: str, indexes: list[int]) -> OffsetFetchResponseTopic:
+    """As up to v7."""
+    code = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return OffsetFetchResponseTopic(
+        name=name,
+        partitions=[
+            OffsetFetchResponsePartition(partition_index=index, committed_offset=-1, metadata="", error_code=code)
+            for index in indexes
+        ],
+    )
+
+
+def _fetch_several(parts: BrokerParts, context: RequestContext, request: OffsetFetchRequest) -> None:
+    coordinators, rights, metadata = parts.coordinators, context.rights, parts.metadata
+    fetch = coordinators.groups.offset_fetch
     by_id = context.version >= _TOPIC_IDS_SINCE
 
     def ask(piece: OffsetFetchRequest, done: Callable[[OffsetFetchResponse], None]) -> None:
-        unknown = [_name_topics(parts.metadata, group) for group in piece.groups]
+        refused = [_name_topics(metadata, group) if by_id else [] for group in piece.groups]
+        if not rights.is_unlimited:
+            for group, absent in zip(piece.groups, refused, strict=True):
+                absent += _hide_topics(rights, group)
+        named = [group.topics is not None for group in piece.groups]
 
-        def add_ids(response: OffsetFetchResponse) -> None:
-            for group, refused in zip(response.groups, unknown, strict=True):
-                if not group.error_code:
-                    _add_ids(parts.metadata, group)
-                    group.topics += refused
+        def complete(response: OffsetFetchResponse) -> None:
+            for group, absent, is_named in zip(response.groups, refused, named, strict=True):
+                if group.error_code:
+                    continue
+                if not is_named:
+                    group.topics = [topic for topic in group.topics if _sees(rights, topic.name)]
+                if by_id:
+                    _add_ids(metadata, group)
+                group.topics += absent
             done(response)
 
-        coordinators.ask_groups(fetch, context, piece, add_ids)
+        coordinators.ask_groups(fetch, context, piece, complete)
+
+    allowed, forbidden = request.groups, []
+    if not rights.is_unlimited:
+        known, hidden = split_groups(rights, AclOperation.DESCRIBE, [group.group_id for group in allowed])
+        forbidden, seen = [_forbidden_group(group_id) for group_id in hidden], set(known)
+        allowed = [group for group in allowed if group.group_id in seen]
 
     def fold(response: OffsetFetchResponse) -> None:
-        response.groups = _folded(response.groups, counts)
+        response.groups = _folded(response.groups, counts) + forbidden
         context.answer(response)
 
-    spread = [_spread(group) for group in request.groups]
+    spread = [_spread(group) for group in allowed]
     counts = [len(groups) for groups in spread]
     request.groups = list(chain.from_iterable(spread))
+    if forbidden and not request.groups:
+        fold(OffsetFetchResponse())
+        return
     topics = sum(len(group.topics) for group in request.groups if group.topics is not None)
     each = topics // max(len(request.groups), 1) + 1
-    lists = Lists("groups", "groups", max(PIECE_ELEMENTS // each, 1))
-    ask_in_pieces(context, request, lists, ask if by_id else ask_by_name, fold)
+    ask_in_pieces(context, request, Lists("groups", "groups", max(PIECE_ELEMENTS // each, 1)), ask, fold)
+
+
+def _forbidden_group(group_id: str) -> OffsetFetchResponseGroup:
+    return OffsetFetchResponseGroup(group_id=group_id, error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+
+
+def _sees(rights: Rights, topic: str) -> bool:
+    return sees_topic(rights, AclOperation.DESCRIBE, topic)
+
+
+def _hide_topics(rights: Rights, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
+    """Takes out the topics that the client named and may not see; the answers for them."""
+    hidden: list[OffsetFetchResponseTopics] = []
+    seen = []
+    for topic in group.topics or ():
+        if may_topic(rights, AclOperation.DESCRIBE, topic.name):
+            seen.append(topic)
+        else:
+            answer = refused_topic(topic.name, topic.partition_indexes, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            answer.topic_id = topic.topic_id
+            hidden.append(answer)
+    if hidden:
+        group.topics = seen
+    return hidden
 
 
 def _spread(group: OffsetFetchRequestGroup) -> Sequence[OffsetFetchRequestGroup]:

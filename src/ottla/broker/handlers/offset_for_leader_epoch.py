@@ -9,8 +9,10 @@ Deviations: none. KIP-101, KIP-279, KIP-320.
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_topic
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.definition import Response
-from ottla.protocol.errors import ApiError
+from ottla.protocol.errors import ApiError, ErrorCode
 from ottla.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -23,19 +25,26 @@ from ottla.storage.topic_partition import TopicPartition
 
 def handle(parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Response | None:
     """Looks all of them up, in turns with others if there are many."""
-    return context.in_turns(_look_up_all(parts, request))
+    return context.in_turns(_look_up_all(parts, context, request))
 
 
-def _look_up_all(parts: BrokerParts, request: OffsetForLeaderEpochRequest) -> Work:
+def _look_up_all(parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Work:
     response = OffsetForLeaderEpochResponse()
+    rights = context.rights
+    is_node = rights.is_unlimited or rights.sees(AclOperation.CLUSTER_ACTION, AclResourceType.CLUSTER, CLUSTER_NAME)
     for topic in request.topics:
         found = OffsetForLeaderTopicResult(topic=topic.topic)
         response.topics.append(found)
         yield
+        may = is_node or may_topic(rights, AclOperation.DESCRIBE, topic.topic)
         for asked in topic.partitions:
-            found.partitions.append(_look_up(parts, topic.topic, asked))
+            found.partitions.append(_look_up(parts, topic.topic, asked) if may else _forbidden(asked))
             yield
     return response
+
+
+def _forbidden(asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    return EpochEndOffset(partition=asked.partition, error_code=int(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
 
 
 def _look_up(parts: BrokerParts, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:

@@ -31,6 +31,8 @@ from ottla.broker.request.current_leader import CurrentLeaders
 from ottla.broker.request.produce_answer import ProduceAnswers
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Lane, Route
+from ottla.broker.security.rights import may_topic, may_transact
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import (
     ApiError,
     CorruptMessageError,
@@ -62,6 +64,8 @@ _TRANSACTIONAL: Final = 16
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 10
 _ACKS: Final = frozenset({-1, 0, 1})
+_FORBIDDEN: Final = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+_NOT_COUNTED: Final = frozenset({int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), _FORBIDDEN})
 _ADMIN_CLIENT_ID: Final = "__admin_client"
 """The one client that may write to internal topics."""
 _EXPECTED: Final = frozenset(
@@ -93,7 +97,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
         else:
             work.topic_ids[name] = topic.topic_id
             work.take(name, topic.partition_data)
-    if work.is_transactional and request.transactional_id is None:
+    if work.is_transactional and not _may_transact(context, request.transactional_id):
         raise TransactionalIdAuthorizationFailedError
     if work.transactional:
         assert request.transactional_id is not None
@@ -101,6 +105,10 @@ def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest)
     else:
         work.append(request.timeout_ms)
     return None
+
+
+def _may_transact(context: RequestContext, transactional_id: str | None) -> bool:
+    return transactional_id is not None and may_transact(context.rights, AclOperation.WRITE, transactional_id)
 
 
 def lane(parts: BrokerParts, route: Route) -> Lane | None:
@@ -167,8 +175,14 @@ class _Work:
     def take(self, topic: str, partitions: Sequence[PartitionProduceData]) -> None:
         """Takes in what is wanted of a topic; what is not exactly one batch is refused."""
         version = self._context.route.version
+        may_write = may_topic(self._context.rights, AclOperation.WRITE, topic)
         for partition in partitions:
             records = partition.records
+            if not may_write:
+                _check_frame(records)
+                self.is_transactional |= _is_transactional(records)
+                self.refused.append(AppendResult(topic, partition.index, _FORBIDDEN))
+                continue
             try:
                 if not isinstance(records, memoryview):
                     raise InvalidRecordError("The records are null")
@@ -271,15 +285,16 @@ class _Work:
 
     def _existing(self, result: AppendResult) -> AppendResult:
         """Bad acks are said of partitions that exist; nobody looked for them yet."""
-        if self._parts.metadata.partition(result.topic, result.partition) is not None:
+        known = self._parts.metadata.partition(result.topic, result.partition) is not None
+        if known or result.error_code == _FORBIDDEN:
             return result
         return AppendResult(result.topic, result.partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
 
     def _count(self, results: Sequence[AppendResult]) -> None:
         for result in results:
             code = result.error_code
-            # Not for topics that don't exist: whoever asks for them must not make metrics.
-            if code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            # Not for topics that don't exist, or may not be written: whoever asks for them must not make metrics.
+            if code not in _NOT_COUNTED:
                 counts = self._parts.topic_metrics.of(result.topic)
                 counts.produce_requests += 1
                 if result.size_bytes:

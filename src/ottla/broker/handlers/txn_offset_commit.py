@@ -20,13 +20,15 @@ from ottla.broker.coordinator_host.transaction_check import (
 )
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import may_group
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.offsets.refused import refused_transactional
 from ottla.coordinator.ports import TransactionalProducer
 from ottla.coordinator.runtime.outcome import Done
 from ottla.coordinator.runtime.refusal import seen_by_client
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
-from ottla.protocol.errors import ErrorCode, error_for
+from ottla.protocol.errors import ErrorCode, GroupAuthorizationFailedError, error_for
 from ottla.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitResponse,
@@ -47,7 +49,9 @@ def handle(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommit
 
 
 def _commit(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest) -> Work:
-    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS)
+    if not may_group(context.rights, AclOperation.READ, request.group_id):
+        raise GroupAuthorizationFailedError
+    existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights)
     if not existing:
         return TxnOffsetCommitResponse(topics=refused)
     request.topics = existing

@@ -33,6 +33,8 @@ from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.offsets.offset_rules import CommitClaim
 from ottla.coordinator.group.offsets.offsets_state import NO_EXPIRY, OffsetAndMetadata, OffsetsState
 from ottla.coordinator.group.offsets.record import PRESENT_VERSION
+from ottla.protocol.acl import AclOperation, AclResourceType
+from ottla.protocol.api_key import ApiKey
 from ottla.protocol.codec import engine
 from ottla.protocol.group_log.offset import OffsetCommitKey
 
@@ -53,6 +55,10 @@ cdef enum:
 cdef int16_t KEY_TYPE = OffsetCommitKey.type_id
 cdef int16_t VALUE_VERSION = PRESENT_VERSION
 cdef object EMPTY_MAP = Map()
+cdef object OFFSET_COMMIT = ApiKey.OFFSET_COMMIT
+cdef object READ = AclOperation.READ
+cdef object GROUP = AclResourceType.GROUP
+cdef object TOPIC = AclResourceType.TOPIC
 
 cdef uint8_t scratch[FRAME_BYTES_MAX + 64]
 """Where answers are put together: one thread uses lanes, and nothing waits in between. An answer has a part of every
@@ -172,6 +178,7 @@ cdef class CommitLane:
     cdef object partition_for
     cdef object clock
     cdef object metadata
+    cdef object admission
     cdef readonly object route
     cdef object requests
     cdef object topics_image  # what `topics` and `groups` were learnt from
@@ -189,6 +196,7 @@ cdef class CommitLane:
         self.partition_for = parts.coordinators.groups.partition_for
         self.metadata, self.route, self.requests = parts.metadata, route, route.requests
         self.version = self.api_version = route.version
+        self.admission = route.admission
         # Java counts characters, of which there are never more than bytes.
         self.metadata_bytes_max = min(METADATA_BYTES_MAX, parts.coordinators.groups.offset_metadata_max_bytes)
         self.sampled_every = self.until_sample = route.sampled_every
@@ -216,13 +224,16 @@ cdef class CommitLane:
             group = self.read_head(&source, client_id_bytes, commit)
             if group is None:
                 return False
+            commit.exchange = exchange
+            if self.admission is not None and not self.lets_through(exchange, (READ, GROUP, group.id)):
+                return False
             commit.now_ms = self.coordinators.round_ms
             size = self.read_topics(&source, group, commit, correlation_id)
             if size == REFUSED:
                 return False
         finally:
             PyBuffer_Release(&view)
-        commit.lane, commit.exchange, commit.group_id = self, exchange, group.id
+        commit.lane, commit.group_id = self, group.id
         commit.frame = PyBytes_FromStringAndSize(<const char *>scratch, size)
         if self.until_sample == 1:
             commit.started = self.route.time()
@@ -233,6 +244,10 @@ cdef class CommitLane:
         if self.until_sample == 0:
             self.until_sample = self.sampled_every
         return True
+
+    cdef bint lets_through(self, object exchange, tuple asked) except -1:
+        """Whether the client may do that; the handler refuses those who may not."""
+        return self.admission.lets_through(exchange.connection, OFFSET_COMMIT, asked)
 
     cdef Group read_head(self, Input *source, Py_ssize_t client_id_bytes, Commit commit):
         """All that comes before the topics: the rest of the header, the group, and who wants to commit."""
@@ -292,6 +307,8 @@ cdef class CommitLane:
         for count in range(size):
             topic = self.read_topic(source)
             if topic is None:
+                return REFUSED
+            if self.admission is not None and not self.lets_through(commit.exchange, (READ, TOPIC, topic.name)):
                 return REFUSED
             at = self.put_topic(at, topic)
             partitions = read_count(source)

@@ -18,6 +18,8 @@ from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32,
 from ottla.base.ids import Uuid
 from ottla.broker.handlers.produce import finish_single
 from ottla.broker.request.request_context import RequestContext
+from ottla.protocol.acl import AclOperation, AclResourceType
+from ottla.protocol.api_key import ApiKey
 from ottla.protocol.compression import CompressionType, is_costly
 from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
@@ -39,6 +41,9 @@ cdef enum:
 
 cdef object from_id = CompressionType.from_id
 cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
+cdef object PRODUCE = ApiKey.PRODUCE
+cdef object WRITE = AclOperation.WRITE
+cdef object TOPIC = AclResourceType.TOPIC
 
 
 cdef class Topic:
@@ -78,6 +83,7 @@ cdef class ProduceLane:
     cdef object metadata
     cdef object ready  # ProduceAnswers
     cdef object requests
+    cdef object admission
     cdef object topics_image  # what `topics` was learnt from
     cdef dict topics
     cdef int version
@@ -89,6 +95,7 @@ cdef class ProduceLane:
         self.append, self.append_alone = parts.replicas.append, parts.replicas.append_alone
         self.metadata, self.requests = parts.metadata, route.requests
         self.version = route.version
+        self.admission = route.admission
         self.sampled_every = self.until_sample = route.sampled_every
         self.topics = {}
 
@@ -109,6 +116,8 @@ cdef class ProduceLane:
                 return False
             topic = self.read_topic(&source)
             if topic is None:
+                return False
+            if self.admission is not None and not self.lets_through(exchange, topic):
                 return False
             size = self.read_partition(&source, work)
             if size == REFUSED:
@@ -134,6 +143,10 @@ cdef class ProduceLane:
         if not work.is_done:
             exchange.proceed()
         return True
+
+    cdef bint lets_through(self, object exchange, Topic topic) except -1:
+        """Whether the client may write to the topic; the handler refuses those who may not."""
+        return self.admission.lets_through(exchange.connection, PRODUCE, (WRITE, TOPIC, topic.name))
 
     cdef bint takes_long(self, object frame, int codec, Py_ssize_t position, Py_ssize_t size) except -1:
         """Whether a compressed batch may be one to check on a thread, which the handler sees to."""

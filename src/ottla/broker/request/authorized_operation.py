@@ -1,28 +1,53 @@
-"""What a client may do with a resource, as the bit field that some answers carry when asked for it (KIP-430).
-
-Without an authorizer everybody may do everything. A bit's place is the operation's number in ACLs.
-"""
+"""What a client may do with a resource, as the bit field that some answers carry when asked for it (KIP-430)."""
 
 from typing import Final
+
+from ottla.broker.security.rights import Rights, allowed_operations, may_cluster
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 
 NOT_ASKED: Final = -2147483648
 """What stands in an answer whose request did not ask."""
 
-_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE = 3, 4, 5, 6, 7, 8
-_CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE = 9, 10, 11, 12
-
-
-def _bits(*operations: int) -> int:
-    return sum(1 << operation for operation in operations)
-
-
-TOPIC_OPERATIONS: Final = _bits(_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-"""Everything that can be done with a topic."""
-
-CLUSTER_OPERATIONS: Final = _bits(
-    _CREATE, _ALTER, _DESCRIBE, _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE
+_TOPIC: Final = (
+    AclOperation.READ,
+    AclOperation.WRITE,
+    AclOperation.CREATE,
+    AclOperation.DELETE,
+    AclOperation.ALTER,
+    AclOperation.DESCRIBE,
+    AclOperation.DESCRIBE_CONFIGS,
+    AclOperation.ALTER_CONFIGS,
 )
-"""Everything that can be done with the cluster."""
+_CLUSTER: Final = (
+    AclOperation.CREATE,
+    AclOperation.ALTER,
+    AclOperation.DESCRIBE,
+    AclOperation.CLUSTER_ACTION,
+    AclOperation.DESCRIBE_CONFIGS,
+    AclOperation.ALTER_CONFIGS,
+    AclOperation.IDEMPOTENT_WRITE,
+)
+_GROUP: Final = (
+    AclOperation.READ,
+    AclOperation.DELETE,
+    AclOperation.DESCRIBE,
+    AclOperation.DESCRIBE_CONFIGS,
+    AclOperation.ALTER_CONFIGS,
+)
 
-GROUP_OPERATIONS: Final = _bits(_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-"""Everything that can be done with a group."""
+
+def topic_operations(rights: Rights, topic: str) -> int:
+    """What may be done with a topic."""
+    return allowed_operations(rights, _TOPIC, AclResourceType.TOPIC, topic)
+
+
+def group_operations(rights: Rights, group: str) -> int:
+    """What may be done with a group."""
+    return allowed_operations(rights, _GROUP, AclResourceType.GROUP, group)
+
+
+def cluster_operations(rights: Rights) -> int:
+    """What may be done with the cluster: nothing is said to those who may not describe it."""
+    if not may_cluster(rights, AclOperation.DESCRIBE):
+        return 0
+    return allowed_operations(rights, _CLUSTER, AclResourceType.CLUSTER, CLUSTER_NAME)

@@ -86,6 +86,7 @@ class FetchSession:
         "id",
         "is_follower",
         "partitions",
+        "read_with",
         "reading",
         "used_ms",
         "worth",
@@ -106,6 +107,8 @@ class FetchSession:
         self.used_ms = now_ms
         self.reading: tuple[Sequence[SessionPartition], Sequence[FetchPartition]] | None = None
         """All partitions in their order, and what is wanted of them; None when it has to be looked up anew."""
+        self.read_with: object = None
+        """With whose rights that was found (`Rights.token`)."""
         self.worth: _Worth | None = None
         self.worth_to_followers: _Worth | None = None
         """Under what it stands in the cache's lists of what may be displaced."""

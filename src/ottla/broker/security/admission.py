@@ -73,6 +73,11 @@ class CallerRights:
         self._api = api
         self.is_unlimited = False
 
+    @property
+    def token(self) -> object:
+        state = self._admission.state
+        return object() if state is None else (self._caller.principal, self._caller.host, state)
+
     def may(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
         return self._admission.allows(self._caller, self._api, (operation, resource_type, name))
 
@@ -128,6 +133,10 @@ class Admission:
             self._remember(known, asked, decision)
             found = decision.is_allowed
         return found
+
+    def lets_through(self, connection: "Connection", api: ApiKey, asked: tuple[int, int, str | None]) -> bool:
+        """`allows` for a lane, which has no request context."""
+        return self.allows(self.caller_of(connection), api, asked)
 
     def guard(
         self, right: Right, api: ApiKey, handle: Callable[[Any, Any, Any], Response | None]

@@ -16,6 +16,11 @@ class Rights(Protocol):
     def is_unlimited(self) -> bool:
         """Whether there is no authorizer, so that nothing need be asked."""
 
+    @property
+    def token(self) -> object:
+        """Equal for all who may do the same at the same time, so that what was worked out for one is good for others;
+        None without an authorizer."""
+
     def may(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
         """Whether an operation on a resource is allowed."""
         ...
@@ -31,6 +36,7 @@ class Rights(Protocol):
 
 class _EveryRight:
     is_unlimited: Final = True
+    token: Final = None
 
     def may(self, operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
         return True
@@ -60,6 +66,15 @@ def sees_topic(rights: Rights, operation: AclOperation, topic: str) -> bool:
 def may_group(rights: Rights, operation: AclOperation, group: str) -> bool:
     """Whether an operation on a group is allowed."""
     return rights.is_unlimited or rights.may(operation, _GROUP, group)
+
+
+def split_groups(rights: Rights, operation: AclOperation, groups: list[str]) -> tuple[list[str], list[str]]:
+    """The groups that an operation is allowed on, and the others."""
+    if rights.is_unlimited:
+        return groups, []
+    allowed = [group for group in groups if rights.may(operation, _GROUP, group)]
+    known = set(allowed)
+    return allowed, [group for group in groups if group not in known]
 
 
 def may_transact(rights: Rights, operation: AclOperation, transactional_id: str) -> bool:

@@ -1,6 +1,15 @@
 """Who sent a request to the group coordinator."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+Visible: TypeAlias = Callable[[Iterable[str]], Iterable[str]]
+"""Keeps the topics that somebody may see (DESCRIBE)."""
+
+
+def everything(topics: Iterable[str]) -> Iterable[str]:
+    """Where nothing is hidden."""
+    return topics
 
 
 class GroupCaller(NamedTuple):
@@ -12,3 +21,5 @@ class GroupCaller(NamedTuple):
     client_id: str
     client_host: str
     api_version: int
+    visible: Visible = everything
+    """Keeps the topics that the sender may see."""

@@ -152,7 +152,7 @@ class GroupCoordinator:
         except ApiError as refusal:
             answer(refusal)
             return
-        beat = MemberHeartbeat(request, caller, lambda names: names)
+        beat = MemberHeartbeat(request, caller)
         self._write(
             request.group_id,
             lambda machine, state, now: machine.consumers.member_heartbeat(state, beat, now),

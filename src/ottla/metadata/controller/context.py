@@ -3,7 +3,7 @@
 An operation reads this and returns an `Outcome`; it changes nothing but the brokers' sessions, which are soft state.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.metadata.image.topic import TopicImage
 from ottla.metadata.metadata_version import MetadataVersion
+from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.errors import StaleBrokerEpochError
 from ottla.protocol.metadata_log.log import VersionedRecord
 
@@ -33,14 +34,19 @@ def unlimited(partitions: int) -> None:
     """The quota of those who have none."""
 
 
+def everything(operation: AclOperation, resource_type: AclResourceType, name: str) -> bool:
+    """The rights of those who are asked for none."""
+    return True
+
+
 @frozen
 class Caller:
-    """Who asks, and how. Authorisation happened before."""
+    """Who asks, and how. A right that the whole request needs was checked before."""
 
     api_version: int = 0
     principal: str = "User:ANONYMOUS"
-    describable_topics: Collection[str] | None = None
-    """The topics whose configs the caller may see; None for all."""
+    may: Callable[[AclOperation, AclResourceType, str], bool] = field(default=everything)
+    """Whether the caller may do something with a resource."""
     mutation_quota: Callable[[int], None] = field(default=unlimited)
     """Charged with the number of partitions to create or delete; raises `ThrottlingQuotaExceededError`."""
     through_broker: bool = True

@@ -176,9 +176,29 @@ def test_a_lone_controller_listens_for_nobody_else() -> None:
 
 
 def test_protection_that_cannot_be_given_refuses_to_start_but_not_to_format() -> None:
-    with pytest.raises(ConfigError, match="enforces no ACLs"):
-        check_startable(config_of(authorizer_class_name="org.apache.kafka.metadata.authorizer.StandardAuthorizer"))
+    with pytest.raises(ConfigError, match="Tiered storage is asked for"):
+        check_startable(config_of(remote_log_storage_system_enable="true"))
     check_startable(config_of())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("kafka.security.authorizer.AclAuthorizer", "write org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        ("com.example.MyAuthorizer", "no such Python class"),
+        ("collections:OrderedDict", "no method authorize"),
+    ],
+)
+def test_an_authorizer_that_cannot_be_had_refuses_to_start(name: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        check_startable(config_of(authorizer_class_name=name))
+
+
+def test_kafkas_authorizer_starts_and_its_super_users_must_be_principals() -> None:
+    standard = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    check_startable(config_of(authorizer_class_name=standard, super_users="User:admin;User:CN=a,OU=b"))
+    with pytest.raises(ConfigError, match="as in User:admin"):
+        check_startable(config_of(authorizer_class_name=standard, super_users="admin"))
 
 
 def test_names_meant_for_plugins_and_listeners_are_taken_quietly() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.metric_text import render
-from ottla.broker.request.authorized_operation import GROUP_OPERATIONS
+from ottla.broker.request.authorized_operation import group_operations
+from ottla.broker.security.rights import EVERY_RIGHT
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -177,7 +178,7 @@ def test_the_life_of_a_group(coordinator: CoordinatorBroker) -> None:
     assert commit(coordinator, "orders", 0, generation_id_or_member_epoch=1, member_id=member_id) == [(0, 0)]
     request = DescribeGroupsRequest(groups=["g"], include_authorized_operations=True)
     (described,) = coordinator.ask(request, 5, DescribeGroupsResponse).groups
-    assert (described.group_state, described.authorized_operations) == ("Stable", GROUP_OPERATIONS)
+    assert (described.group_state, described.authorized_operations) == ("Stable", group_operations(EVERY_RIGHT, "g"))
     assert [(found.member_id, found.client_id, found.client_host) for found in described.members] == [
         (member_id, "probe", "/192.0.2.7")
     ]

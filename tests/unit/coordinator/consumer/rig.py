@@ -65,11 +65,10 @@ class ConsumerRig(Rig):
     ) -> ConsumerGroupHeartbeatResponse:
         """ConsumerGroupHeartbeat, answered in a way that its version can express."""
         answers = Answers()
-        beat = MemberHeartbeat(
-            request,
-            GroupCaller(client, "/10.0.0.1", version),
-            lambda names: [name for name in names if name not in self.hidden],
+        caller = GroupCaller(
+            client, "/10.0.0.1", version, lambda names: [name for name in names if name not in self.hidden]
         )
+        beat = MemberHeartbeat(request, caller)
         try:
             check_heartbeat(request, version, self.config.consumer.assignors)
         except ApiError as refusal:

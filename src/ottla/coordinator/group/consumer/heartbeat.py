@@ -15,7 +15,7 @@ from ottla.coordinator.group.consumer.member import JOIN_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_timer import SESSION
 from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.reconciliation import Reported
-from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh, Visible
+from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import some, topic_change
 from ottla.coordinator.runtime.outcome import Outcome
@@ -31,11 +31,10 @@ if TYPE_CHECKING:
 
 
 class MemberHeartbeat(NamedTuple):
-    """A ConsumerGroupHeartbeat with who sent it, and which topics that one may see."""
+    """A ConsumerGroupHeartbeat with who sent it."""
 
     request: ConsumerGroupHeartbeatRequest
     caller: GroupCaller
-    visible: Visible
 
 
 class Heartbeats:
@@ -68,7 +67,7 @@ class Heartbeats:
         self._membership.assign(draft)
         is_changed = has_other_names or change is not RegexChange.NONE
         after = self._membership.reconcile(draft, member, reported, has_subscription_changed=is_changed)
-        self._regexes.schedule(draft, beat.visible)
+        self._regexes.schedule(draft, beat.caller.visible)
         self._keep_session(draft.group_id, after, now_ms)
         return draft.outcome(self._answer(draft, before, after, request))
 
@@ -96,7 +95,7 @@ class Heartbeats:
 
 def _said(before: ConsumerMember, beat: MemberHeartbeat) -> ConsumerMember:
     """The member with what its heartbeat says; it speaks the consumer protocol from now on."""
-    request, caller, _ = beat
+    request, caller = beat
     names = request.subscribed_topic_names
     timeout_ms = request.rebalance_timeout_ms
     return before._replace(

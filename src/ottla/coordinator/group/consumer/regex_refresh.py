@@ -10,13 +10,13 @@ that with some of the present topics is refused, and one that does so later keep
 
 import enum
 import logging
-from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
+from ottla.coordinator.group.caller import Visible
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
@@ -30,9 +30,6 @@ from ottla.protocol.errors import InvalidRegularExpressionError
 
 if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
-
-Visible: TypeAlias = Callable[[Iterable[str]], Iterable[str]]
-"""Keeps the topics that whoever sent a heartbeat may see (DESCRIBE)."""
 
 PAUSE_MS: Final = 10_000
 _PROBED_TOPICS: Final = 100

@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
+from ottla.metadata.acl.config_right import check_config_right
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
 from ottla.metadata.controller.resource.config_alteration import ConfigChange, alter_configs_of, splittable_value
 from ottla.metadata.image.config import ConfigResource, ResourceType
+from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import (
     ApiError,
     InvalidConfigError,
@@ -55,7 +57,7 @@ def incremental_alter_configs(
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
             )
-            for resource, code, message in _altered(request.resources, alter)
+            for resource, code, message in _altered(request.resources, alter, caller)
         ]
     )
     return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
@@ -82,13 +84,13 @@ def alter_configs(
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
             )
-            for resource, code, message in _altered(request.resources, alter)
+            for resource, code, message in _altered(request.resources, alter, caller)
         ]
     )
     return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
 
 
-def _altered(resources: list[Res], alter: Callable[[Res], None]) -> Iterator["Result[Res]"]:
+def _altered(resources: list[Res], alter: Callable[[Res], None], caller: Caller) -> Iterator["Result[Res]"]:
     """What came of each resource; one that is named twice is refused once and not altered."""
     counts = Counter(_resource(resource) for resource in resources)
     for resource in resources:
@@ -100,6 +102,7 @@ def _altered(resources: list[Res], alter: Callable[[Res], None]) -> Iterator["Re
                 raise UnsupportedVersionError(f"Unknown resource type {resource.resource_type}.")
             if count > 1:
                 raise InvalidRequestError("Duplicate resource.")
+            check_config_right(caller.may, AclOperation.ALTER_CONFIGS, _resource(resource))
             alter(resource)
         except ApiError as error:
             yield resource, error.code, message_of(error)

@@ -17,12 +17,14 @@ from ottla.metadata.controller.topic.replica_assignment import (
 from ottla.metadata.image.partition import PartitionRegistration
 from ottla.metadata.image.snapshot import partition_records
 from ottla.metadata.image.topic import TopicImage
+from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.errors import (
     ApiError,
     InvalidPartitionsError,
     InvalidReplicaAssignmentError,
     InvalidRequestError,
     PolicyViolationError,
+    TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
 )
 from ottla.protocol.messages.create_partitions import (
@@ -40,7 +42,10 @@ def create_partitions(
 ) -> Outcome[CreatePartitionsResponse]:
     """Adds partitions to topics, each checked by itself."""
     counts = Counter(topic.name for topic in request.topics)
-    _check_total(context, [topic for topic in request.topics if counts[topic.name] == 1])
+    once = [topic for topic in request.topics if counts[topic.name] == 1]
+    _check_total(
+        context, [topic for topic in once if caller.may(AclOperation.ALTER, AclResourceType.TOPIC, topic.name)]
+    )
     records: list[VersionedRecord] = []
     results = [
         CreatePartitionsTopicResult(
@@ -54,6 +59,8 @@ def create_partitions(
             continue
         result = CreatePartitionsTopicResult(name=topic.name)
         try:
+            if not caller.may(AclOperation.ALTER, AclResourceType.TOPIC, topic.name):
+                raise TopicAuthorizationFailedError
             records += _grow(context, topic, caller)
         except ApiError as error:
             result.error_code, result.error_message = error.code, message_of(error)

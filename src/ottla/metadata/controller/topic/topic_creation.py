@@ -28,6 +28,7 @@ from ottla.metadata.topic_name import (
     has_collision_chars,
     unify_collision_chars,
 )
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.errors import (
     ApiError,
     InvalidConfigError,
@@ -55,12 +56,15 @@ def create_topics(
 ) -> Outcome[CreateTopicsResponse]:
     """Creates the topics that can be created, and says of each why not, if not."""
     counts = Counter(topic.name for topic in request.topics)
-    _check_partition_count(context, [topic for topic in request.topics if counts[topic.name] == 1])
+    forbidden = _forbidden(list(counts), caller)
+    _check_partition_count(
+        context, [topic for topic in request.topics if counts[topic.name] == 1 and topic.name not in forbidden]
+    )
     duplicates = sorted(name for name, count in counts.items() if count > 1)
     records: list[VersionedRecord] = []
     results = []
     for topic in request.topics:
-        if counts[topic.name] > 1:
+        if counts[topic.name] > 1 or topic.name in forbidden:
             continue
         try:
             made, result = _create(context, topic, caller)
@@ -69,8 +73,20 @@ def create_topics(
             result = _refusal(topic.name, error.code, message_of(error))
         results.append(result)
     results += [_refusal(name, InvalidRequestError.code, "Duplicate topic name.") for name in duplicates]
+    results += [_refusal(name, TopicAuthorizationFailedError.code, None) for name in forbidden if counts[name] == 1]
     response = CreateTopicsResponse(topics=results)
     return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+
+
+def _forbidden(names: list[str], caller: Caller) -> list[str]:
+    """The topics that the caller may not create. That one topic cannot be created by anybody is told to everybody."""
+    if caller.may(AclOperation.CREATE, AclResourceType.CLUSTER, CLUSTER_NAME):
+        return []
+    return [
+        name
+        for name in names
+        if name != CLUSTER_METADATA_TOPIC and not caller.may(AclOperation.CREATE, AclResourceType.TOPIC, name)
+    ]
 
 
 def _refusal(name: str, code: int, message: str | None) -> CreatableTopicResult:
@@ -183,7 +199,7 @@ def _result(
     context: ControllerContext, topic: CreatableTopic, caller: Caller, made: TopicImage
 ) -> CreatableTopicResult:
     result = CreatableTopicResult(name=topic.name, topic_id=Uuid(made.id), error_message=None)
-    if caller.describable_topics is not None and topic.name not in caller.describable_topics:
+    if not caller.may(AclOperation.DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name):
         result.topic_config_error_code = TopicAuthorizationFailedError.code
         return result
     node = ConfigResource(ResourceType.BROKER, str(context.settings.node_id))

@@ -1,4 +1,4 @@
-"""DeleteTopics: by name or, from v6 on, by id. Which of them the caller may delete was decided before.
+"""DeleteTopics: by name or, from v6 on, by id. A name that the caller may not see is refused whether it exists or not.
 
 A name or id that is there twice is refused and not deleted; the others are. Logs are removed by the brokers that hold
 them, after the answer. KIP-4, KIP-516, KIP-599.
@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.errors import (
     ApiError,
     InvalidRequestError,
+    TopicAuthorizationFailedError,
     TopicDeletionDisabledError,
     UnknownTopicIdError,
     UnknownTopicOrPartitionError,
@@ -42,7 +44,7 @@ def delete_topics(
     accepted: dict[Uuid, str] = {}
     for state in _unique(wanted, results):
         try:
-            name, topic_id = _find(context, state)
+            name, topic_id = _find(context, state, caller)
         except ApiError as error:
             results.append(_result(state.name, state.topic_id, error.code, error.message))
             continue
@@ -87,16 +89,28 @@ def _unique(wanted: list[DeleteTopicState], results: list[DeletableTopicResult])
     return sorted(unique, key=lambda state: state.name is not None)
 
 
-def _find(context: ControllerContext, state: DeleteTopicState) -> tuple[str, Uuid]:
+def _find(context: ControllerContext, state: DeleteTopicState, caller: Caller) -> tuple[str, Uuid]:
     if state.name is None:
         topic = context.image.topics.by_id.get(state.topic_id)
         if topic is None:
             raise UnknownTopicIdError
+        if not _may_delete(caller, topic.name):
+            if caller.may(AclOperation.DESCRIBE, AclResourceType.TOPIC, topic.name):
+                state.name = topic.name
+            raise TopicAuthorizationFailedError
         return topic.name, topic.id
+    if not _may_delete(caller, state.name):
+        raise TopicAuthorizationFailedError
     topic_id = context.image.topics.ids.get(state.name)
     if topic_id is None:
         raise UnknownTopicOrPartitionError
     return state.name, topic_id
+
+
+def _may_delete(caller: Caller, name: str) -> bool:
+    return caller.may(AclOperation.DELETE, AclResourceType.CLUSTER, CLUSTER_NAME) or caller.may(
+        AclOperation.DELETE, AclResourceType.TOPIC, name
+    )
 
 
 def _result(name: str | None, topic_id: Uuid, code: int, message: str | None) -> DeletableTopicResult:
