@@ -51,6 +51,7 @@ class Talk:
         self._masking = masking
         self._address = server.address
         self._held: Wire | None = None
+        self._source = ""
 
     # What is compared
 
@@ -154,6 +155,15 @@ class Talk:
         finally:
             self._address = self.server.address
 
+    @contextmanager
+    def coming_from(self, source: str) -> Iterator[None]:
+        """All questions inside come from that address."""
+        self._source = source
+        try:
+            yield
+        finally:
+            self._source = ""
+
     # How
 
     def _keep(
@@ -172,7 +182,7 @@ class Talk:
     def _exchange(self, frame: bytes, api: ApiKey, version: int, patience: float) -> tuple[Response | None, Any]:
         if self._held is not None:
             return self._exchange_on(self._held, frame, api, version, patience)
-        with Wire(self._address) as wire:
+        with Wire(self._address, source=self._source) as wire:
             return self._exchange_on(wire, frame, api, version, patience)
 
     def _exchange_on(

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "configs": Command("ottla.cli.commands.configs", "show, set and unset settings of topics, brokers, groups"),
     "users": Command("ottla.cli.commands.users", "users who log in by SCRAM: list, set, delete"),
     "security": Command("ottla.cli.commands.security", "make authority, certificates, users and settings"),
+    "acls": Command("ottla.cli.commands.acls", "who may do what, and which rule decides"),
     "cluster": Command("ottla.cli.commands.cluster", "brokers, quorum and health; can a broker be stopped?"),
     "elect": Command("ottla.cli.commands.elect", "choose a leader for a partition that has lost its own"),
     "plan": Command("ottla.cli.commands.plan", "partitions, disk, network and files for a rate"),

@@ -270,7 +270,7 @@ class _Work:
                 self._all = partitions
             else:
                 readable.append(partition)
-        if self._all is not None and _nameless(partitions) > 1:
+        if by_id and self._all is not None and _nameless(partitions) > 1:
             raise UnknownServerError("Partitions without a topic's id can't be told apart")
         self.partitions = readable
         self.wanted = [partition.wanted for partition in readable]

@@ -25,7 +25,7 @@ def describe_acls(acls: AclsImage, request: DescribeAclsRequest) -> DescribeAcls
         if kind(value) == 0:
             raise InvalidRequestError("The AclBindingFilter must not contain UNKNOWN elements.")
     found = FilteredAcls(acls).matching(AclFilter.of(request))
-    return DescribeAclsResponse(error_message=None, resources=_resources(acl for _, acl in found))
+    return DescribeAclsResponse(resources=_resources(acl for _, acl in found))
 
 
 def _resources(acls: Iterable[Acl]) -> list[DescribeAclsResource]:

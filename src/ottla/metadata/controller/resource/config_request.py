@@ -102,7 +102,12 @@ def _altered(resources: list[Res], alter: Callable[[Res], None], caller: Caller)
                 raise UnsupportedVersionError(f"Unknown resource type {resource.resource_type}.")
             if count > 1:
                 raise InvalidRequestError("Duplicate resource.")
-            check_config_right(caller.may, AclOperation.ALTER_CONFIGS, _resource(resource))
+            try:
+                check_config_right(caller.may, AclOperation.ALTER_CONFIGS, _resource(resource))
+            except ApiError as error:
+                # Spelt out, unlike other errors: what the caller may not do is no matter of the value.
+                yield resource, error.code, error.message
+                continue
             alter(resource)
         except ApiError as error:
             yield resource, error.code, message_of(error)

@@ -73,7 +73,11 @@ def create_topics(
             result = _refusal(topic.name, error.code, message_of(error))
         results.append(result)
     results += [_refusal(name, InvalidRequestError.code, "Duplicate topic name.") for name in duplicates]
-    results += [_refusal(name, TopicAuthorizationFailedError.code, None) for name in forbidden if counts[name] == 1]
+    results += [
+        _refusal(name, TopicAuthorizationFailedError.code, "Authorization failed.")
+        for name in forbidden
+        if counts[name] == 1
+    ]
     response = CreateTopicsResponse(topics=results)
     return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
 

@@ -99,11 +99,12 @@ def _find(context: ControllerContext, state: DeleteTopicState, caller: Caller) -
                 state.name = topic.name
             raise TopicAuthorizationFailedError
         return topic.name, topic.id
-    if not _may_delete(caller, state.name):
-        raise TopicAuthorizationFailedError
     topic_id = context.image.topics.ids.get(state.name)
-    if topic_id is None:
+    may_delete = _may_delete(caller, state.name)
+    if topic_id is None and (may_delete or caller.may(AclOperation.DESCRIBE, AclResourceType.TOPIC, state.name)):
         raise UnknownTopicOrPartitionError
+    if topic_id is None or not may_delete:
+        raise TopicAuthorizationFailedError
     return state.name, topic_id
 
 
