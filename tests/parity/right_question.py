@@ -911,3 +911,44 @@ _ask(
     0,
     lambda _: GetTelemetrySubscriptionsRequest(),
 )
+
+# One plain batch for one partition, which compiled code answers where there is a compiler.
+_ask(
+    "produce one batch",
+    9,
+    lambda _: ProduceRequest(
+        acks=1,
+        timeout_ms=1000,
+        topic_data=[
+            TopicProduceData(name=_OTHER, partition_data=[PartitionProduceData(index=0, records=batch())]),
+        ],
+    ),
+    *topic(_OTHER, _O.WRITE, _O.READ),
+)
+_ask(
+    "produce one batch by id",
+    13,
+    lambda facts: ProduceRequest(
+        acks=1,
+        timeout_ms=1000,
+        topic_data=[
+            TopicProduceData(topic_id=facts.other, partition_data=[PartitionProduceData(index=0, records=batch())]),
+        ],
+    ),
+    *topic(_OTHER, _O.WRITE),
+)
+_ask(
+    "offset commit of one",
+    9,
+    lambda _: OffsetCommitRequest(
+        group_id=_GROUP,
+        topics=[
+            OffsetCommitRequestTopic(
+                name=_SEEN,
+                partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=7, committed_metadata="")],
+            )
+        ],
+    ),
+    *group(_O.READ),
+    *_SEEN_READ,
+)

@@ -1,4 +1,4 @@
-"""`kafka-acls` beside Kafka's own AclCommand, on an Apache Kafka with its authorizer."""
+"""`kafka-acls` beside Kafka's own AclCommand, on an Apache Kafka and a node of ours, both with the authorizer."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.clients.client.java import ToolHost
 from tests.clients.patience import until
-from tests.clients.server import APACHE, start_server
+from tests.clients.server import APACHE, OTTLA, start_server
 from tests.integration.cli.side_by_side import SideBySide, run_tool
 from tests.kafka.server import Server
 
@@ -14,11 +14,11 @@ TO = ("--bootstrap-server", "{broker}")
 BOB = ("--allow-principal", "User:bob")
 
 
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=[APACHE, OTTLA])
+def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
     settings = {"authorizer_class_name": authorizer, "super_users": "User:ANONYMOUS"}
-    server = start_server(APACHE, tmp_path_factory.mktemp("guarded"), **settings)
+    server = start_server(str(request.param), tmp_path_factory.mktemp("guarded"), **settings)
     yield server
     server.stop()
 
