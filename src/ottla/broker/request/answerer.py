@@ -8,15 +8,12 @@ import importlib
 from collections.abc import Callable
 from enum import Enum
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 
-if TYPE_CHECKING:
-    from ottla.broker.request.request_context import RequestContext
-
-Handle: TypeAlias = "Callable[[Any, RequestContext, Any], Response | None]"
+Handle: TypeAlias = Callable[[Any, Any, Any], Response | None]
 """What a handler's `handle` is: parts, context, request; None if it answers later."""
 
 
@@ -66,7 +63,7 @@ def find_handler(package: str, api: ApiKey, answerer: Answerer) -> Handler:
 
 
 def _ask_groups(method: str) -> Handle:
-    def handle(parts: Any, context: "RequestContext", request: Any) -> None:
+    def handle(parts: Any, context: Any, request: Any) -> None:
         coordinators = parts.coordinators
         coordinators.ask_groups(getattr(coordinators.groups, method), context, request)
 
@@ -74,7 +71,7 @@ def _ask_groups(method: str) -> Handle:
 
 
 def _ask_transactions(method: str) -> Handle:
-    def handle(parts: Any, context: "RequestContext", request: Any) -> None:
+    def handle(parts: Any, context: Any, request: Any) -> None:
         coordinators = parts.coordinators
         coordinators.ask_transactions(getattr(coordinators.transactions, method), context, request)
 

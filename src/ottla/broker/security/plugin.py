@@ -8,20 +8,30 @@ all clients and must not wait for anything. One that fails denies.
 
 import importlib
 import logging
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
 from ottla.base.config import ConfigError
 from ottla.broker.config.older import AUTHORIZER, OLDER_AUTHORIZERS, STANDARD_AUTHORIZER
 from ottla.metadata.acl.decision import AclSettings, Question, parse_super_users
 from ottla.protocol.acl import AclOperation, AclResourceType
 
-if TYPE_CHECKING:
-    from ottla.broker.config.server_config import ServerConfig
-
 _log = logging.getLogger(__name__)
 
 SUPER_USERS: Final = "super.users"
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
+
+
+class NodeSettings(Protocol):
+    """What of a node's config is asked here."""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """The settings of the file."""
+
+    def string(self, name: str) -> str:
+        """The value of a key that has one."""
+        ...
 
 
 class AuthorizationRequest(NamedTuple):
@@ -63,12 +73,12 @@ class PluginAuthorizer:
         return None if said is None else bool(said)
 
 
-def has_authorizer(config: "ServerConfig") -> bool:
+def has_authorizer(config: NodeSettings) -> bool:
     """Whether a node asks anybody before it does something."""
     return bool(config.string(AUTHORIZER))
 
 
-def acl_settings(config: "ServerConfig") -> AclSettings:
+def acl_settings(config: NodeSettings) -> AclSettings:
     """The settings of Kafka's authorizer; `ConfigError` if they can't be understood."""
     given = config.given
     try:
@@ -78,7 +88,7 @@ def acl_settings(config: "ServerConfig") -> AclSettings:
     return AclSettings(super_users, given.get(ALLOW_EVERYONE, "").strip().lower() == "true")
 
 
-def make_plugin(config: "ServerConfig") -> PluginAuthorizer | None:
+def make_plugin(config: NodeSettings) -> PluginAuthorizer | None:
     """The operator's authorizer, made and configured; None if the access control lists decide alone."""
     found = _class(config)
     if found is None:
@@ -92,14 +102,14 @@ def make_plugin(config: "ServerConfig") -> PluginAuthorizer | None:
     return PluginAuthorizer(authorizer)
 
 
-def check_authorizer(config: "ServerConfig") -> None:
+def check_authorizer(config: NodeSettings) -> None:
     """Raises a `ConfigError` if the settings name no authorizer that can be had: a node without it would mislead."""
     if has_authorizer(config):
         _class(config)
         acl_settings(config)
 
 
-def _class(config: "ServerConfig") -> Any:
+def _class(config: NodeSettings) -> Any:
     named = config.string(AUTHORIZER)
     if named in ("", STANDARD_AUTHORIZER):
         return None
