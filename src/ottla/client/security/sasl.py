@@ -1,5 +1,6 @@
 """SASL of a client: what the settings say it logs in with, and the messages of `net.sasl` over its connections."""
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeAlias
 
@@ -13,6 +14,7 @@ from ottla.client.security.token_source import TokenSource
 from ottla.net.errors import LoginFailedError, LoginRefusedError
 from ottla.net.sasl.client_login import RETIRE_SHARE, ClientExchange, login_steps
 from ottla.net.sasl.jaas import JaasConfig, parse_jaas
+from ottla.net.sasl.jaas_file import is_for, sections_of_environment
 from ottla.net.sasl.oauthbearer import oauthbearer_exchange
 from ottla.net.sasl.plain import plain_exchange
 from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
@@ -21,6 +23,7 @@ from ottla.net.sasl.scram import ScramLogin, scram_exchange
 _Begin: TypeAlias = Callable[[], Awaitable[ClientExchange]]
 
 _SUPPORTED: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
+_SECTION: Final = "KafkaClient"
 _TIMEOUT_MS: Final = 60_000
 """The whole set-up has a time-out of its own, and a shorter one."""
 
@@ -58,7 +61,7 @@ def sasl_authenticate(settings: ClientSettings) -> Authenticate:
 
 def _beginning(settings: ClientSettings, mechanism: str) -> _Begin:
     secret = settings.secret("sasl.jaas.config")
-    jaas = JaasConfig("", {}) if secret is None else parse_jaas(secret)
+    jaas = _of_file(settings, mechanism) if secret is None else parse_jaas(secret)
     if mechanism == "OAUTHBEARER":
         source = TokenSource(settings, jaas.options)
         prefix = "extension_"
@@ -79,6 +82,15 @@ def _beginning(settings: ClientSettings, mechanism: str) -> _Begin:
         return scram_exchange(ScramLogin(mechanism, *credentials, is_token=is_token))
 
     return begin
+
+
+def _of_file(settings: ClientSettings, mechanism: str) -> JaasConfig:
+    """What the file says that Java's tools would be started with, for those who set neither user nor module."""
+    if settings.optional_string("sasl.username") is None:
+        for entry in sections_of_environment(os.environ).get(_SECTION, ()):
+            if is_for(entry, mechanism):
+                return entry
+    return JaasConfig("", {})
 
 
 def _credentials(settings: ClientSettings, jaas: JaasConfig) -> _Credentials:

@@ -9,13 +9,14 @@ from immutables import Map
 
 from ottla.base.config import ConfigError
 from ottla.broker.authentication.credential import Credentials
-from ottla.broker.authentication.jaas_entry import JaasEntries, jaas_path, read_file
+from ottla.broker.authentication.jaas_entry import JaasEntries
 from ottla.broker.authentication.listener_setting import ListenerSettings
 from ottla.broker.authentication.node_login import begin_login
 from ottla.broker.authentication.server_security import ServerSecurity, exposed_mechanisms
 from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.delegation_token import DelegationToken
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from ottla.net.sasl.jaas_file import jaas_path, read_file
 from ottla.net.sasl.scram_server import ScramName
 from ottla.net.security import ListenerSecurity
 

@@ -1,0 +1,49 @@
+"""The JAAS file that Java would be started with: `KAFKA_OPTS=-Djava.security.auth.login.config=FILE`."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ottla.base.config import ConfigError
+from ottla.net.sasl.jaas import JaasConfig, JaasError, parse_file
+
+_PROPERTY: Final = "java.security.auth.login.config"
+_OPTION: Final = re.compile(rf"-D{re.escape(_PROPERTY)}==?(\"[^\"]*\"|'[^']*'|\S+)")
+_MODULES: Final = {
+    "PLAIN": "PlainLoginModule",
+    "SCRAM-SHA-256": "ScramLoginModule",
+    "SCRAM-SHA-512": "ScramLoginModule",
+    "OAUTHBEARER": "OAuthBearerLoginModule",
+}
+
+
+def sections_of_environment(environment: Mapping[str, str]) -> dict[str, list[JaasConfig]]:
+    """The sections of the file that `KAFKA_OPTS` names, if it does. Raises `ConfigError`."""
+    path = jaas_path(environment.get("KAFKA_OPTS", ""))
+    return {} if path is None else read_file(path)
+
+
+def is_for(entry: JaasConfig, mechanism: str) -> bool:
+    """Whether a login module is the one of a mechanism."""
+    return entry.module.rpartition(".")[2] == _MODULES.get(mechanism)
+
+
+def jaas_path(options: str) -> Path | None:
+    """The file that the JVM's options name.
+
+    >>> jaas_path("-Xmx1g -Djava.security.auth.login.config=/etc/kafka/jaas.conf")
+    PosixPath('/etc/kafka/jaas.conf')
+    """
+    found = _OPTION.search(options)
+    return None if found is None else Path(found[1].strip("\"'"))
+
+
+def read_file(path: Path) -> dict[str, list[JaasConfig]]:
+    """The sections of a file. Raises `ConfigError`, with line and column."""
+    try:
+        return parse_file(path.read_text())
+    except OSError as error:
+        raise ConfigError(_PROPERTY, path, f"the file can't be read: {error.strerror}") from error
+    except JaasError as error:
+        raise ConfigError(_PROPERTY, path, str(error)) from None
