@@ -30,5 +30,5 @@ def test_the_file_that_java_would_be_started_with(tmp_path: Path, monkeypatch: p
     assert first_message(sasl_username="alice", sasl_password="secret") == b"\0alice\0secret"
     assert first_message(sasl_jaas_config="a.B required username=s password=t;") == b"\0s\0t"
     path.write_text("KafkaClient { a.PlainLoginModule required; username=u; };")
-    with pytest.raises(ConfigError, match="line 1, column 51"):
+    with pytest.raises(ConfigError, match="line 1, column 52"):
         first_message()
