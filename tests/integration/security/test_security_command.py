@@ -13,6 +13,7 @@ from pathlib import Path
 import confluent_kafka
 import pytest
 
+from ottla.cli.kafka import configs
 from tests.integration.cli.ottla_command import Ottla
 from tests.integration.node.nodes import free_ports
 
@@ -92,6 +93,20 @@ def test_users(secure: Path) -> None:
     assert "invalid credentials" in refused.err
     assert ottla("users", "delete", "bob", "--yes", *config).code == 0
     assert ottla("users", "list", "--json", *config).document == []
+
+
+def test_users_by_kafkas_own_command(secure: Path) -> None:
+    config = ("--command-config", str(secure / "admin.properties"))
+    admin = dict(line.split("=", 1) for line in (secure / "admin.properties").read_text().splitlines())
+    entity = ("--bootstrap-server", admin["bootstrap.servers"], "--entity-type", "users", "--entity-name", "carol")
+    change = "SCRAM-SHA-256=[iterations=8192,password=kafka123],SCRAM-SHA-512=[password=kafka123]"
+    assert configs.main([*entity, *config, "--alter", "--add-config", change]) == 0
+    module = admin["sasl.jaas.config"].split(" username=")[0]
+    for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+        as_carol = ("-X", f"sasl.mechanism={mechanism}")
+        as_carol += ("-X", f'sasl.jaas.config={module} username="carol" password="kafka123";')
+        done = Ottla(admin["bootstrap.servers"])("topics", "list", *config, *as_carol)
+        assert (done.code == 0) == (mechanism == "SCRAM-SHA-512"), done.err  # the only one that is enabled
 
 
 def test_a_directory_that_holds_something_is_left_alone(secure: Path) -> None:
