@@ -52,6 +52,7 @@ def certificates(tmp_path: Path) -> tuple[Authority, Certificate]:
     return authority, authority.sign("localhost", "DNS:localhost")
 
 
+@pytest.mark.long
 def test_three_nodes_replicate_over_sasl_ssl(tmp_path: Path, certificates: tuple[Authority, Certificate]) -> None:
     authority, certificate = certificates
     ports = free_ports(len(NODES))

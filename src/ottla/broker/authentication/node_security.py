@@ -70,7 +70,15 @@ class NodeSecurity:
         made = self._server.make(settings, protocol)
         if made is not None and made.tls is not None:
             tls = settings.tls()
-            self._rotating[name] = _Rotating(made.tls, TlsState.of(tls), own_certificate(tls))
+            certificate = own_certificate(tls)
+            if not certificate.other_names:
+                _log.warning(
+                    "The certificate of the listener %s has no subject alternative name, so clients that check names "
+                    "refuse it: give it one for each name of this node, or have them set an empty "
+                    "ssl.endpoint.identification.algorithm",
+                    name,
+                )
+            self._rotating[name] = _Rotating(made.tls, TlsState.of(tls), certificate)
         return made
 
     def forget_listener(self, security: ListenerSecurity) -> None:
