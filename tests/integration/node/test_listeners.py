@@ -71,7 +71,7 @@ def test_a_listener_comes_goes_and_comes_back(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_listener_that_asks_for_protection_is_refused(tmp_path: Path) -> None:
+def test_a_listener_without_the_certificate_that_it_needs_is_refused(tmp_path: Path) -> None:
     config = formatted(tmp_path)
     [port] = free_ports(1)
 
@@ -79,7 +79,7 @@ def test_a_listener_that_asks_for_protection_is_refused(tmp_path: Path) -> None:
         async with running(config) as node:
             refused = await add(node, port, "SSL")
             assert refused.error_code == ErrorCode.INVALID_REQUEST
-            assert "only PLAINTEXT is" in refused.error_message
+            assert "a TLS listener needs a key and its certificate" in refused.error_message
             assert not is_open(port)
 
     asyncio.run(scenario())

@@ -50,7 +50,9 @@ class NodeSecurity:
         self._credentials: Final = Credentials(now_ms, config.optional_string("delegation.token.secret.key"))
         self._server: Final = ServerSecurity(self._jaas, self._credentials, now_ms)
         self._proofs: Final[dict[tuple[str, str], NodeProof]] = {}
-        self._rotating: dict[str, _Rotating] = {}
+        self._rotating: Final[dict[str, _Rotating]] = {}
+        self._served: Final[set[str]] = set()
+        """The names of the listeners that there are."""
 
     def follow(self, image: Callable[[], MetadataImage]) -> None:
         """Users are those of the newest metadata from now on."""
@@ -68,6 +70,7 @@ class NodeSecurity:
                 " and ".join(exposed),
             )
         made = self._server.make(settings, protocol)
+        self._served.add(name)
         if made is not None and made.tls is not None:
             tls = settings.tls()
             certificate = own_certificate(tls)
@@ -81,14 +84,19 @@ class NodeSecurity:
             self._rotating[name] = _Rotating(made.tls, TlsState.of(tls), certificate)
         return made
 
-    def forget_listener(self, security: ListenerSecurity) -> None:
+    def forget_listener(self, name: str, security: ListenerSecurity | None) -> None:
         """A listener is closed."""
-        if security.tls is not None:
+        self._served.discard(name)
+        if security is not None and security.tls is not None:
             security.tls.close()
-            self._rotating = {name: each for name, each in self._rotating.items() if each.server is not security.tls}
+            self._rotating.pop(name, None)
 
     def check_change(self, config: ServerConfig) -> None:
-        """Raises a `ConfigError` if other settings would leave a listener without a certificate that may follow."""
+        """Raises a `ConfigError` if a listener could not be opened, or would have a certificate that may not follow."""
+        for name in {address.name for address in config.listeners} - self._served:
+            made = self._server.make(ListenerSettings(config, name), config.security_protocols[name])
+            if made is not None and made.tls is not None:
+                made.tls.close()
         for name, rotating in self._rotating.items():
             if name in config.security_protocols:
                 _successor(ListenerSettings(config, name), rotating)

@@ -141,8 +141,7 @@ class ListenerSet:
 
     def _close(self, listener: Listener) -> None:
         listener.close()
-        if listener.security is not None:
-            self._around.security.forget_listener(listener.security)
+        self._around.security.forget_listener(listener.name, listener.security)
 
     def advertised(
         self, advertised: Sequence[ListenerAddress], protocols: Mapping[str, str], hostname: str
