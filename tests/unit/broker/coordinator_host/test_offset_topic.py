@@ -6,6 +6,7 @@ import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.coordinator_host.offset_topic import AnswerTypes, SiftedTopics, merged, sift
+from ottla.broker.security.rights import EVERY_RIGHT
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import offset_commit, offset_delete, txn_offset_commit
 from ottla.protocol.messages.offset_commit import OffsetCommitResponsePartition, OffsetCommitResponseTopic
@@ -29,7 +30,7 @@ def _topic(name: str, *indexes: int, topic_id: Uuid = ZERO_UUID) -> offset_commi
 
 def sifted(*asked: Any) -> SiftedTopics[Any]:
     """What comes of all steps."""
-    steps = sift(*asked)
+    steps = sift(*asked, EVERY_RIGHT)
     while True:
         try:
             next(steps)

@@ -18,6 +18,7 @@ OURS = {
     "http.listen",
     "log.decompressed.message.max.bytes",
     "log.flush.on.ack",
+    "sasl.users.file",
 }
 DEFAULT_CONFIG = 5
 
