@@ -18,7 +18,7 @@ KILLS   ?= 200
 MINUTES ?= 60
 NODES   ?= 1
 
-.PHONY: help run broker test test-all check format bench bench-quick instructions flaky fuzz simulate compatibility parity kill torture soak spark vectors connect-vectors clean
+.PHONY: help run broker test test-all check format bench bench-quick instructions stalls flaky fuzz simulate compatibility parity kill torture soak spark vectors connect-vectors clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ instructions: $(VENV)/.built  ## instructions per request and per record, by val
 $(VENV)/.fuzz: $(VENV)/.built
 	OTTLA_NO_EXTENSIONS=1 $(PIP) --no-build-isolation --editable '.[dev,fuzz]'
 	@touch $@
+
+stalls: $(VENV)/.built  ## how long one client waits while another asks for something large, Apache Kafka beside it
+	$(BIN)/python -m tests.stalls
 
 flaky: $(VENV)/.built  ## the tests with real processes, N=5 times on a busy machine; lists what failed
 	$(BIN)/python -m tests.harness.flaky --runs $(N)

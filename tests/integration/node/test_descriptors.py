@@ -43,6 +43,7 @@ def write(server: ServerOfFewFiles, partitions: Sequence[TopicPartition], text: 
         "bootstrap.servers": server.bootstrap,
         "delivery.timeout.ms": ANSWER_SECONDS * 1000,
         "request.timeout.ms": 60_000,
+        "max.block.ms": ANSWER_SECONDS * 1000,
     }
     with Producer(settings, linger_ms=20) as producer:
         sent = [

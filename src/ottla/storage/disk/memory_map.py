@@ -21,6 +21,7 @@ _libc.mmap.argtypes = (
     ctypes.c_int,
     ctypes.c_int64,
 )
+_libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
@@ -40,6 +41,9 @@ def map_file(descriptor: int, size: int, *, writable: bool) -> memoryview:
     if address == _FAILED:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+    # Searches touch a few pages, far apart. With the disk's read-ahead the first touch of an index that has just been
+    # made fills megabytes of memory with its zeros: 2 ms, on a disk that reads 8 MiB ahead.
+    _libc.madvise(address, reserved, mmap.MADV_RANDOM)
     pages = _pages_type(reserved).from_address(address)
     weakref.finalize(pages, _libc.munmap, address, reserved).atexit = False
     view = memoryview(pages).cast("B")[:size]

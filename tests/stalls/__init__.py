@@ -1,0 +1,1 @@
+"""How long one client waits while another does something large and legal: `make stalls`."""
