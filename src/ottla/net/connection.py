@@ -120,7 +120,7 @@ class Connection(Channel):
         self._finish_sending()
         if self._paused & CLOSED:
             return
-        _log.log(level, "[%s] closed the connection from %s:%d: %s", self.listener, *self.peer, reason)
+        self._owner.ended(self, reason, level)
         if self._out and not self._interest & EPOLLOUT:
             # Requests before the one that is the reason were answered, and would be whenever it had come.
             with contextlib.suppress(OSError, RegionEndedError):

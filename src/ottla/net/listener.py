@@ -12,6 +12,8 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
+from ottla.base.log_limit import LimitedLog
+from ottla.base.system_clock import SystemClock
 from ottla.net import descriptor
 from ottla.net.connection import Connection
 from ottla.net.connection_rate import ConnectionRate
@@ -31,6 +33,7 @@ _BACKLOG_MIN: Final = 1_024
 """Who finds the backlog full tries again after a whole second; Kafka's 50 is too few when a fleet of clients starts."""
 _REJECTED_S_MAX: Final = 1.0
 """How long a client is kept that came too early; Apache Kafka's longest, too."""
+_CLOSED: Final = "[%s] closed the connection from %s:%d: %s"
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _EXHAUSTED_PAUSE_S: Final = 1.0
 _EXHAUSTED_SAID_S: Final = 60.0
@@ -69,6 +72,7 @@ class Listener:
         self._is_accepting = False
         self._is_waiting = False
         self._exhausted_said_s: float | None = None
+        self._complaints: Final = LimitedLog(_log, SystemClock())
 
     @property
     def limits(self) -> ListenerLimits:
@@ -179,6 +183,14 @@ class Listener:
         now = self.poller.now
         self._idle.note(connection, now)
         return now + self._idle.step_s
+
+    def ended(self, connection: Connection, reason: str, level: int) -> None:
+        """Says why a connection is being closed; what a stranger could have us say without end, once in a minute."""
+        said = (self.name, *connection.peer, reason)
+        if level < logging.WARNING:
+            _log.log(level, _CLOSED, *said)
+        else:
+            self._complaints.log(level, (connection.peer[0], reason.partition(":")[0]), _CLOSED, *said)
 
     def forget(self, connection: Connection) -> None:
         """A connection is closed."""

@@ -376,3 +376,12 @@ def test_one_busy_client_does_not_hold_up_another() -> None:
         assert receive_frame(other) == b"o"
         assert len(receive_exactly(busy, 100_000)) == 100_000
     assert handler.order.index(b"o") < 1_000
+
+
+def test_a_stranger_that_sends_noise_again_and_again_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    with Served(Echo()) as served:
+        for _ in range(5):
+            with served.connect() as noise:
+                noise.sendall(b"\xff" * 8)
+                assert is_closed_by_server(noise)
+    assert caplog.text.count("InvalidFrameError") == 1
