@@ -123,7 +123,7 @@ class LogMover:
             self._begin(name, path, cordoned, done)
         except NotLeaderOrFollowerError:
             # What clients of this API always were told of a replica that is not here.
-            self._preparation.preferred[name] = path
+            self._preparation.prefer(name, path)
             done(ErrorCode.REPLICA_NOT_AVAILABLE)
         except (InvalidTopicError, LogDirNotFoundError) as error:
             # The client's mistake, and not worth a line for each partition that it names.

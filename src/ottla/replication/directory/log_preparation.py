@@ -4,9 +4,9 @@ While a log is prepared nobody else changes it: its partition is not served yet 
 retention and cleaning are paused from before the work is handed over until after it came back.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -24,6 +24,10 @@ from ottla.storage.topic_partition import TopicPartition
 
 _CHUNK: Final = 16
 """Partitions that come back to the loop together: long enough to be worth it, short enough not to hold it up."""
+
+
+_PREFERRED_MAX: Final = 10_000
+"""Directories for partitions to come; beyond that the oldest is forgotten."""
 
 
 class Wanted(NamedTuple):
@@ -50,9 +54,15 @@ class LogPreparation:
         self._logs: Final = logs
         self._mailbox: Final = mailbox
         self._workers: Final = workers
-        self.preferred: Final[dict[TopicPartition, str]] = {}
-        """Directories that partitions are to be made in, as AlterReplicaLogDirs said before they came."""
+        self._preferred: Final[OrderedDict[TopicPartition, str]] = OrderedDict()
         self._is_closed = False
+
+    def prefer(self, name: TopicPartition, path: str) -> None:
+        """A partition is to be made in this directory, as AlterReplicaLogDirs said before it came; not all do come."""
+        self._preferred[name] = path
+        if len(self._preferred) > _PREFERRED_MAX:
+            with suppress(KeyError):  # Workers take some meanwhile.
+                self._preferred.popitem(last=False)
 
     def close(self) -> None:
         """Begins nothing more; what is under way ends unheard."""
@@ -149,7 +159,7 @@ class LogPreparation:
         """
         online = {home.path: home.directory_id for home in self._logs.directories.online()}
         is_new = said == UNASSIGNED or said in online.values()
-        preferred = self.preferred.pop(name, None)
+        preferred = self._preferred.pop(name, None)
         if preferred is not None and preferred in online:
             return online[preferred], is_new
         return None if said is None or is_reserved(said) else said, is_new

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from ottla.metadata.directory_id import UNASSIGNED
 from ottla.protocol.errors import ErrorCode
 from ottla.replication.settings import ReplicationSettings
 from ottla.storage.disk.simulated import Fault
@@ -208,6 +209,20 @@ def test_what_cannot_be_moved_is_refused(
     metadata.create("elsewhere", [2])
     loop.run()
     assert alter(broker, name, path) == [code]
+
+
+def test_replicas_that_never_come_are_forgotten_in_the_end(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    metadata.create("late", *[[2]] * 10_002)
+    loop.run()
+    for index in range(10_002):
+        alter(broker, TopicPartition("late", index), "/b")
+    for index in (0, 10_001):
+        metadata.change("late", index, replicas=[1], isr=[1], leader=1, directories=[UNASSIGNED])
+    loop.run()
+    homes = [broker.logs.directories.home_of(TopicPartition("late", index)) for index in (0, 10_001)]
+    assert [home is not None and home.path for home in homes] == ["/c", "/b"]
 
 
 def test_a_replica_that_comes_later_is_made_where_it_was_said_to(
