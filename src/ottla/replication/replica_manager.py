@@ -57,6 +57,8 @@ _CHANGE_THREADS: Final = 4
 """Making a log is mostly waiting for the disk, which serves several at once."""
 _DISK_WAIT_MS: Final = 10_000
 """How long a fetch waits for a disk, however soon its client wants an answer: there is nothing else to be told."""
+_COMPANY_WAIT_MS: Final = 500
+"""How long records that are at hand wait for older ones that the same consumer has asked for."""
 
 
 class ReplicaManager:
@@ -225,9 +227,11 @@ class ReplicaManager:
         """
         results, size_bytes, is_final, is_cold = self._reader.read(params, wanted, is_first=True)
         wait_ms = params.max_wait_ms
-        if is_cold and not size_bytes:
-            wait_ms = max(wait_ms, _DISK_WAIT_MS)
-        if is_final or size_bytes >= max(params.min_bytes, is_cold) or wait_ms <= 0 or not wanted:
+        if is_cold and size_bytes and params.replica_id >= 0:
+            is_cold = False  # Producers wait for followers: what is there goes at once.
+        if is_cold:
+            wait_ms = max(wait_ms, _COMPANY_WAIT_MS if size_bytes else _DISK_WAIT_MS)
+        if is_final or (size_bytes >= params.min_bytes and not is_cold) or wait_ms <= 0 or not wanted:
             self._reader.answered(params, wanted, results)
             done(results)
             return None

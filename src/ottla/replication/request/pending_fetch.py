@@ -17,7 +17,7 @@ from ottla.storage.errors import StorageError
 class PendingFetch:
     """A fetch and what is there for it so far."""
 
-    __slots__ = ("_available", "_done", "_params", "_reader", "_table", "_wanted", "_wanted_of")
+    __slots__ = ("_available", "_cold", "_done", "_params", "_reader", "_table", "_wanted", "_wanted_of")
 
     def __init__(self, table: PartitionTable, reader: LogReader, params: FetchParams, done: FetchDone) -> None:
         self._table = table
@@ -26,6 +26,8 @@ class PendingFetch:
         self._done = done
         self._wanted: Sequence[FetchPartition] = ()
         self._wanted_of: dict[Partition, FetchPartition] = {}
+        self._cold: list[Partition] = []
+        """Partitions that threads were reading for it when it began to wait."""
         self._available: dict[Partition, int] = {}
         """Bytes at hand by partition, if more than one is wanted."""
 
@@ -42,6 +44,8 @@ class PendingFetch:
             if partition is None:
                 return None
             self._wanted_of[partition] = want
+            if self._reader.is_being_read(partition, want.fetch_offset):
+                self._cold.append(partition)
             if is_follower and want[2] < partition.log.log_end_offset and self.is_ready(partition):
                 return None
         if self._params.min_bytes > 1:
@@ -55,11 +59,18 @@ class PendingFetch:
             return True
         if not self._has_news(key) or self._reader.is_held_up(key, self._params):
             return False
-        if self._reader.is_being_read(key, self._wanted_of[key].fetch_offset):
+        if self._is_being_read(key):
             return False
+        together = [key]
+        if key in self._cold:
+            # All that it waits for on a disk comes together.
+            together = self._cold
+            if any(self._is_being_read(other) for other in together):
+                return False
         if self._params.min_bytes <= 1:
             return True
-        self._note(key)
+        for partition in together:
+            self._note(partition)
         return sum(self._available.values()) >= self._params.min_bytes
 
     def complete(self) -> None:
@@ -69,6 +80,9 @@ class PendingFetch:
         self._done(results)
 
     expired = complete
+
+    def _is_being_read(self, partition: Partition) -> bool:
+        return self._reader.is_being_read(partition, self._wanted_of[partition].fetch_offset)
 
     def _has_news(self, partition: Partition) -> bool:
         params, log = self._params, partition.log

@@ -35,10 +35,15 @@ def disk(loop: ManualLoop) -> WatchedDisk:
 
 @pytest.fixture
 def broker(loop: ManualLoop, disk: WatchedDisk) -> BrokerUnderTest:
+    return BrokerUnderTest(loop, disk=disk, config=LogConfig(segment_bytes=500))
+
+
+@pytest.fixture(autouse=True)
+def metadata(loop: ManualLoop, disk: WatchedDisk, broker: BrokerUnderTest) -> Metadata:
     """Two partitions of several segments each."""
-    broker = BrokerUnderTest(loop, disk=disk, config=LogConfig(segment_bytes=500))
     metadata = Metadata(broker)
     metadata.register(1)
+    metadata.register(2)
     metadata.create("orders", [1], [1])
     loop.run()
     for index in (0, 1):
@@ -46,7 +51,7 @@ def broker(loop: ManualLoop, disk: WatchedDisk) -> BrokerUnderTest:
             broker.produce(index=index, count=5, size=20)
         assert len(list(broker.partition(index=index).log.segments)) > 2  # type: ignore[attr-defined]
     disk.reads.clear()
-    return broker
+    return metadata
 
 
 def test_the_loop_reads_nothing_before_a_worker_did(
@@ -65,13 +70,36 @@ def test_the_end_of_the_log_is_read_at_once(broker: BrokerUnderTest) -> None:
     assert offsets(result)[-1] == 39
 
 
-def test_what_is_in_memory_is_answered_meanwhile(loop: ManualLoop, broker: BrokerUnderTest) -> None:
-    old, new = broker.fetch(want(offset=0), want(index=1, offset=39))
-    assert (old.records, offsets(new)[-1]) == (None, 39)
-    assert old.error_code == 0
+def test_what_is_in_memory_waits_a_moment_for_what_is_not(loop: ManualLoop, broker: BrokerUnderTest) -> None:
+    answers = broker.fetch(want(offset=0), want(index=1, offset=39))
+    assert not answers.is_done
     loop.run()
-    old, new = broker.fetch(want(offset=0), want(index=1, offset=39))
-    assert offsets(old)[0] == 0, "the worker has read it by now"
+    old, new = answers
+    assert (offsets(old)[0], offsets(new)[-1]) == (0, 39)
+
+
+def test_and_no_longer(loop: ManualLoop, broker: BrokerUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "call_soon_threadsafe", lambda callback: None)
+    answers = broker.fetch(want(offset=0), want(index=1, offset=39))
+    loop.advance(600)
+    old, new = answers
+    assert (old.records, old.error_code, offsets(new)[-1]) == (None, 0, 39)
+
+
+def test_a_fetch_of_several_old_places_waits_for_all(loop: ManualLoop, broker: BrokerUnderTest) -> None:
+    answers = broker.fetch(want(offset=0), want(index=1, offset=0))
+    loop.run()
+    assert [offsets(result)[0] for result in answers] == [0, 0]
+
+
+def test_a_follower_gets_what_there_is_at_once(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
+    metadata.create("copied", [1, 2], [1, 2])
+    loop.run()
+    for index in (0, 1):
+        for _ in range(8):
+            broker.produce("copied", index, count=5, size=20)
+    old, new = broker.fetch(want("copied", 0, 0), want("copied", 1, 39), replica_id=2)
+    assert (old.records, offsets(new)[-1]) == (None, 39)
 
 
 def test_news_of_another_partition_end_the_wait(loop: ManualLoop, broker: BrokerUnderTest) -> None:
