@@ -43,12 +43,12 @@ def main(bootstrap: str, name: str) -> None:
             "trigger.interval.ms": 0,
             "max.offsets.per.trigger": 100_000,
         }
-        fill(producer, 1)
+        fill(producer, range(1))
         with KafkaStreams(counting(windowed=name == "minute"), config, spark=spark) as streams:
             assert streams.wait_for(RunState.RUNNING, 120), streams.failure
             wait_until_read(bootstrap, f"bench-{name}")
             began, own = session_cpu_seconds(os.getsid(0)), time.process_time()
-            count = fill(producer, _BATCHES)
+            count = fill(producer, range(1, 1 + _BATCHES))
             wait_until_read(bootstrap, f"bench-{name}")
             # This process writes and waits; what the application does is done by others.
             cpu_s = session_cpu_seconds(os.getsid(0)) - began - (time.process_time() - own)
@@ -57,10 +57,10 @@ def main(bootstrap: str, name: str) -> None:
     spark.stop()
 
 
-def fill(producer: Producer, batches: int) -> int:
+def fill(producer: Producer, batches: range) -> int:
     """Writes records; how many."""
     count = 0
-    for batch in range(batches):
+    for batch in batches:
         for record in records(batch):
             producer.send(SOURCE, key=record.key, value=record.value, timestamp_ms=_NOW_MS + record.timestamp)
             count += 1
