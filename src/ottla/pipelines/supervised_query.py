@@ -32,7 +32,15 @@ class QueryFailedError(OttlaError):
 class SupervisedQuery:
     """One query; `start_query` starts it, with a checkpoint of its own."""
 
-    def __init__(self, start_query: Callable[[], "StreamingQuery"], *, restarts_max: int = 5) -> None:
+    def __init__(
+        self,
+        start_query: Callable[[], "StreamingQuery"],
+        *,
+        restarts_max: int = 5,
+        is_permanent: Callable[[str], bool] = lambda text: False,
+    ) -> None:
+        """`is_permanent` says of an error's text whether a restart would only meet it again."""
+        self._is_permanent: Final = is_permanent
         self._start_query: Final = start_query
         self._restarts_max: Final = restarts_max
         self._query: StreamingQuery | None = None
@@ -88,7 +96,7 @@ class SupervisedQuery:
         self._failures = 1 if now_s - self._failed_at_s > _HEALTHY_SECONDS else self._failures + 1
         self._failed_at_s = now_s
         query = self.query
-        if self._failures > self._restarts_max:
+        if self._failures > self._restarts_max or self._is_permanent(str(query.exception())):
             raise QueryFailedError(f"the query {query.name} ended: {reason(query.exception())}")
         time.sleep(min(_PAUSE_SECONDS * 2 ** (self._failures - 1), _PAUSE_SECONDS_MAX))
         self._query = self._start_query()

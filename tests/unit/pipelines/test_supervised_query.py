@@ -84,6 +84,15 @@ def test_a_query_that_fails_over_and_over_is_given_up_with_the_reason() -> None:
         supervised.start()
 
 
+def test_what_a_restart_would_only_meet_again_ends_it_at_once(pauses: list[float]) -> None:
+    supervised = SupervisedQuery(
+        starting(Query("the function failed on offset 0")), is_permanent=lambda text: "function" in text
+    )
+    with pytest.raises(QueryFailedError, match="the query copy ended: the function failed on offset 0"):
+        supervised.start()
+    assert not [pause for pause in pauses if pause >= 1]
+
+
 def test_it_stops_the_one_that_runs() -> None:
     query = Query()
     supervised = SupervisedQuery(starting(query))

@@ -21,16 +21,20 @@ from ottla.pipelines.streams.run_state import IllegalStateError, RunState, check
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.supervised_query import SupervisedQuery
 from ottla.streams.engine.topology import Topology
+from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError
 from ottla.streams.host.application import Application
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 _log = logging.getLogger(__name__)
 _TURN_S: Final = 0.2
 _STANDBY_S: Final = 1.0
 _GRACE_S: Final = 30.0
 _STOP_PAUSE_S: Final = 0.02
+
+_OF_USER: Final = (ProcessingError, RecordDecodeError, RecordEncodeError)
 
 StateListener = Callable[[RunState, RunState], None]
 """`(new state, old state)`."""
@@ -153,7 +157,7 @@ class KafkaStreams:
         if not self._wait_for_turn():
             return
         spark = self._session()
-        self._supervised = SupervisedQuery(lambda: self._query.start(spark))
+        self._supervised = SupervisedQuery(lambda: self._start_query(spark), is_permanent=is_of_user)
         purge = RepartitionPurge(self._settings)
         try:
             self._supervised.start(meanwhile=self._raise_if_closing)
@@ -165,6 +169,17 @@ class KafkaStreams:
         finally:
             purge.close()
             self._stop(self._supervised)
+
+    def _start_query(self, spark: "SparkSession") -> "StreamingQuery":
+        """Waits for brokers that are away: the query before may have ended for that reason."""
+        while True:
+            try:
+                return self._query.start(spark)
+            except OttlaError as error:
+                if not getattr(error, "retriable", False) or self._closing.is_set():
+                    raise
+                _log.warning("%s does not start yet: %s", self._settings.application_id, error)
+                self._closing.wait(_STANDBY_S)
 
     def _wait_for_turn(self) -> bool:
         """Waits as a standby while another instance on this machine has the application; False: it was closed."""
@@ -226,6 +241,15 @@ class KafkaStreams:
     def _check_created(self, what: str) -> None:
         if self._state is not RunState.CREATED:
             raise IllegalStateError(f"{what}: only in the state CREATED, and it is {self._state.value}")
+
+
+def is_of_user(text: str) -> bool:
+    """Whether an error of a query comes from a record and what the topology does with it: it would come again.
+
+    >>> is_of_user("… ottla.streams.errors.ProcessingError: KSTREAM-MAP-0000000001 failed on the record of in-0 …")
+    True
+    """
+    return any(f"{kind.__module__}.{kind.__name__}" in text for kind in _OF_USER)
 
 
 class _ClosedError(OttlaError):
