@@ -99,7 +99,7 @@ class Plugins:
 
     def has(self, name: str) -> bool:
         """Whether any class of any kind has that name."""
-        kinds = ("connector", "header_converter", "transformation", "predicate")
+        kinds = ("connector", "converter", "header_converter", "transformation", "predicate")
         return any(_by_name(name, self._of(kind)) is not None for kind in kinds)
 
     def _of(self, kind: str) -> Mapping[str, Make[Connector | Converter | Transform | Predicate]]:
@@ -109,8 +109,9 @@ class Plugins:
             return {**TRANSFORMS, **_entries("ottla.transforms", Transform)}
         if kind == "predicate":
             return {**PREDICATES, **_entries("ottla.predicates", Predicate)}
-        known = CONVERTERS if kind == "converter" else HEADER_CONVERTERS
-        return {**known, **_entries("ottla.converters", Converter)}
+        if kind == "header_converter":
+            return {**HEADER_CONVERTERS, **_entries("ottla.converters", Converter)}
+        return {**CONVERTERS, **_far_converters(), **_entries("ottla.converters", Converter)}
 
     @staticmethod
     def class_name(plugin: Transform | Predicate | Converter) -> str:
