@@ -74,9 +74,9 @@ def _add_redrive(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Does it; the exit code."""
     if options.action is None or options.action == "standalone":
-        from ottla.cli.connect import serve
+        from ottla.cli.connect.serve import distributed, standalone
 
-        return serve.distributed(options) if options.action is None else serve.standalone(options)
+        return distributed(options) if options.action is None else standalone(options)
     if options.action == "redrive":
         from ottla.cli.connect.redrive import redrive
 
@@ -85,6 +85,6 @@ def run(options: argparse.Namespace) -> int:
         from ottla.cli.connect.template import make
 
         return make(options)
-    from ottla.cli.connect import ask
+    from ottla.cli.connect.ask import tell
 
-    return ask.run(options)
+    return tell(options)

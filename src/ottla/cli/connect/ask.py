@@ -55,7 +55,7 @@ class Worker:
         return found
 
 
-def run(options: argparse.Namespace) -> int:
+def tell(options: argparse.Namespace) -> int:
     """Does what the action says; the exit code."""
     worker = Worker(options.url)
     if options.action == "list":
