@@ -21,6 +21,7 @@ SUITES = (
     "broker",
     "coordinator",
     "registry",
+    "rest",
     "client_producer",
     "client_consumer",
     "connect",

@@ -35,10 +35,10 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         with _registry(Path(directory) / "second", broker.bootstrap_servers) as registry:
             took = time.perf_counter() - began
             yield Figure(f"start with {loaded:,} schemas, of the process", "s", took, target="< 5", per="")
-            yield Figure("its CPU time until then", "s", _cpu_s(registry.pid), per="")
+            yield Figure("its CPU time until then", "s", cpu_s(registry.pid), per="")
             yield Figure("its memory", "MB", _resident_mb(registry.pid), target="< 300", per="")
             reads = [_get(f"/schemas/ids/{1 + index % loaded}") for index in range(round(3000 * seconds))]
-            yield from _shown("read by id", asyncio.run(_run(registry.port, [reads] * _CONNECTIONS)), "≥ 3,000")
+            yield from _shown("read by id", asyncio.run(run_requests(registry.port, [reads] * _CONNECTIONS)), "≥ 3,000")
             writes = [
                 [
                     _post(f"new-{worker}-{index}", _schema(f"New{worker}x{index}"))
@@ -46,7 +46,7 @@ def figures(*, seconds: float) -> Iterator[Figure]:
                 ]
                 for worker in range(_CONNECTIONS)
             ]
-            yield from _shown("register", asyncio.run(_run(registry.port, writes)), "≥ 300")
+            yield from _shown("register", asyncio.run(run_requests(registry.port, writes)), "≥ 300")
 
 
 def _shown(what: str, measured: tuple[float, list[float]], target: str) -> Iterator[Figure]:
@@ -91,7 +91,7 @@ def _post(subject: str, schema: str) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def _run(port: int, work: list[list[bytes]]) -> tuple[float, list[float]]:
+async def run_requests(port: int, work: list[list[bytes]]) -> tuple[float, list[float]]:
     """Requests a second, and how long each took: one connection for each list, one request at a time on it."""
     times: list[float] = []
     began = time.perf_counter()
@@ -117,6 +117,7 @@ def _resident_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
+    """The CPU time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

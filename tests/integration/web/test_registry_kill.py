@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ottla.client import Admin, NewTopic
+from ottla.client import Admin, NewTopic, Producer
+from ottla.web.registry.state.record_key import SchemaKey, encode_key
+from ottla.web.registry.state.record_value import encode_schema
+from ottla.web.registry.state.stored_schema import SchemaContent, StoredSchema
 from tests.clients.server import kinds, start_server
 from tests.integration.client.certificate import Authority, require_openssl
 from tests.integration.web.registering import Registering
@@ -139,6 +142,26 @@ def test_a_topic_that_is_made_anew_is_read_again(lone_kafka: Server, tmp_path: P
             admin.create_topics([NewTopic("_schemas", 1, 1, configs={"cleanup.policy": "compact"})])
         eventually(lambda: register("d", '"int"'), registry)
         assert registry.ask("GET", "/subjects") == (200, ["d"])
+    finally:
+        registry.kill()
+
+
+def test_a_topic_that_another_program_made_anew_and_filled_is_read_again(lone_kafka: Server, tmp_path: Path) -> None:
+    registry = RegistryProcess(tmp_path / "one", lone_kafka.bootstrap, **IMPATIENT)
+    try:
+        registry.start()
+        assert registry.ask("POST", "/subjects/a/versions", {"schema": '"string"'})[0] == 200
+        with Admin(bootstrap_servers=lone_kafka.bootstrap) as admin:
+            admin.delete_topics(["_schemas"])
+            eventually(lambda: "_schemas" not in admin.list_topics(), registry)
+            admin.create_topics([NewTopic("_schemas", 1, 1, configs={"cleanup.policy": "compact"})])
+        with Producer(bootstrap_servers=lone_kafka.bootstrap, linger_ms=200) as producer:
+            for number in range(1, 31):
+                content = SchemaContent("AVRO", f'{{"type":"fixed","name":"F{number}","size":1}}')
+                value = encode_schema(StoredSchema(f"s{number}", 1, number, content, content.digest()))
+                producer.send("_schemas", value, encode_key(SchemaKey(f"s{number}", 1)), partition=0)
+        wanted = sorted(f"s{number}" for number in range(1, 31))
+        eventually(lambda: registry.ask("GET", "/subjects") == (200, wanted), registry)
     finally:
         registry.kill()
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Never
 
+from ottla.base.ids import Uuid
 from ottla.client import other_client
 from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
@@ -192,6 +193,11 @@ class AsyncConsumer:
         """The first record at or after each time; None where there is none."""
         with self._access:
             return await self._core.offsets.for_times(timestamps_ms, timeout)
+
+    def topic_id(self, topic: str) -> Uuid | None:
+        """The id of a topic as the brokers said it last: another one than before is another topic of that name."""
+        found = self._core.cluster.view.topics.get(topic)
+        return None if found is None else found.id
 
     def current_lag(self, partition: TopicPartition) -> int | None:
         """How far the position is behind the end, as of the last fetch; None if nothing was fetched yet."""

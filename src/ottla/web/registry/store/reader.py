@@ -2,8 +2,8 @@
 
 Invariants: `state` is what all records before `position` say, in their order; a waiter for an offset hears once the
 record at that offset is part of the state. A topic that was cut or made anew is read again from its beginning; until
-that is done, the state of before is what there is. The reader notices when its position is beyond the end, and the
-writer when it is given an offset that was read already.
+that is done, the state of before is what there is. The reader notices when its position is beyond the end or the topic
+has another id, and the writer when it is given an offset that was read already.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.consumer.async_consumer import AsyncConsumer
 from ottla.client.errors import OffsetResetNeededError
 from ottla.client.record import TopicPartition
@@ -48,6 +49,7 @@ class LogReader:
         self._reads_again = False
         self._doubt: LogCutError | None = None
         """Why all of it has to be read again; the loop that reads acts on it."""
+        self._topic_id: Uuid | None = None
         self._partition: Final = TopicPartition(topic, 0)
         self._client: Final = client
         self._waiting: Final[list[tuple[int, int, asyncio.Future[None]]]] = []
@@ -107,13 +109,14 @@ class LogReader:
                 except (OffsetResetNeededError, LogCutError) as error:
                     _log.error("The schemas' topic was cut or made anew, so all of it is read again: %s", error)
                     self._next, self.position = RegistryState(), 0
-                    self._reads_again, self._doubt = True, None
+                    self._reads_again, self._doubt, self._topic_id = True, None, None
                     raise
 
     async def _poll(self, consumer: AsyncConsumer) -> None:
         records = await consumer.poll(_POLL_S)
         if self._doubt is not None:
             raise self._doubt
+        self._check_topic(consumer.topic_id(self._partition.topic))
         self.trouble = None
         state = self._next
         began = time.monotonic()
@@ -132,6 +135,14 @@ class LogReader:
             self._wake()
         if len(records) > _SLICE:
             _log.info("Read %d records in %.0f ms", len(records), (time.monotonic() - began) * 1000)
+
+    def _check_topic(self, found: Uuid | None) -> None:
+        """Raises `LogCutError` for a topic of the same name that is not the one that was read so far."""
+        if found in (None, ZERO_UUID):
+            return  # not known, or a broker without ids
+        if self._topic_id not in (None, found):
+            raise LogCutError(f"it was {self._topic_id}, and is {found}")
+        self._topic_id = found
 
     def _wake(self) -> None:
         while self._waiting and self._waiting[0][0] < self.position:
