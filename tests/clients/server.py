@@ -7,6 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.kafka.peer import KafkaServer, require_kafka
 from tests.kafka.port import free_port
@@ -60,6 +63,12 @@ def kinds() -> list[str]:
     """Which servers to try, as the environment says."""
     wish = os.environ.get("OTTLA_TEST_PEER", "")
     return {"": [OTTLA], "0": [OTTLA], "only": [APACHE]}.get(wish, [OTTLA, APACHE])
+
+
+def kinds_and_peer() -> list[Any]:
+    """The same, and Apache Kafka among the long tests: for what has to do on both what it does on one."""
+    found = kinds()
+    return found if APACHE in found else [*found, pytest.param(APACHE, marks=pytest.mark.long)]
 
 
 def make_server(kind: str, directory: Path, **settings: str) -> Server:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.clients.server import kinds, start_server
+from tests.clients.server import kinds_and_peer, start_server
 from tests.integration.web.registry_process import RegistryProcess
 from tests.kafka.server import Server
 
 
-@pytest.fixture(scope="module", params=kinds())
+@pytest.fixture(scope="module", params=kinds_and_peer())
 def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A cluster of one node: ours, or Apache Kafka with OTTLA_TEST_PEER."""
     server = start_server(request.param, tmp_path_factory.mktemp("kafka"))

@@ -15,7 +15,7 @@ from ottla.client import Admin, NewTopic, Producer
 from ottla.web.registry.state.record_key import SchemaKey, encode_key
 from ottla.web.registry.state.record_value import encode_schema
 from ottla.web.registry.state.stored_schema import SchemaContent, StoredSchema
-from tests.clients.server import kinds, start_server
+from tests.clients.server import kinds_and_peer, start_server
 from tests.integration.client.certificate import Authority, require_openssl
 from tests.integration.web.registering import Registering
 from tests.integration.web.registry_process import RegistryProcess
@@ -32,7 +32,7 @@ IMPATIENT = {
 }
 
 
-@pytest.fixture(params=kinds())
+@pytest.fixture(params=kinds_and_peer())
 def lone_kafka(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     """A cluster of one node that only this test uses."""
     server = start_server(request.param, tmp_path / "kafka", group_initial_rebalance_delay_ms="0")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ottla.client import Consumer, TopicPartition
-from tests.clients.server import kinds, start_server
+from tests.clients.server import kinds_and_peer, start_server
 from tests.integration.web.rest_process import RestProcess
 from tests.integration.web.service_process import eventually
 from tests.kafka.server import Server
@@ -15,7 +15,7 @@ from tests.kafka.server import Server
 TOPIC = "outage"
 
 
-@pytest.fixture(params=kinds())
+@pytest.fixture(params=kinds_and_peer())
 def lone_kafka(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     """A cluster of one node that only this test uses."""
     server = start_server(request.param, tmp_path / "kafka", group_initial_rebalance_delay_ms="0")
