@@ -21,7 +21,7 @@ def _words(*words: str) -> list[str]:
 
 def test_commands_and_actions() -> None:
     assert _words() == list(COMMANDS)
-    assert _words("con") == ["config", "consume", "configs"]
+    assert _words("con") == ["config", "consume", "configs", "connect"]
     assert _words("topics", "d") == ["describe", "delete"]
     assert _words("nonsense", "") == []
 
