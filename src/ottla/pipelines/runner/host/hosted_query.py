@@ -26,6 +26,8 @@ _UP: Final = ("Waiting", "Processing")
 _GRACE_SECONDS: Final = 10.0
 """How long a stop waits for a micro-batch; its work is lost then, and repeated by the next start."""
 _PROGRESS_SECONDS: Final = 1.0
+_REPEAT_SECONDS: Final = 10.0
+"""Longer than the control process keeps from writing progress alone."""
 _TRACE_CHARACTERS_MAX: Final = 20_000
 
 
@@ -44,6 +46,7 @@ class HostedQuery:
         self._stop_before_s: float | None = None
         self._stopping: threading.Thread | None = None
         self._told_batch = -1
+        self._repeat_at_s = float("inf")
         self._told_parts: list[Mapping[str, Any]] = []
         self._looked_s = 0.0
 
@@ -90,7 +93,10 @@ class HostedQuery:
         told_of = _telling(query)
         if told_of is not None:
             parts = list(told_of.parts())
-            if parts != self._told_parts:
+            now_s = time.monotonic()
+            if parts != self._told_parts or now_s >= self._repeat_at_s:
+                # The control process leaves out what comes too often, so the last of it is told once more.
+                self._repeat_at_s = now_s + _REPEAT_SECONDS if parts != self._told_parts else float("inf")
                 self._told_parts = parts
                 yield self._report("progressed", progress=dict(told_of.progress()), parts=parts)
             return

@@ -365,5 +365,5 @@ def _may_share(spec: PipelineSpec) -> bool:
 
 def _essence(status: PipelineStatus) -> tuple[object, ...]:
     """All but what changes with every micro-batch."""
-    parts = tuple((part.get("id"), part.get("state"), part.get("trace")) for part in status.parts)
+    parts = tuple((part.get("id"), part.get("state"), part.get("trace"), part.get("topics")) for part in status.parts)
     return (status.state, status.version, status.restart, status.runner, status.failures, status.trace, parts)
