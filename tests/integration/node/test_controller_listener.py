@@ -53,8 +53,8 @@ def test_every_listed_call_answers_an_empty_request(tmp_path: Path) -> None:
     """In its oldest and its newest version, and never with UNKNOWN_SERVER_ERROR."""
 
     async def scenario(node: Node) -> None:
-        for api, (versions, _) in CONTROLLER_SERVED.served.items():
-            for version in {versions.lowest, versions.highest}:
+        for api, served in CONTROLLER_SERVED.served.items():
+            for version in {served.versions.lowest, served.versions.highest}:
                 frame = await exchanged(node, _empty(api), version)
                 _, response = decode_response(frame, api, version)
                 assert getattr(response, "error_code", 0) != ErrorCode.UNKNOWN_SERVER_ERROR, api.name
