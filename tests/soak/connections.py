@@ -3,7 +3,7 @@
 import random
 import socket
 import struct
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 
 from ottla.protocol.definition import Request
@@ -14,7 +14,7 @@ from ottla.protocol.messages.join_group import JoinGroupRequest, JoinGroupReques
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.protocol.records.writer import write_batch
 from tests.kafka.wire import Wire
-from tests.soak.worker import Worker
+from tests.soak.worker import Tell, Worker
 from tests.torture.client.task import SOURCES
 
 IDLE, FULL = "idle", "full"
@@ -31,8 +31,8 @@ class Connections(Worker):
 
     name = "connections"
 
-    def __init__(self, bootstrap: str, seed: int, events: Counter[str]) -> None:
-        super().__init__(bootstrap, seed, events)
+    def __init__(self, bootstrap: str, seed: int, tell: Tell) -> None:
+        super().__init__(bootstrap, seed, tell)
         self._addresses = [(host, int(port)) for host, _, port in (at.rpartition(":") for at in bootstrap.split(","))]
         self._held: deque[Wire] = deque()
 

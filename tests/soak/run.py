@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from ottla.cli.object_count import VARIABLE
 from tests.clients.client import confluent
 from tests.clients.topic import create_with
 from tests.kafka.cluster import Cluster
+from tests.soak.apart import Apart
 from tests.soak.connections import FULL, IDLE, Connections
 from tests.soak.members import Groups, Transactions
 from tests.soak.sample import Sample, Sampler
@@ -84,6 +86,7 @@ class SoakRun:
     def __init__(self, plan: Plan, say: Callable[[str], None] = print) -> None:
         self.plan = plan
         self.events: Counter[str] = Counter()
+        self._counting = threading.Lock()
         self.samples: list[Sample] = []
         self.moments: dict[str, list[Sample]] = {}
         """What the nodes held at the times that count."""
@@ -123,12 +126,10 @@ class SoakRun:
         self._say(f"{name}: {self._busy_seconds():.0f} s, then {self._quiet_seconds:.0f} s of quiet")
         bootstrap, plan = self._cluster.bootstrap, self.plan
         self._create_topics()
-        workers: list[Worker] = [
-            Topics(bootstrap, plan.nodes, plan.seed, self.events),
-            Groups(bootstrap, plan.seed, self.events),
-            Transactions(bootstrap, plan.seed, self.events),
-            Settings(bootstrap, plan.seed, self.events),
-            Connections(bootstrap, plan.seed, self.events),
+        workers: list[Worker | Apart] = [
+            *(Apart(kind, bootstrap, plan.seed, self._count) for kind in (Topics, Groups, Transactions)),
+            Settings(bootstrap, plan.seed, self._count),
+            Connections(bootstrap, plan.seed, self._count),
         ]
         histories = plan.directory / "history"
         histories.mkdir()
@@ -150,6 +151,10 @@ class SoakRun:
         self._delete_topics()
         return [worker.failure for worker in workers if worker.failure is not None]
 
+    def _count(self, what: str) -> None:
+        with self._counting:
+            self.events[what] += 1
+
     def _busy_seconds(self) -> float:
         return self.plan.seconds / 2 - self._quiet_seconds
 
@@ -165,19 +170,19 @@ class SoakRun:
                 self._sample()
 
     def _kill(self, player: Player) -> None:
-        self.events["kill -9 of a client"] += 1
+        self._count("kill -9 of a client")
         player.kill()
         player.start()
 
     def _stop(self, player: Player) -> None:
-        self.events["clients that were stopped"] += 1
+        self._count("clients that were stopped")
         player.ask_to_stop()
         player.wait()
         player.start()
 
     def _revive(self, player: Player) -> None:
         if player.has_ended:
-            self.events["clients that gave up"] += 1
+            self._count("clients that gave up")
             player.start()
 
     def _task(self, part: Part, name: str) -> Task:

@@ -1,6 +1,6 @@
 """Topics come and go: with small segments, compacted or cut by retention, grown, reconfigured, deleted, made anew."""
 
-from collections import Counter, deque
+from collections import deque
 
 from confluent_kafka.admin import (
     AdminClient,
@@ -13,7 +13,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.clients.client import confluent
-from tests.soak.worker import Worker
+from tests.soak.worker import Tell, Worker
 from tests.torture.ending import admin_client
 
 _ASK_SECONDS = 30
@@ -34,9 +34,9 @@ class Topics(Worker):
 
     name = "topics"
 
-    def __init__(self, bootstrap: str, nodes: int, seed: int, events: Counter[str]) -> None:
-        super().__init__(bootstrap, seed, events)
-        self._nodes = nodes
+    def __init__(self, bootstrap: str, seed: int, tell: Tell) -> None:
+        super().__init__(bootstrap, seed, tell)
+        self._nodes = len(bootstrap.split(","))
         self._admin: AdminClient = admin_client(bootstrap)
         self._live: deque[str] = deque()
 

@@ -3,16 +3,19 @@
 import random
 import threading
 import traceback
-from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from confluent_kafka import KafkaException
 
 from ottla.base.errors import OttlaError
 
-_FAREWELL_SECONDS = 90.0
+FAREWELL_SECONDS = 90.0
+"""How long a worker may take to end."""
+
+Tell: TypeAlias = Callable[[str], None]
+"""Hears of each thing that was done."""
 
 
 class Worker:
@@ -20,13 +23,14 @@ class Worker:
 
     name: str
 
-    def __init__(self, bootstrap: str, seed: int, events: Counter[str]) -> None:
+    def __init__(self, bootstrap: str, seed: int, tell: Tell) -> None:
         self.bootstrap = bootstrap
         self.dice = random.Random(f"{self.name}-{seed}")
         self.number = 0
         """Of the step: names made with it are new each time."""
         self.failure: str | None = None
-        self._events = events
+        self.count = tell
+        """Something was done."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
 
@@ -38,9 +42,9 @@ class Worker:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopping.set()
-        self._thread.join(_FAREWELL_SECONDS)
+        self._thread.join(FAREWELL_SECONDS)
         if self._thread.is_alive():
-            self.failure = f"{self.name} did not end within {_FAREWELL_SECONDS:g} s"
+            self.failure = f"{self.name} did not end within {FAREWELL_SECONDS:g} s"
 
     def step(self) -> None:
         """Does some work and counts it."""
@@ -52,10 +56,6 @@ class Worker:
 
     def end(self) -> None:
         """Lets go of what it holds."""
-
-    def count(self, what: str) -> None:
-        """Something was done."""
-        self._events[what] += 1
 
     def attempt(self, what: str, work: Callable[[], object]) -> bool:
         """Does some work that the cluster may refuse; whether it did not."""
