@@ -92,7 +92,7 @@ def test_an_evolving_schema(broker: EmbeddedBroker, tmp_path: Path) -> None:
 
 def test_the_table_of_examples_is_complete() -> None:
     table = (EXAMPLES / "README.md").read_text()
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAID, WITH_DATABASE, WITH_REGISTRY}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAID, WITH_DATABASE, WITH_REGISTRY, WITH_SPARK}
     assert [path.name for path in EXAMPLES.glob("*.py") if f"]({path.name})" not in table] == []
 
 

@@ -164,10 +164,10 @@ def test_a_bad_value_refuses_to_start_and_names_the_line(tmp_path: Path) -> None
 
 
 def test_protection_that_cannot_be_given_is_not_left_out_in_silence(tmp_path: Path) -> None:
-    more = ("--override", "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+    more = ("--override", "authorizer.class.name=com.example.Guard")
     with running(MAIN, "broker", "--listen", str(free_port()), "--http", "off", *more, directory=tmp_path) as node:
         assert node.wait() == 1
-        _assert_one_fatal_line(node, "enforces no ACLs")
+        _assert_one_fatal_line(node, "Invalid value com.example.Guard for configuration authorizer.class.name")
 
 
 def _assert_one_fatal_line(node: Running, text: str) -> None:

@@ -191,3 +191,20 @@ def test_records_of_the_other_kinds_of_schemas(
     assert raw.select(column.alias("v")).where("v.age = 2").first()["v"]["name"] == "user 2"
     with pytest.raises(Exception, match=r"value\.format.*has schemas of"):
         spark.read.format("ottla").options(**{**common, "value.format": "avro"}, subscribe=name).load()
+
+
+def test_messages_of_a_schema_with_several_are_named(
+    spark: "SparkSession", registry: SchemaRegistry, broker: Server, topic: CreateTopic
+) -> None:
+    name, schema = topic(), 'syntax = "proto3"; message Id { int64 number = 1; } message User { string name = 1; }'
+    common = {
+        "kafka.bootstrap.servers": broker.bootstrap,
+        "schema.registry.url": url_of(registry),
+        **{f"{part}.format": "protobuf" for part in ("key", "value")},
+        **{"key.message": "Id", "value.message": "User"},
+    }
+    schemas = {"key.schema": schema, "value.schema": schema}
+    frame = spark.range(2).selectExpr("named_struct('number', id) as key", "named_struct('name', 'n' || id) as value")
+    frame.write.format("ottla").options(**common, **schemas, topic=name).mode("append").save()
+    rows = spark.read.format("ottla").options(**common, subscribe=name).load().select("key.number", "value.name")
+    assert sorted(map(tuple, rows.collect())) == [(0, "n0"), (1, "n1")]

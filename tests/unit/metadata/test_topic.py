@@ -6,6 +6,7 @@ import pytest
 
 from ottla.metadata.controller.context import Caller
 from ottla.metadata.metadata_version import MetadataVersion
+from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.errors import (
     ErrorCode,
     InvalidRequestError,
@@ -33,7 +34,12 @@ def cluster() -> Cluster:
 
 
 def create(cluster: Cluster, *topics: CreatableTopic, **options: Any) -> Any:
-    caller = Caller(describable_topics=options.pop("describable", None))
+    described = options.pop("described", True)
+
+    def may(operation: AclOperation, kind: AclResourceType, name: str) -> bool:
+        return described or operation is not AclOperation.DESCRIBE_CONFIGS
+
+    caller = Caller(may=may)
     return cluster.ask(CreateTopicsRequest(topics=list(topics), **options), caller).topics
 
 
@@ -74,7 +80,7 @@ class TestCreateTopics:
         assert [config.name for config in result.configs] == sorted(cluster.ports.schema.defaults)  # type: ignore[attr-defined]
 
     def test_who_may_not_describe_gets_no_configs(self, cluster: Cluster) -> None:
-        [result] = create(cluster, topic_of("t"), describable=())
+        [result] = create(cluster, topic_of("t"), described=False)
         assert result.topic_config_error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
         assert result.num_partitions == -1
 
