@@ -5,23 +5,27 @@ COORDINATOR_LOAD_IN_PROGRESS while some are still being loaded: the list would l
 KIP-518, KIP-848.
 """
 
+from collections.abc import Iterator
+
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.security.rights import Rights
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
-from ottla.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from ottla.protocol.definition import Response
+from ottla.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 
-def handle(parts: BrokerParts, context: RequestContext, request: ListGroupsRequest) -> None:
-    """Lists those that the client may describe."""
-    coordinators, rights = parts.coordinators, context.rights
+def handle(parts: BrokerParts, context: RequestContext, request: ListGroupsRequest) -> Response | None:
+    """Lists those that the client may describe, in turns with others if there are many."""
+    return context.in_turns(_list_all(parts.coordinators.groups.list_groups(request), context.rights))
 
-    def answer(response: ListGroupsResponse) -> None:
-        if not rights.is_unlimited and not rights.sees(AclOperation.DESCRIBE, AclResourceType.CLUSTER, CLUSTER_NAME):
-            response.groups = [
-                group
-                for group in response.groups
-                if rights.sees(AclOperation.DESCRIBE, AclResourceType.GROUP, group.group_id)
-            ]
-        context.answer(response)
 
-    coordinators.ask_groups(coordinators.groups.list_groups, context, request, answer)
+def _list_all(pages: Iterator[list[ListedGroup]], rights: Rights) -> Work:
+    response = ListGroupsResponse()
+    sees_all = rights.is_unlimited or rights.sees(AclOperation.DESCRIBE, AclResourceType.CLUSTER, CLUSTER_NAME)
+    for page in pages:
+        for group in page:
+            if sees_all or rights.sees(AclOperation.DESCRIBE, AclResourceType.GROUP, group.group_id):
+                response.groups.append(group)
+        yield
+    return response

@@ -5,7 +5,8 @@ API's answer; `done` gets a response message in every case, once, within the cal
 shards' machines; leadership, loading and the high watermark go to `shards` directly.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -19,7 +20,7 @@ from ottla.coordinator.group.gathering import Gathering
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.group_machine import GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
-from ottla.coordinator.group.listing import GroupFilter, list_shard
+from ottla.coordinator.group.listing import GroupFilter, ShardLook, list_in_pages
 from ottla.coordinator.group.offsets.commit import CommitContext, commit, commit_transactional
 from ottla.coordinator.group.offsets.deletion import DeletedTopic, delete, delete_of_topics
 from ottla.coordinator.group.offsets.fetch import fetch
@@ -58,7 +59,7 @@ from ottla.protocol.messages.describe_groups import DescribedGroup, DescribeGrou
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ottla.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from ottla.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from ottla.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
 from ottla.protocol.messages.offset_commit import OffsetCommitRequest
 from ottla.protocol.messages.offset_delete import OffsetDeleteRequest
 from ottla.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponseGroup
@@ -168,19 +169,16 @@ class GroupCoordinator:
         groups = [self._describe_consumer(group_id) for group_id in sorted(request.group_ids, key=bool)]
         done(ConsumerGroupDescribeResponse(groups=groups))
 
-    def list_groups(self, request: ListGroupsRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:
-        """ListGroups: all groups of this broker; if some are still being loaded the list would lack them."""
-        wanted = GroupFilter.parse(request.states_filter, request.types_filter)
-        groups: list[ListedGroup] = []
+    def list_groups(self, request: ListGroupsRequest) -> Iterator[list[ListedGroup]]:
+        """ListGroups: the groups that this broker has now, a page at a time; others may have a turn between two pages.
+
+        Refuses if some are still being loaded: the list would lack them.
+        """
+        looks: list[ShardLook] = []
         for shard in self.shards:
-            try:
-                groups += shard.read(partial(list_shard, _machine(shard), wanted))
-            except NotCoordinatorError:
-                continue
-            except ApiError as error:
-                done(ListGroupsResponse(error_code=error.code))
-                return
-        done(ListGroupsResponse(groups=groups))
+            with suppress(NotCoordinatorError):
+                looks.append(shard.read(partial(ShardLook, _machine(shard))))
+        return list_in_pages(looks, GroupFilter.parse(request.states_filter, request.types_filter))
 
     def describe_groups(self, request: DescribeGroupsRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:
         """DescribeGroups, of classic groups; authorised operations are for the caller to fill in."""

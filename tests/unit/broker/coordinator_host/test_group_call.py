@@ -8,6 +8,7 @@ from ottla.base.ids import Uuid
 from ottla.base.metric_text import render
 from ottla.broker.request.authorized_operation import group_operations
 from ottla.broker.security.rights import EVERY_RIGHT
+from ottla.coordinator.runtime.shard import ShardStatus
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -327,3 +328,10 @@ def test_very_many_groups_are_answered_in_their_order(coordinator: CoordinatorBr
 
 def _many(last: str) -> list[str]:
     return [*(f"n{number}" for number in range(2_500)), last]
+
+
+def test_a_list_that_would_lack_groups_is_refused(coordinator: CoordinatorBroker) -> None:
+    coordinator.broker.loop.run()
+    coordinator.broker.coordinators.groups.shards.get(1).status = ShardStatus.LOADING
+    listed = coordinator.ask(ListGroupsRequest(), 4, ListGroupsResponse)
+    assert listed == ListGroupsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)

@@ -22,13 +22,14 @@ from ottla.coordinator.runtime.shard_set import ShardSet
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.definition import Request
+from ottla.protocol.errors import ApiError
 from ottla.protocol.group_log.log import GROUP_LOG
 from ottla.protocol.messages.delete_groups import DeleteGroupsRequest
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.join_group import JoinGroupRequest
 from ottla.protocol.messages.leave_group import LeaveGroupRequest
-from ottla.protocol.messages.list_groups import ListGroupsRequest
+from ottla.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ottla.protocol.messages.offset_commit import OffsetCommitRequest
 from ottla.protocol.messages.offset_delete import OffsetDeleteRequest
 from ottla.protocol.messages.offset_fetch import OffsetFetchRequest
@@ -110,9 +111,19 @@ class Rig:
         answers = Answers()
         highest = request.valid_versions.highest
         caller = GroupCaller(client, "/10.0.0.1", highest if version is None else version)
-        getattr(self.coordinator, _METHODS[type(request)])(request, caller, self.now_ms, answers)
+        if isinstance(request, ListGroupsRequest):
+            answers(self._list(request))
+        else:
+            getattr(self.coordinator, _METHODS[type(request)])(request, caller, self.now_ms, answers)
         self.settle()
         return answers
+
+    def _list(self, request: ListGroupsRequest) -> ListGroupsResponse:
+        try:
+            pages = self.coordinator.list_groups(request)
+            return ListGroupsResponse(groups=[group for page in pages for group in page])
+        except ApiError as error:
+            return ListGroupsResponse(error_code=error.code)
 
     def ask(self, request: Request, version: int | None = None, *, client: str = "app") -> Any:
         """Sends a request that must be answered at once, in a way that its version can express."""
@@ -153,7 +164,6 @@ _METHODS: dict[type[Request], str] = {
     SyncGroupRequest: "sync_group",
     HeartbeatRequest: "heartbeat",
     LeaveGroupRequest: "leave_group",
-    ListGroupsRequest: "list_groups",
     DescribeGroupsRequest: "describe_groups",
     DeleteGroupsRequest: "delete_groups",
     OffsetCommitRequest: "offset_commit",

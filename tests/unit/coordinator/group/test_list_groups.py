@@ -2,6 +2,8 @@
 
 import pytest
 
+from ottla.coordinator.group.listing import PAGE_GROUPS
+from ottla.protocol.messages.delete_groups import DeleteGroupsRequest
 from ottla.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
 from tests.unit.coordinator.group.member import Member, commit_request, join_request, settle_group
 from tests.unit.coordinator.group.rig import Rig
@@ -52,3 +54,38 @@ def test_partitions_of_other_brokers_are_left_out(rig: Rig) -> None:
     other.resign()
     answer = other.ask(ListGroupsRequest())
     assert (answer.error_code, answer.groups) == (0, [])
+
+
+def test_a_list_of_many_groups_is_made_of_short_pages() -> None:
+    rig = Rig(partitions=2)
+    names = {f"g{number}" for number in range(3 * PAGE_GROUPS)}
+    for name in names:
+        rig.send(commit_request(name), 8)
+    pages = list(rig.coordinator.list_groups(ListGroupsRequest()))
+    assert max(len(page) for page in pages) == PAGE_GROUPS
+    assert sorted(group.group_id for page in pages for group in page) == sorted(names)
+
+
+def test_a_page_without_a_match_ends_nothing() -> None:
+    rig = Rig()
+    for number in range(2 * PAGE_GROUPS):
+        rig.send(commit_request(f"g{number}"), 8)
+    settle_group(rig, Member(rig, "stable"))
+    pages = list(rig.coordinator.list_groups(ListGroupsRequest(states_filter=["Stable"])))
+    assert [group.group_id for page in pages for group in page] == ["stable"]
+    assert len(pages) == 3
+
+
+def test_groups_that_come_and_go_between_pages_hide_no_other_and_show_none_twice() -> None:
+    rig = Rig(partitions=2)
+    names = [f"g{number}" for number in range(3 * PAGE_GROUPS)]
+    for name in names:
+        rig.send(commit_request(name), 8)
+    pages = rig.coordinator.list_groups(ListGroupsRequest())
+    found = next(pages)
+    for name in names[::2]:
+        assert rig.ask(DeleteGroupsRequest(groups_names=[name])).results[0].error_code == 0
+        rig.send(commit_request(f"new-{name}"), 8)
+    rig.resign()
+    found += [group for page in pages for group in page]
+    assert sorted(group.group_id for group in found) == sorted(names)

@@ -83,11 +83,16 @@ class ClassicGroups:
 
     def listing(self, state: "GroupsState", group_id: str) -> GroupListing:
         """The group as ListGroups shows it."""
+        stored = self.groups.idle(state, group_id)
+        if stored is not None:
+            return GroupListing(ClassicState.EMPTY.value, stored.protocol_type or "")
         group = self._seen(state, group_id)
         return GroupListing(group.state.value, group.protocol_type or "")
 
     def is_empty(self, state: "GroupsState", group_id: str) -> bool:
         """Whether it has no members; ids that were only handed out don't count."""
+        if self.groups.idle(state, group_id) is not None:
+            return True
         return self._seen(state, group_id).state is ClassicState.EMPTY
 
     def deletion(self, state: "GroupsState", group_id: str) -> Sequence[CoordinatorRecord]:

@@ -15,6 +15,7 @@ from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.txn.txn_coordinator import TxnCoordinator
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ApiError, ErrorCode, error_for
+from ottla.protocol.messages.list_groups import ListGroupsResponse
 from ottla.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceResponse,
@@ -77,6 +78,15 @@ def _add_partitions(broker: BrokerPart, request: BrokerRequest) -> None:
 def _read(method: Callable[..., None], broker: BrokerPart, request: BrokerRequest) -> None:
     """A request for the group coordinator that is not about one group, or changes nothing."""
     method(broker.groups, request.message, request.caller, broker.now_ms, request.answer)
+
+
+def _list_groups(broker: BrokerPart, request: BrokerRequest) -> None:
+    try:
+        pages = broker.groups.list_groups(request.message)
+    except ApiError as error:
+        request.answer(ListGroupsResponse(error_code=error.code))
+    else:
+        request.answer(ListGroupsResponse(groups=[group for page in pages for group in page]))
 
 
 def _list_transactions(broker: BrokerPart, request: BrokerRequest) -> None:
@@ -255,7 +265,7 @@ _HANDLERS: Final[Mapping[ApiKey, Callable[[BrokerPart, BrokerRequest], None]]] =
     ApiKey.OFFSET_COMMIT: _offset_commit,
     ApiKey.OFFSET_FETCH: partial(_read, GroupCoordinator.offset_fetch),
     ApiKey.OFFSET_DELETE: partial(_group, GroupCoordinator.offset_delete),
-    ApiKey.LIST_GROUPS: partial(_read, GroupCoordinator.list_groups),
+    ApiKey.LIST_GROUPS: _list_groups,
     ApiKey.DESCRIBE_GROUPS: partial(_read, GroupCoordinator.describe_groups),
     ApiKey.CONSUMER_GROUP_DESCRIBE: partial(_read, GroupCoordinator.consumer_group_describe),
     ApiKey.DELETE_GROUPS: partial(_read, GroupCoordinator.delete_groups),
