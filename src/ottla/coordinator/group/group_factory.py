@@ -54,5 +54,5 @@ def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundin
         with_classic_members={GroupType.CONSUMER: consumers},
         watchers=[consumers],
     )
-    machine = GroupMachine(config, timers, kinds, consumers)
+    machine = GroupMachine(config, timers, kinds, consumers, partition=partition)
     return Shard(partition, machine, log, timers, write_timeout_ms=config.write_timeout_ms)

@@ -15,11 +15,11 @@ from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import SIMPLE_GROUP, ClassicGroup
 from ottla.coordinator.group.classic.offset_check import is_from_outside
 from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.group_expiry import GroupExpiry
 from ottla.coordinator.group.group_kind import ClassicProtocol, GroupKind, Join, Sync, TopicWatcher
 from ottla.coordinator.group.group_state import EMPTY_STATE, GroupsState
 from ottla.coordinator.group.group_type import GroupType
 from ottla.coordinator.group.offsets.deletion import delete_all
-from ottla.coordinator.group.offsets.expiry import expire
 from ottla.coordinator.group.offsets.offset_codec import OffsetCodec
 from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRules
 from ottla.coordinator.group.offsets.replay import replay_offset, replay_offset_marker
@@ -61,13 +61,19 @@ class GroupMachine:
     """Groups and offsets of one shard; a `Machine[GroupsState]`."""
 
     def __init__(
-        self, config: GroupConfig, timers: Timers, kinds: GroupKinds, consumers: "ConsumerGroups | None" = None
+        self,
+        config: GroupConfig,
+        timers: Timers,
+        kinds: GroupKinds,
+        consumers: "ConsumerGroups | None" = None,
+        *,
+        partition: int = 0,
     ) -> None:
         """`consumers` is the kind among the others that serves the consumer protocol."""
         self.classic: Final = kinds.classic
         self._consumers: Final = consumers
-        self._config: Final = config
         self._timers: Final = timers
+        self._expiry: Final = GroupExpiry(config, partition, self.kind)
         self._codec: Final = OffsetCodec()
         self._kinds: Final[dict[GroupType, GroupKind]] = {GroupType.CLASSIC: kinds.classic, **kinds.others}
         self._hosts: Final[dict[GroupType, ClassicProtocol]] = {
@@ -121,7 +127,7 @@ class GroupMachine:
         """Sets up timers and soft state."""
         for kind in self._kinds.values():
             kind.loaded(state, now_ms)
-        self._timers.set(_EXPIRY, now_ms + self._config.offsets_retention_check_interval_ms, self._expire)
+        self._timers.set(_EXPIRY, now_ms + self._expiry.first_in_ms, self._expire)
 
     def unloaded(self) -> None:
         """Drops soft state and tells those who wait."""
@@ -207,14 +213,7 @@ class GroupMachine:
         return host
 
     def _expire(self, state: GroupsState, now_ms: int) -> Outcome:
-        """Drops offsets whose time is over, and empty groups that have none left."""
-        retention_ms = self._config.offsets_retention_ms
-        records: list[CoordinatorRecord] = []
-        for group_id, group in sorted(state.groups.items()):
-            kind = self._kinds[group.type]
-            expired = expire(state.offsets, group_id, kind.rules(state, group_id), now_ms, retention_ms=retention_ms)
-            records += expired.records
-            if expired.is_bare and kind.is_empty(state, group_id):
-                records += kind.deletion(state, group_id)
-        self._timers.set(_EXPIRY, now_ms + self._config.offsets_retention_check_interval_ms, self._expire)
+        """Drops offsets whose time is over, and empty groups that have none left: some at a time."""
+        records = self._expiry.expired(state, now_ms)
+        self._timers.set(_EXPIRY, now_ms + self._expiry.next_in_ms, self._expire)
         return Outcome(records, is_atomic=False)

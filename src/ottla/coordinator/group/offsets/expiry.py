@@ -6,38 +6,49 @@ rules say which. An offset whose commit brought its own retention time, as clien
 then, whatever the broker's setting.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from immutables import Map
 
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
-from ottla.coordinator.group.offsets.offsets_state import NO_EXPIRY, OffsetAndMetadata, OffsetsState
+from ottla.coordinator.group.offsets.offsets_state import NO_EXPIRY, GroupOffsets, OffsetAndMetadata, OffsetsState
 from ottla.coordinator.group.offsets.record import offset_tombstone
 from ottla.protocol.coordinator_record import CoordinatorRecord
 
 
-class Expired(NamedTuple):
-    """The tombstones of what has expired in a group, and whether nothing is left that would keep an empty group."""
+class OffsetStretch(NamedTuple):
+    """Some partitions of a topic that a group had offsets for."""
 
-    records: list[CoordinatorRecord]
-    is_bare: bool
+    group_id: str
+    topic: str
+    partitions: Sequence[int]
 
 
-def expire(state: OffsetsState, group_id: str, rules: OffsetRules, now_ms: int, *, retention_ms: int) -> Expired:
-    """What of a group's offsets has expired by `now_ms`.
+def expire(
+    state: OffsetsState, stretch: OffsetStretch, rules: OffsetRules, now_ms: int, *, retention_ms: int
+) -> list[CoordinatorRecord]:
+    """The tombstones of the offsets that have expired by `now_ms`.
 
-    An offset that an open transaction may change waits for its end, and so does the group.
+    An offset that an open transaction may change waits for its end.
     """
-    records: list[CoordinatorRecord] = []
-    is_bare = group_id not in state.open_transactions
-    for topic, partitions in sorted(state.committed.get(group_id, {}).items()):
-        if rules.is_subscribed(topic):
-            is_bare = False
-            continue
-        for partition, stored in partitions.items():
-            if state.has_pending(group_id, topic, partition) or not _is_expired(stored, rules, now_ms, retention_ms):
-                is_bare = False
-            else:
-                records.append(offset_tombstone(group_id, topic, partition))
-    return Expired(records, is_bare)
+    group_id, topic, partitions = stretch
+    stored = state.committed.get(group_id, _NO_TOPICS).get(topic)
+    if stored is None or rules.is_subscribed(topic):
+        return []
+    return [
+        offset_tombstone(group_id, topic, partition)
+        for partition in partitions
+        if (offset := stored.get(partition)) is not None
+        and _is_expired(offset, rules, now_ms, retention_ms)
+        and not state.has_pending(group_id, topic, partition)
+    ]
+
+
+def is_bare(state: OffsetsState, group_id: str, *, expired: int) -> bool:
+    """Whether nothing keeps an empty group once `expired` of the offsets that it still has are gone."""
+    topics = state.committed.get(group_id, _NO_TOPICS)
+    return group_id not in state.open_transactions and sum(map(len, topics.values())) == expired
 
 
 def _is_expired(stored: OffsetAndMetadata, rules: OffsetRules, now_ms: int, retention_ms: int) -> bool:
@@ -48,3 +59,6 @@ def _is_expired(stored: OffsetAndMetadata, rules: OffsetRules, now_ms: int, rete
     if stored.expire_timestamp_ms != NO_EXPIRY:
         return now_ms >= stored.expire_timestamp_ms
     return now_ms - from_ms >= retention_ms
+
+
+_NO_TOPICS: Final[GroupOffsets] = Map()
