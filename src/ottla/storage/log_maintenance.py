@@ -18,6 +18,7 @@ from ottla.storage.log_directories import LogDirectories
 from ottla.storage.retention import OldTimestampWarning, delete_old_segments
 from ottla.storage.topic_partition import TopicPartition
 
+_OVER: Final = object()
 _TRIES: Final = 3
 """How often a log is looked at again that was being flushed; after that it has to wait for the next round."""
 
@@ -96,10 +97,15 @@ class LogMaintenance:
     def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int:
         deleted = 0
         is_busy = True
-
+        expiry = log.remove_expired_producers(now_ms)
+        has_more_producers = False
         ticket = self._cleaning.begin(partition, _do_nothing)
         if ticket is None:
             return 0
+
+        def forget_producers() -> None:  # Some of them: others are served between two calls.
+            nonlocal has_more_producers
+            has_more_producers = next(expiry, _OVER) is not _OVER
 
         def change() -> None:
             nonlocal deleted, is_busy
@@ -110,7 +116,7 @@ class LogMaintenance:
             try:
                 if not ticket.is_void:
                     deleted = delete_old_segments(log, now_ms, self._old_timestamps)
-                    log.remove_expired_producers(now_ms)
+                    forget_producers()
             finally:
                 log.release_claim()
 
@@ -120,6 +126,8 @@ class LogMaintenance:
                 self._run_on_writer(change)
                 if not is_busy:
                     break
+            while has_more_producers:
+                self._run_on_writer(forget_producers)
             if deleted:
                 log.flush_names()
                 self._run_on_writer(lambda: self.collect_deleted(log, now_ms))

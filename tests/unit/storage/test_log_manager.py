@@ -17,6 +17,8 @@ from ottla.storage.log.log import Log
 from ottla.storage.log_manager import LogManager
 from ottla.storage.log_manager_options import LogManagerOptions
 from ottla.storage.meta_properties import MetaProperties, write_meta_properties
+from ottla.storage.producer_state.entry import ProducerEntry
+from ottla.storage.producer_state.state import EXPIRY_STEP
 from ottla.storage.topic_partition import TopicPartition
 from tests.unit.storage.cleaner.cleaning import ManualClock
 from tests.unit.storage.log_builder import NOW_MS, append, data_batch, offsets
@@ -327,6 +329,21 @@ def test_segments_that_retention_drops_are_removed_after_the_delay(disk: Simulat
     assert "00000000000000000000.log.deleted" in names(disk, "/data/a-0")
     manager.maintenance.cleanup(NOW_MS + 5000 + 60_000)
     assert "00000000000000000000.log.deleted" not in names(disk, "/data/a-0")
+
+
+def test_silent_producers_are_forgotten_a_step_at_a_time(disk: SimulatedDisk, clock: ManualClock) -> None:
+    known: list[int] = []
+
+    def run_on_writer(change: Callable[[], None]) -> None:
+        change()
+        known.append(len(log.producers.entries))
+
+    manager = load(disk, clock, run_on_writer=run_on_writer)
+    log = manager.get_or_create(A0, None)
+    for producer_id in range(2 * EXPIRY_STEP + 1):
+        log.producers.entries[producer_id] = ProducerEntry(producer_id)
+    manager.maintenance.cleanup(NOW_MS)
+    assert known == [EXPIRY_STEP + 1, 1, 0]
 
 
 def test_a_topic_that_was_made_anew_is_looked_at_for_holes_again(

@@ -383,9 +383,9 @@ class Log(LogEnd):
                 self.last_flush_ms = now_ms
                 flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
 
-    def remove_expired_producers(self, now_ms: int) -> None:
-        """Forgets producers that were silent for `producer.id.expiration.ms`."""
-        self.producers.remove_expired(now_ms)
+    def remove_expired_producers(self, now_ms: int) -> Iterator[None]:
+        """Forgets producers that were silent for `producer.id.expiration.ms`, some at each step."""
+        return self.producers.remove_expired(now_ms)
 
     def delete_segments(self, segments: Sequence[Segment], now_ms: int) -> None:
         """Drops the oldest segments, which `segments` must be, after `claim`; the log start offset moves with them.

@@ -4,7 +4,8 @@
 `check` (raises what refuses it), the write, `update`, and `complete` for each marker.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ottla.protocol.errors import InvalidProducerEpochError, InvalidTxnStateError
 from ottla.protocol.records.batch import Batch
@@ -14,6 +15,9 @@ from ottla.storage.producer_state.append import ProducerCheck
 from ottla.storage.producer_state.entry import NO_PRODUCER_EPOCH, BatchMetadata, ProducerEntry
 from ottla.storage.producer_state.transaction import CompletedTransaction, OpenTransactions
 from ottla.storage.producer_state.verification import VerificationEntry
+
+EXPIRY_STEP: Final = 2_000
+"""How many producers one step of expiry looks at."""
 
 
 class ProducerState:
@@ -168,11 +172,22 @@ class ProducerState:
         self._receipts_used = {}
         self.end_offset = end_offset
 
-    def remove_expired(self, now_ms: int) -> None:
-        """Forgets producers that wrote nothing for `producer.id.expiration.ms` and have no transaction open."""
-        for producer_id, entry in list(self.entries.items()):
-            if self._is_expired(entry, now_ms):
-                del self.entries[producer_id]
+    def remove_expired(self, now_ms: int) -> Iterator[None]:
+        """Forgets producers that wrote nothing for `producer.id.expiration.ms` and have no transaction open.
+
+        Some at each step, among those that are known at the first: decided by what they are when their turn comes.
+        """
+        producer_ids = list(self.entries)
+        for start in range(0, len(producer_ids), EXPIRY_STEP):
+            if start:
+                yield
+            for producer_id in producer_ids[start : start + EXPIRY_STEP]:
+                entry = self.entries.get(producer_id)
+                if entry is not None and self._is_expired(entry, now_ms):
+                    del self.entries[producer_id]
+        self._remove_old_verifications(now_ms)
+
+    def _remove_old_verifications(self, now_ms: int) -> None:
         for verifications in (self._verifications, self._receipts_used):
             for producer_id, verification in list(verifications.items()):
                 if now_ms - verification.created_ms >= self.expiration_ms:

@@ -14,7 +14,7 @@ from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import RebuildableFileError
 from ottla.storage.producer_state.entry import ProducerEntry
 from ottla.storage.producer_state.snapshot import read_snapshot, write_snapshot
-from ottla.storage.producer_state.state import ProducerState
+from ottla.storage.producer_state.state import EXPIRY_STEP, ProducerState
 from tests.unit.storage.log_builder import NOW_MS, marker, placed, produced
 
 ABORT, COMMIT = ControlRecordType.ABORT, ControlRecordType.COMMIT
@@ -23,6 +23,11 @@ ABORT, COMMIT = ControlRecordType.ABORT, ControlRecordType.COMMIT
 def take_in(state: ProducerState, batch: bytearray, offset: int) -> object:
     completed = state.replay(Batch(placed(batch, offset)))
     return None if completed is None else state.complete(completed)
+
+
+def remove_expired(state: ProducerState, now_ms: int) -> None:
+    """All steps of it."""
+    assert not list(state.remove_expired(now_ms)), "few producers take one step"
 
 
 @pytest.fixture
@@ -56,10 +61,23 @@ def test_aborted_transaction_says_what_was_stable(state: ProducerState) -> None:
 def test_silent_producers_are_forgotten_but_not_open_transactions(state: ProducerState) -> None:
     take_in(state, produced(1, 0, 0), 0)
     take_in(state, produced(2, 0, 0, transactional=True), 1)
-    state.remove_expired(NOW_MS + 999)
+    remove_expired(state, NOW_MS + 999)
     assert set(state.entries) == {1, 2}
-    state.remove_expired(NOW_MS + 1_000)
+    remove_expired(state, NOW_MS + 1_000)
     assert set(state.entries) == {2}
+
+
+def test_silent_producers_are_forgotten_some_at_each_step(state: ProducerState) -> None:
+    for producer_id in range(3 * EXPIRY_STEP):
+        take_in(state, produced(producer_id, 0, 0), producer_id)
+    steps = state.remove_expired(NOW_MS + 1_000)
+    next(steps)
+    assert set(state.entries) == set(range(EXPIRY_STEP, 3 * EXPIRY_STEP))
+    take_in(state, produced(EXPIRY_STEP, 0, 1, transactional=True), 3 * EXPIRY_STEP)
+    take_in(state, produced(3 * EXPIRY_STEP, 0, 0), 3 * EXPIRY_STEP + 1)
+    del state.entries[EXPIRY_STEP + 1]
+    assert sum(1 for _ in steps) == 1
+    assert set(state.entries) == {EXPIRY_STEP, 3 * EXPIRY_STEP}
 
 
 def test_only_the_append_with_the_receipt_opens_a_transaction(state: ProducerState) -> None:
@@ -69,7 +87,7 @@ def test_only_the_append_with_the_receipt_opens_a_transaction(state: ProducerSta
     receipt = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
     assert state.start_verification(batch, NOW_MS, supports_epoch_bump=False) is receipt
     state.check_verified(batch, receipt)
-    state.remove_expired(NOW_MS + 1_000)
+    remove_expired(state, NOW_MS + 1_000)
     with pytest.raises(InvalidTxnStateError):
         state.check_verified(batch, receipt)
     later = state.start_verification(batch, NOW_MS, supports_epoch_bump=False)
