@@ -25,7 +25,7 @@ Outcome = TypeVar("Outcome")
 
 Work: TypeAlias = Generator[None, None, Response | None]
 """A request's work in small steps: its response, or None if it was answered already or will be."""
-_TURN_S: Final = 0.02
+_TURN_S: Final = 0.01
 """For how long one request is worked on before the others have a turn."""
 
 ANONYMOUS: Final = "User:ANONYMOUS"
