@@ -21,3 +21,12 @@ class ListenerSecurity:
     """Who has not shaken hands and logged in by then is sent away."""
     now_ms: Callable[[], int]
     """The time of day, which tokens end by."""
+    ends: tuple[Callable[[], None], ...] = ()
+    """What ends the work that goes on for the listener beside it."""
+
+    def close(self) -> None:
+        """The listener is closed, or will not be opened."""
+        if self.tls is not None:
+            self.tls.close()
+        for end in self.ends:
+            end()

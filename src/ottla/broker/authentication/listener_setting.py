@@ -61,11 +61,14 @@ class ListenerSettings:
 
     def session_ms_max(self, mechanism: str) -> int:
         """`connections.max.reauth.ms` of a mechanism."""
-        key = "connections.max.reauth.ms"
-        own = self.of_mechanism(mechanism, key)
-        value = self.value(key) if own is None else SERVER_KEYS[key].parse(own[1])
+        value = self.mechanism_value(mechanism, "connections.max.reauth.ms")
         assert isinstance(value, int)
         return value
+
+    def mechanism_value(self, mechanism: str, key: str) -> object:
+        """A mechanism's own value, the listener's, or the node's. Raises `ConfigError` for one that is none."""
+        own = self.of_mechanism(mechanism, key)
+        return self.value(key) if own is None else SERVER_KEYS[key].parse(own[1])
 
     def tls(self) -> TlsSettings:
         """All that is said about TLS."""

@@ -16,6 +16,7 @@ from ottla.broker.authentication.server_security import ServerSecurity, exposed_
 from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.metadata_image import MetadataImage
 from ottla.net.sasl.client_login import BeginLogin
+from ottla.net.sasl.jaas_file import allowed_urls
 from ottla.net.security import ListenerSecurity
 from ottla.net.tls.certificate import Certificate
 from ottla.net.tls.context import client_context, server_context
@@ -48,7 +49,7 @@ class NodeSecurity:
         self._config: Final = config
         self._jaas: Final = JaasEntries.of_environment(os.environ)
         self._credentials: Final = Credentials(now_ms, config.optional_string("delegation.token.secret.key"))
-        self._server: Final = ServerSecurity(self._jaas, self._credentials, now_ms)
+        self._server: Final = ServerSecurity(self._jaas, self._credentials, now_ms, allowed_urls(os.environ))
         self._proofs: Final[dict[tuple[str, str], NodeProof]] = {}
         self._rotating: Final[dict[str, _Rotating]] = {}
         self._served: Final[set[str]] = set()
@@ -87,16 +88,16 @@ class NodeSecurity:
     def forget_listener(self, name: str, security: ListenerSecurity | None) -> None:
         """A listener is closed."""
         self._served.discard(name)
-        if security is not None and security.tls is not None:
-            security.tls.close()
+        if security is not None:
+            security.close()
             self._rotating.pop(name, None)
 
     def check_change(self, config: ServerConfig) -> None:
         """Raises a `ConfigError` if a listener could not be opened, or would have a certificate that may not follow."""
         for name in {address.name for address in config.listeners} - self._served:
             made = self._server.make(ListenerSettings(config, name), config.security_protocols[name])
-            if made is not None and made.tls is not None:
-                made.tls.close()
+            if made is not None:
+                made.close()
         for name, rotating in self._rotating.items():
             if name in config.security_protocols:
                 _successor(ListenerSettings(config, name), rotating)

@@ -8,9 +8,10 @@ import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ottla.base.config import ConfigError
+from ottla.broker.authentication.bearer_setting import BearerListener, bearer_handler
 from ottla.broker.authentication.credential import Credentials, Passwords
 from ottla.broker.authentication.jaas_entry import JaasEntries
 from ottla.broker.authentication.listener_setting import ListenerSettings
@@ -25,7 +26,6 @@ from ottla.net.sasl.plain import plain_server
 from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
 from ottla.net.sasl.scram_server import scram_server
 from ottla.net.sasl.server import ServerExchange
-from ottla.net.sasl.unsecured_token import UnsecuredRules, unsecured_reader
 from ottla.net.security import ListenerSecurity
 from ottla.net.tls.context import server_context
 from ottla.net.tls.principal_rule import PrincipalRule, parse_rules
@@ -33,10 +33,13 @@ from ottla.net.tls.server import TlsServer
 from ottla.protocol.errors import DecodeError, ErrorCode, InvalidRequestError, UnsupportedVersionError, error_for
 from ottla.protocol.frame import decode_request, encode_response
 
+if TYPE_CHECKING:
+    # It needs a package that only listeners with signed tokens need.
+    from ottla.broker.authentication.key_source import KeySource
+
 _log = logging.getLogger(__name__)
 
 SERVED_MECHANISMS: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
-_HANDLER: Final = "sasl.server.callback.handler.class"
 _RULES: Final = "ssl.principal.mapping.rules"
 _NONCE_BYTES: Final = 18
 _USER: Final = "user_"
@@ -48,8 +51,15 @@ _LOOPBACK: Final = ("localhost", "127.", "::1")
 class ServerSecurity:
     """Makes the security of listeners."""
 
-    def __init__(self, jaas: JaasEntries, credentials: Credentials, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        jaas: JaasEntries,
+        credentials: Credentials,
+        now_ms: Callable[[], int],
+        allowed_urls: frozenset[str] | None = None,
+    ) -> None:
         self._jaas: Final = jaas
+        self._allowed_urls: Final = allowed_urls
         self._credentials: Final = credentials
         self._now_ms: Final = now_ms
 
@@ -57,37 +67,38 @@ class ServerSecurity:
         """What a listener asks for; None if it serves everybody. Raises `ConfigError`."""
         if protocol == "PLAINTEXT":
             return None
+        tls = _tls(settings) if protocol.endswith("SSL") else None
+        sources: list[KeySource] = []
+        login = self._login(settings, sources) if protocol.startswith("SASL") else None
+        # Nothing is refused any more: whoever gets the result ends what begins here.
+        for source in sources:
+            source.start()
         return ListenerSecurity(
-            tls=_tls(settings) if protocol.endswith("SSL") else None,
-            login=self._login(settings) if protocol.startswith("SASL") else None,
+            tls=tls,
+            login=login,
+            ends=tuple(source.close for source in sources),
             failure_delay_ms=settings.integer("connection.failed.authentication.delay.ms"),
             login_bytes_max=settings.integer("sasl.server.max.receive.size"),
             now_ms=self._now_ms,
         )
 
-    def _login(self, settings: ListenerSettings) -> LoginRules:
+    def _login(self, settings: ListenerSettings, sources: "list[KeySource]") -> LoginRules:
         path = settings.text(USERS_FILE)
         users = None if path is None else UserFile(Path(path))
-        begins = {name: self._mechanism(settings, name, users) for name in enabled_mechanisms(settings)}
+        begins = {name: self._mechanism(settings, name, users, sources) for name in enabled_mechanisms(settings)}
         return LoginRules(begins, settings.session_ms_max, refused_frame)
 
     def _mechanism(
-        self, settings: ListenerSettings, mechanism: str, users: UserFile | None
+        self, settings: ListenerSettings, mechanism: str, users: UserFile | None, sources: "list[KeySource]"
     ) -> Callable[[], ServerExchange]:
-        handler = settings.of_mechanism(mechanism, _HANDLER) or settings.text(_HANDLER)
-        if handler is not None:
-            # To go on without it would let in whom it keeps out.
-            raise ConfigError(f"{settings.prefix}{_HANDLER}", "...", "handlers of users are not served by this release")
+        bearer_handler(settings, mechanism)
         entry = self._jaas.find(settings, mechanism)
         if mechanism == "PLAIN":
             return partial(plain_server, partial(_password, _users_of(entry), users))
         if mechanism == "OAUTHBEARER":
-            try:
-                rules = UnsecuredRules.of(entry.options)
-            except ValueError as error:
-                raise ConfigError(f"{settings.prefix}oauthbearer.sasl.jaas.config", "***", str(error)) from None
-            _log.warning("[%s] takes bearer tokens that nobody signed: for trials only", settings.name)
-            return partial(oauthbearer_server, unsecured_reader(rules, self._now_ms))
+            bearer = BearerListener(settings, entry, self._allowed_urls, self._now_ms)
+            sources += [] if bearer.source is None else [bearer.source]
+            return partial(oauthbearer_server, bearer.read)
         find = partial(self._credentials.find, passwords=users)
         return lambda: scram_server(mechanism, find, secrets.token_urlsafe(_NONCE_BYTES))
 

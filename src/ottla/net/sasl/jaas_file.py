@@ -10,6 +10,7 @@ from ottla.net.sasl.jaas import JaasConfig, JaasError, parse_file
 
 _PROPERTY: Final = "java.security.auth.login.config"
 _OPTION: Final = re.compile(rf"-D{re.escape(_PROPERTY)}==?(\"[^\"]*\"|'[^']*'|\S+)")
+_ALLOWED: Final = re.compile(r"-Dorg\.apache\.kafka\.sasl\.oauthbearer\.allowed\.urls=(\"[^\"]*\"|'[^']*'|\S+)")
 _MODULES: Final = {
     "PLAIN": "PlainLoginModule",
     "SCRAM-SHA-256": "ScramLoginModule",
@@ -37,6 +38,16 @@ def jaas_path(options: str) -> Path | None:
     """
     found = _OPTION.search(options)
     return None if found is None else Path(found[1].strip("\"'"))
+
+
+def allowed_urls(environment: Mapping[str, str]) -> frozenset[str] | None:
+    """The places that the JVM's options in `KAFKA_OPTS` restrict OAuth to; None if they say nothing.
+
+    >>> allowed_urls({"KAFKA_OPTS": "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=https://a/keys"})
+    frozenset({'https://a/keys'})
+    """
+    found = _ALLOWED.search(environment.get("KAFKA_OPTS", ""))
+    return None if found is None else frozenset(url.strip() for url in found[1].strip("\"'").split(","))
 
 
 def read_file(path: Path) -> dict[str, list[JaasConfig]]:

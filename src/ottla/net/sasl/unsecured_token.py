@@ -3,19 +3,15 @@
 What must hold is Kafka's: `alg` none, an empty signature, a user, an end that has not passed, a begin that has.
 """
 
-import base64
-import binascii
-import json
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ottla.base.frozen import frozen
 from ottla.net.sasl.oauthbearer import ReadToken, TokenRefusedError
 from ottla.net.sasl.server import Identity, user
+from ottla.net.sasl.web_token import read_web_token, time_ms
 
 _PREFIX: Final = "unsecuredValidator"
-_PARTS: Final = 3
 
 
 @frozen
@@ -61,28 +57,15 @@ def unsecured_reader(rules: UnsecuredRules, now_ms: Callable[[], int]) -> ReadTo
     return read
 
 
-def _claims(token: str) -> dict[str, Any]:
-    parts = token.split(".")
-    if len(parts) != _PARTS:
-        raise TokenRefusedError(f"a token of {len(parts)} parts, where there are {_PARTS}")
-    header, claims = _decoded(parts[0]), _decoded(parts[1])
-    if header.get("alg") != "none" or parts[2]:
+def _claims(token: str) -> Mapping[str, Any]:
+    found = read_web_token(token)
+    if found.header.get("alg") != "none" or found.signature:
         raise TokenRefusedError("the token is signed, and nothing is set up that could check it")
-    return claims
-
-
-def _decoded(part: str) -> dict[str, Any]:
-    try:
-        found = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (binascii.Error, ValueError, RecursionError) as error:
-        raise TokenRefusedError("a part of the token is no JSON in base64") from error
-    if not isinstance(found, dict):
-        raise TokenRefusedError("a part of the token is no JSON object")
-    return found
+    return found.claims
 
 
 def _end_ms(claims: Mapping[str, Any], rules: UnsecuredRules, now_ms: int) -> int:
-    end, begin = _time_ms(claims, "exp"), _time_ms(claims, "iat")
+    end, begin = time_ms(claims, "exp"), time_ms(claims, "iat")
     if end is None:
         raise TokenRefusedError("the token has no end (exp)")
     if now_ms - rules.clock_skew_ms >= end:
@@ -92,16 +75,6 @@ def _end_ms(claims: Mapping[str, Any], rules: UnsecuredRules, now_ms: int) -> in
     if begin is not None and end <= begin:
         raise TokenRefusedError("the token ends before it begins")
     return end
-
-
-def _time_ms(claims: Mapping[str, Any], name: str) -> int | None:
-    value = claims.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e15:
-        raise TokenRefusedError(f"the claim {name} is no time")
-    # Never up: a token of this very moment would come from the future.
-    return math.floor(value * 1000)
 
 
 def _scope(value: object) -> frozenset[str]:

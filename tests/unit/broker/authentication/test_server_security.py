@@ -16,9 +16,11 @@ from ottla.broker.authentication.server_security import ServerSecurity, exposed_
 from ottla.broker.config.server_config import ServerConfig
 from ottla.metadata.image.delegation_token import DelegationToken
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
-from ottla.net.sasl.jaas_file import jaas_path, read_file
+from ottla.net.sasl.jaas_file import allowed_urls, jaas_path, read_file
+from ottla.net.sasl.oauthbearer import oauthbearer_exchange
 from ottla.net.sasl.scram_server import ScramName
 from ottla.net.security import ListenerSecurity
+from tests.bearer.signing_key import SigningKey, key_set, unsigned_part
 
 MODULES = "org.apache.kafka.common.security"
 NOW_MS = 1_000
@@ -151,3 +153,82 @@ def test_a_delegation_token_is_its_owner() -> None:
     assert credentials.find(ScramName("SCRAM-SHA-256", "id", False), None) is None
     expires_ms = NOW_MS - 1
     assert credentials.find(name, None) is None
+
+
+KAFKA_HANDLER = f"{MODULES}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"sasl_server_callback_handler_class": "x.Y"}, "are not served"),
+        ({"listener_name_a_oauthbearer_sasl_server_callback_handler_class": "x.Y"}, "are not served"),
+        ({"sasl_server_callback_handler_class": KAFKA_HANDLER}, "the place of the keys is needed"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "ftp://a/keys"}, "Expected https"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "https:///keys"}, "Expected https"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "http://[/keys"}, "Expected https"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "file:///nowhere"}, "no keys there"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "file:///dev/null"}, "no keys there"),
+        (
+            {"sasl_oauthbearer_jwks_endpoint_url": "http://a", "sasl_oauthbearer_jwt_validator_class": "x.Y"},
+            "DefaultJwtValidator",
+        ),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "http://a", "sasl_oauthbearer_sub_claim_name": " "}, "name of a claim"),
+        ({"sasl_oauthbearer_jwks_endpoint_url": "http://a", "sasl_oauthbearer_clock_skew_seconds": "-1"}, "at least 0"),
+        (
+            {"sasl_oauthbearer_jwks_endpoint_url": "http://a", "sasl_oauthbearer_jwks_endpoint_refresh_ms": "0"},
+            "at least 1",
+        ),
+    ],
+)
+def test_signed_tokens_that_can_not_be_checked(given: dict[str, str], text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        made("SASL_PLAINTEXT", sasl_enabled_mechanisms="OAUTHBEARER", **given)
+
+
+def test_kafkas_handler_is_for_its_mechanism_alone() -> None:
+    with pytest.raises(ConfigError, match="are not served"):
+        made("SASL_PLAINTEXT", sasl_enabled_mechanisms="PLAIN", sasl_server_callback_handler_class=KAFKA_HANDLER)
+
+
+@pytest.mark.parametrize(
+    "handler", [{}, {"listener_name_a_oauthbearer_sasl_server_callback_handler_class": KAFKA_HANDLER}]
+)
+def test_signed_tokens_with_keys_in_a_file(tmp_path: Path, handler: dict[str, str]) -> None:
+    key, path = SigningKey("k"), tmp_path / "the keys.json"
+    path.write_bytes(key_set(key))
+    url = path.as_uri()
+    given = handler | {
+        "sasl_enabled_mechanisms": "OAUTHBEARER",
+        "listener_name_a_sasl_oauthbearer_jwks_endpoint_url": url,
+        "sasl_oauthbearer_expected_audience": "nobody",
+        "listener_name_a_oauthbearer_sasl_oauthbearer_expected_audience": "kafka,other",
+    }
+    found = made("SASL_PLAINTEXT", **given)
+    assert found is not None
+    assert found.login is not None
+    claims = {"sub": "alice", "aud": "kafka", "iat": 0, "exp": 600}
+    try:
+        exchange = found.login.mechanisms["OAUTHBEARER"]()
+        next(exchange)
+        with pytest.raises(StopIteration) as ended:
+            exchange.send(next(oauthbearer_exchange(key.token(claims), {})))
+        assert ended.value.value.identity.principal == "User:alice"
+        exchange = found.login.mechanisms["OAUTHBEARER"]()
+        next(exchange)
+        unsigned = unsigned_part({"alg": "none"}, claims) + "."
+        assert exchange.send(next(oauthbearer_exchange(unsigned, {}))) == b'{"status":"invalid_token"}'
+    finally:
+        found.close()
+
+
+def test_places_that_the_options_of_java_do_not_name() -> None:
+    allowed = allowed_urls(
+        {"KAFKA_OPTS": '-Xmx1g -Dorg.apache.kafka.sasl.oauthbearer.allowed.urls="https://a/k,file:/b"'}
+    )
+    assert allowed == {"https://a/k", "file:/b"}
+    assert allowed_urls({"KAFKA_OPTS": "-Xmx1g"}) is None
+    security = ServerSecurity(JaasEntries({}), Credentials(lambda: NOW_MS, None), lambda: NOW_MS, allowed)
+    given = {"sasl_enabled_mechanisms": "OAUTHBEARER", "sasl_oauthbearer_jwks_endpoint_url": "https://c/k"}
+    with pytest.raises(ConfigError, match="in KAFKA_OPTS does not name it"):
+        security.make(settings(**given), "SASL_PLAINTEXT")

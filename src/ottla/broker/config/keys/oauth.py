@@ -68,7 +68,7 @@ _VALIDATION_KEYS: Final = (
     fixed("sasl.oauthbearer.clock.skew.seconds", INT, 30, None,
           "How far the clocks of provider and broker may differ."),
     fixed("sasl.oauthbearer.expected.audience", LIST, (), Items(),
-          "Audiences of which a token must name one; empty: any will do."),
+          "Audiences of which a token must name one; empty: a token may name none."),
     fixed("sasl.oauthbearer.expected.issuer", STRING, None, None,
           "The issuer that a token must name; absent: any will do."),
     fixed("sasl.oauthbearer.scope.claim.name", STRING, "scope", None,
@@ -78,3 +78,6 @@ _VALIDATION_KEYS: Final = (
 )  # fmt: skip
 
 OAUTH_KEYS: Final = ConfigKeys((*_RETRIEVAL_KEYS, *_VALIDATION_KEYS))
+
+VALIDATION_NAMES: Final = tuple(key.name for key in _VALIDATION_KEYS)
+"""How tokens are checked; a mechanism may have its own: `listener.name.<listener>.oauthbearer.<key>`."""

@@ -5,7 +5,7 @@ A node names those that it was given in one line when it starts. Whoever makes a
 
 from typing import Final
 
-from ottla.broker.config.keys.oauth import OAUTH_KEYS
+from ottla.broker.config.keys.oauth import OAUTH_KEYS, VALIDATION_NAMES
 from ottla.broker.config.keys.quota import CLIENT_QUOTA_KEYS
 from ottla.broker.config.keys.remote_storage import REMOTE_STORAGE_KEYS
 from ottla.broker.config.keys.sasl import SASL_KEYS
@@ -76,7 +76,7 @@ _INTERNAL_TOPICS: Final = {
 }
 
 _SECURITY: Final = {
-    # The rest of TLS and SASL that is the JVM's, Kerberos', or for signed tokens, counts for nothing.
+    # The rest of TLS and SASL that is the JVM's, Kerberos', or for getting tokens, counts for nothing.
     "ssl.keystore.type",
     "ssl.keystore.location",
     "ssl.keystore.password",
@@ -100,6 +100,7 @@ _SECURITY: Final = {
     "sasl.jaas.config",
     "sasl.server.callback.handler.class",
     "sasl.users.file",
+    *VALIDATION_NAMES,
 }
 _CLIENT_QUOTAS: Final = {"quota.window.num", "quota.window.size.seconds"}
 """How the rates of clients are measured counts; of the rest nothing does yet."""

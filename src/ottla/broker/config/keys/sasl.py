@@ -17,6 +17,7 @@ from ottla.broker.config.keys.declaration import (
     ours,
     per_broker,
 )
+from ottla.broker.config.keys.oauth import VALIDATION_NAMES
 
 _MECHANISM_KEYS: Final = (
     per_broker("sasl.enabled.mechanisms", LIST, ("GSSAPI",), Items(), "The mechanisms that clients may use."),
@@ -75,5 +76,6 @@ MECHANISM_SUFFIXES: Final = (
     "sasl.login.class",
     "sasl.server.callback.handler.class",
     "connections.max.reauth.ms",
+    *VALIDATION_NAMES,
 )
 """Keys that are also given per mechanism: `listener.name.<listener>.<mechanism>.<key>`."""

@@ -1,0 +1,1 @@
+"""Tokens that tests sign, and the keys that check them."""
