@@ -198,6 +198,29 @@ def test_invented_keys_do_not_trouble_the_provider() -> None:
             source.close()
 
 
+def test_a_provider_that_comes_later() -> None:
+    with TokenProvider() as other:
+        other.is_away = True
+        source = KeySource(KeyPlace(f"{other.issuer}/keys", 3_600_000, 10, 50))
+        source.start()
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while other.fetches < 2 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert (other.fetches >= 2, source.keys) == (True, ())
+            other.is_away = False
+            _wait_for_keys(source)
+        finally:
+            source.close()
+
+
+def test_redirects_are_not_followed(provider: TokenProvider) -> None:
+    with TokenProvider() as other:
+        other.moved_to = f"{provider.issuer}/keys"
+        with pytest.raises(OSError, match="HTTP 302"):
+            _source(other, {}).read()
+
+
 def test_keys_over_https(tmp_path: Path) -> None:
     require_openssl()
     authority = Authority(tmp_path, "authority")

@@ -22,6 +22,8 @@ class TokenProvider:
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.key = SigningKey("first")
         self.is_away = False
+        self.moved_to: str | None = None
+        """Where it sends those who ask for its keys."""
         self.fetches = 0
         """How often somebody asked for the keys."""
         provider = self
@@ -29,7 +31,10 @@ class TokenProvider:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 provider.fetches += 1
-                self._answer(503 if provider.is_away else 200, key_set(provider.key))
+                if provider.moved_to is None:
+                    self._answer(503 if provider.is_away else 200, key_set(provider.key))
+                else:
+                    self._answer(302, b"", Location=provider.moved_to)
 
             def do_POST(self) -> None:
                 fields = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
@@ -40,8 +45,10 @@ class TokenProvider:
                 said = {"access_token": provider.token(CLIENT[0], scope=fields["scope"][0]), "token_type": "Bearer"}
                 self._answer(200, json.dumps(said).encode())
 
-            def _answer(self, status: int, body: bytes) -> None:
+            def _answer(self, status: int, body: bytes, **headers: str) -> None:
                 self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
