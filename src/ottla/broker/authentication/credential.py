@@ -5,11 +5,11 @@ password is made once and remembered.
 """
 
 import base64
-import hmac
 import os
 from collections.abc import Callable, Hashable
 from typing import Final, Protocol
 
+from ottla.metadata.image.delegation_token import token_hmac
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.metadata.image.scram import ScramUser
 from ottla.net.sasl.scram import HASHES
@@ -41,7 +41,7 @@ class Credentials:
         self.image: Callable[[], MetadataImage] = lambda: EMPTY_IMAGE
         """The newest metadata, once there is some."""
         self._now_ms: Final = now_ms
-        self._token_secret: Final = None if token_secret is None else token_secret.encode()
+        self._token_secret: Final = token_secret.encode() if token_secret else None
         self._made: Final[dict[Hashable, ServerCredential]] = {}
 
     def find(self, name: ScramName, passwords: Passwords | None) -> ServerCredential | None:
@@ -60,7 +60,7 @@ class Credentials:
         token = self.image().delegation_tokens.get(name.username)
         if token is None or self._token_secret is None or token.has_expired(self._now_ms()):
             return None
-        password = base64.b64encode(hmac.digest(self._token_secret, token.token_id.encode(), "sha512")).decode()
+        password = base64.b64encode(token_hmac(self._token_secret, token.token_id)).decode()
         ends_ms = min(token.expiration_timestamp, token.max_timestamp)
         return self._make(name.mechanism, password, Identity(token.owner, is_token=True, expires_at_ms=ends_ms))
 

@@ -1,20 +1,20 @@
 """ExpireDelegationToken (key 40) at the controller, versions 1–2: ends a token, now or later.
 
-Refused to clients that come themselves, as in `create_delegation_token`.
+Refused to clients that did not log in, or did so with a token, as in `create_delegation_token`.
 
 Deviations: none. KIP-48.
 """
 
 from ottla.broker.controller_handlers.submission import submit
 from ottla.broker.node.controller_parts import ControllerParts
-from ottla.broker.request.forwarded_request import ForwardedContext
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.security.token_request import may_ask
 from ottla.protocol.errors import DelegationTokenRequestNotAllowedError
 from ottla.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
 
 def handle(parts: ControllerParts, context: RequestContext, request: ExpireDelegationTokenRequest) -> None:
-    """Hands it to the controller, unless it came straight over a connection that nobody logged in on."""
-    if not isinstance(context, ForwardedContext):
+    """Hands it to the controller, which knows who may."""
+    if not may_ask(context):
         raise DelegationTokenRequestNotAllowedError
     submit(parts, context, request)

@@ -1,12 +1,14 @@
-"""CreateDelegationToken (key 38), versions 1-3: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED on every listener there is.
+"""CreateDelegationToken (key 38), versions 1-3: forwarded to the active controller for those who may ask.
 
-A token stands for a client that proved who it is, and no listener authenticates yet; Kafka answers the same on
-plaintext. The answer names who asked, and for whom; a name without a type is UNKNOWN_SERVER_ERROR. KIP-48, KIP-373.
+Who did not log in, or did so with a token, gets DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; a token for somebody else needs
+CreateTokens on that user. Refusals name who asked, and for whom; a name without a type is UNKNOWN_SERVER_ERROR, as in
+Kafka. KIP-48, KIP-373.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ottla.protocol.errors import ErrorCode
+from ottla.broker.handlers.forwarding import forward
+from ottla.broker.security.token_request import creation_refusal
 from ottla.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
@@ -16,30 +18,12 @@ if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
     from ottla.broker.request.request_context import RequestContext
 
-NO_TIME: Final = -1
-
 
 def handle(
     parts: "BrokerParts", context: "RequestContext", request: CreateDelegationTokenRequest
-) -> CreateDelegationTokenResponse:
-    """Refuses."""
-    requester_type, _, requester_name = context.principal.partition(":")
-    owner_type, owner_name = requester_type, requester_name
-    code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-    if request.owner_principal_name:
-        if request.owner_principal_type is None:
-            code = ErrorCode.UNKNOWN_SERVER_ERROR
-        else:
-            owner_type, owner_name = request.owner_principal_type, request.owner_principal_name
-    response = CreateDelegationTokenResponse(
-        error_code=code,
-        principal_type=owner_type,
-        principal_name=owner_name,
-        issue_timestamp_ms=NO_TIME,
-        expiry_timestamp_ms=NO_TIME,
-        max_timestamp_ms=NO_TIME,
-    )
-    if context.version >= 3:
-        response.token_requester_principal_type = requester_type
-        response.token_requester_principal_name = requester_name
-    return response
+) -> CreateDelegationTokenResponse | None:
+    """Refuses, or forwards."""
+    refusal = creation_refusal(context, request)
+    if refusal is None:
+        forward(parts, context, request)
+    return refusal

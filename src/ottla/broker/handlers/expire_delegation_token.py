@@ -1,10 +1,13 @@
-"""ExpireDelegationToken (key 40), versions 1-2: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED on every listener there is.
+"""ExpireDelegationToken (key 40), versions 1-2: forwarded to the active controller for those who may ask.
 
-No listener authenticates yet, and Kafka answers the same on plaintext. KIP-48.
+Who did not log in, or did so with a token, gets DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; whose token it is the controller
+knows. KIP-48.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from ottla.broker.handlers.forwarding import forward
+from ottla.broker.security.token_request import NO_TIME, may_ask
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
@@ -15,13 +18,14 @@ if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
     from ottla.broker.request.request_context import RequestContext
 
-NO_TIME: Final = -1
-
 
 def handle(
     parts: "BrokerParts", context: "RequestContext", request: ExpireDelegationTokenRequest
-) -> ExpireDelegationTokenResponse:
-    """Refuses."""
+) -> ExpireDelegationTokenResponse | None:
+    """Refuses, or forwards."""
+    if may_ask(context):
+        forward(parts, context, request)
+        return None
     return ExpireDelegationTokenResponse(
         error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=NO_TIME
     )

@@ -1,9 +1,15 @@
-"""Delegation tokens by id. The secret that signs them is not in the log."""
+"""Delegation tokens by id, and the password of one, which the log does not hold (KIP-48)."""
 
+import hmac
 from typing import NamedTuple
 
 from ottla.metadata.image.map_delta import MapDelta
 from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, RemoveDelegationTokenRecord
+
+
+def token_hmac(secret: bytes, token_id: str) -> bytes:
+    """What a token is shown by, and in base64 its password: made from the cluster's secret, so every node knows it."""
+    return hmac.digest(secret, token_id.encode(), "sha512")
 
 
 class DelegationToken(NamedTuple):
@@ -20,6 +26,10 @@ class DelegationToken(NamedTuple):
     def has_expired(self, now_ms: int) -> bool:
         """Whether its time is up, or its renewed time."""
         return self.max_timestamp < now_ms or self.expiration_timestamp < now_ms
+
+    def is_managed_by(self, principal: str) -> bool:
+        """Whether somebody may renew, end and see it: its owner, who asked for it, or a renewer."""
+        return principal in (self.owner, self.requester) or principal in self.renewers
 
     def to_record(self) -> DelegationTokenRecord:
         return DelegationTokenRecord(**{**self._asdict(), "renewers": list(self.renewers)})

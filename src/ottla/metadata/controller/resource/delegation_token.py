@@ -8,8 +8,7 @@ from typing import Final
 
 from ottla.metadata.controller.context import Caller, ControllerContext
 from ottla.metadata.controller.outcome import Outcome
-from ottla.metadata.controller.resource.token_index import token_hmac
-from ottla.metadata.image.delegation_token import DelegationToken
+from ottla.metadata.image.delegation_token import DelegationToken, token_hmac
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
@@ -29,6 +28,8 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 EXPIRATIONS_PER_RUN_MAX: Final = 1_000
 _USER_TYPE: Final = "User"
 _TIMESTAMP_MAX: Final = (1 << 63) - 1
+_REQUESTER_SINCE: Final = 3
+"""Older versions of CreateDelegationToken have no place for who asked."""
 
 
 def create_delegation_token(
@@ -39,12 +40,10 @@ def create_delegation_token(
     owner_type, owner_name = requester_type, requester_name
     if request.owner_principal_name:
         owner_type, owner_name = request.owner_principal_type or "", request.owner_principal_name
-    response = CreateDelegationTokenResponse(
-        principal_type=owner_type,
-        principal_name=owner_name,
-        token_requester_principal_type=requester_type,
-        token_requester_principal_name=requester_name,
-    )
+    response = CreateDelegationTokenResponse(principal_type=owner_type, principal_name=owner_name)
+    if caller.api_version >= _REQUESTER_SINCE:
+        response.token_requester_principal_type = requester_type
+        response.token_requester_principal_name = requester_name
     secret, refusal = _secret(context)
     if refusal is None and any(renewer.principal_type != _USER_TYPE for renewer in request.renewers):
         refusal = ErrorCode.INVALID_PRINCIPAL_TYPE
@@ -132,8 +131,7 @@ def _find(context: ControllerContext, wanted: bytes, caller: Caller) -> tuple[De
     token = None if token_id is None else context.image.delegation_tokens.get(token_id)
     if token is None:
         return None, ErrorCode.DELEGATION_TOKEN_NOT_FOUND
-    allowed = caller.principal == token.owner or caller.principal in token.renewers
-    return token, None if allowed else ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
+    return token, None if token.is_managed_by(caller.principal) else ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
 
 
 def _after(context: ControllerContext, period_ms: int) -> int:

@@ -3,17 +3,9 @@
 Derived from the image and the cluster's secret: built when the controller becomes active, then kept up with each delta.
 """
 
-import hashlib
-import hmac
-
 from immutables import Map
 
-from ottla.metadata.image.delegation_token import DelegationToken, DelegationTokensDelta
-
-
-def token_hmac(secret: bytes, token_id: str) -> bytes:
-    """The password of a token."""
-    return hmac.new(secret, token_id.encode(), hashlib.sha512).digest()
+from ottla.metadata.image.delegation_token import DelegationToken, DelegationTokensDelta, token_hmac
 
 
 class TokenIndex:
