@@ -237,6 +237,13 @@ class TestDelegationTokens:
         cluster = self.cluster()
         response = self.create(cluster, owner_principal_type="User", owner_principal_name="bob")
         assert cluster.image.delegation_tokens[response.token_id].owner == "User:bob"
+        renewal = RenewDelegationTokenRequest(hmac=response.hmac, renew_period_ms=-1)
+        assert [cluster.ask(renewal, caller).error_code for caller in (ALICE, BOB)] == [0, 0], "both manage it"
+
+    def test_versions_without_a_place_for_who_asked(self) -> None:
+        old, new = Caller(api_version=2, principal="User:alice"), Caller(api_version=3, principal="User:alice")
+        names = [self.create(self.cluster(), caller).token_requester_principal_name for caller in (old, new)]
+        assert names == ["", "alice"]
 
     def test_renewed_by_a_renewer_though_not_past_its_maximum(self) -> None:
         cluster = self.cluster(delegation_token_max_lifetime_ms=2 * DAY_MS)

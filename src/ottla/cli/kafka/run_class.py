@@ -25,6 +25,7 @@ MODULES: Final = {
     "ConsoleProducer": "console_producer",
     "ConsumerGroupCommand": "consumer_groups",
     "ConsumerPerformance": "consumer_perf_test",
+    "DelegationTokenCommand": "delegation_tokens",
     "DeleteRecordsCommand": "delete_records",
     "DumpLogSegments": "dump_log",
     "EndToEndLatency": "e2e_latency",
