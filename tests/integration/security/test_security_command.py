@@ -12,8 +12,10 @@ from pathlib import Path
 
 import confluent_kafka
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from ottla.cli.kafka import configs
+from tests.clients.patience import until
 from tests.integration.cli.ottla_command import Ottla
 from tests.integration.node.nodes import free_ports
 
@@ -48,16 +50,15 @@ def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def commands() -> list[str]:
-    """The five commands of the page."""
-    block = re.search(r"## Five commands.*?```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert block is not None
-    found = [line for line in block[1].splitlines() if line and not line.startswith("#")]
-    assert len(found) == 5
-    return found
+    """The five commands of the page, and the one that uses what they made."""
+    section = PAGE.read_text().partition("## Five commands")[2].partition("\n## ")[0]
+    blocks = [block.splitlines() for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+    assert list(map(len, blocks)) == [5, 1]
+    return [line for block in blocks for line in block]
 
 
 def test_the_pages_commands_make_a_cluster_that_clients_can_use(secure: Path) -> None:
-    settings = json.loads((secure / "alice.librdkafka.json").read_text())
+    settings = json.loads((secure / "admin.librdkafka.json").read_text())
     consumer = confluent_kafka.Consumer({**settings, "group.id": "readers", "auto.offset.reset": "earliest"})
     consumer.subscribe(["orders"])
     deadline, message = time.monotonic() + TIMEOUT_S, None
@@ -66,6 +67,14 @@ def test_the_pages_commands_make_a_cluster_that_clients_can_use(secure: Path) ->
     assert message is not None
     assert message.value() == b"hello"
     consumer.close()
+
+
+def test_users_may_do_what_rules_allow(secure: Path) -> None:
+    settings = json.loads((secure / "alice.librdkafka.json").read_text())
+    alice = AdminClient(settings)
+    until({"orders"}, lambda: set(alice.list_topics(timeout=TIMEOUT_S).topics))
+    with pytest.raises(confluent_kafka.KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+        alice.create_topics([NewTopic("hers", 1, 1)])["hers"].result(TIMEOUT_S)
 
 
 def test_secrets_are_their_owners_alone(secure: Path) -> None:

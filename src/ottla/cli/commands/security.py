@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     init.add_argument(
         "--host", action="append", default=[], help="a name or address of the broker (default: localhost)"
     )
-    init.add_argument("--user", action="append", default=[], help="a user beside admin")
+    init.add_argument("--user", action="append", default=[], help="a user beside admin, who may do what rules allow")
     init.add_argument("--port", type=int, default=9092, help="for clients (default: 9092)")
     init.add_argument("--controller-port", type=int, default=9093, help="for controllers (default: 9093)")
     init.add_argument("--days", type=int, default=_DAYS, help=f"how long certificates are good (default: {_DAYS})")
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does it; the exit code."""
-    from ottla.cli.commands.security_file import Plan, write
+    from ottla.cli.commands.security_file import ADMIN, Plan, write
 
     directory: Path = options.directory
     if directory.exists() and any(directory.iterdir()):
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     plan = Plan(
         directory.absolute(),
         tuple(dict.fromkeys(options.host or ["localhost"])),
-        tuple(dict.fromkeys(["admin", *options.user])),
+        tuple(dict.fromkeys([ADMIN, *options.user])),
         (options.port, options.controller_port),
         options.days,
     )

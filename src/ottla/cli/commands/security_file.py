@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ottla.broker.config.older import STANDARD_AUTHORIZER
 from ottla.cli.commands.security_certificate import certificate_text, key_text, make_authority, sign
 from ottla.cli.commands.users import new_password
 
 _MODULES: Final = "org.apache.kafka.common.security"
 _MECHANISM: Final = "SCRAM-SHA-512"
+ADMIN: Final = "admin"
+"""The user who may do everything."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1")
 
 
@@ -78,6 +81,10 @@ sasl.enabled.mechanisms={_MECHANISM}
 sasl.mechanism.inter.broker.protocol={_MECHANISM}
 sasl.users.file={directory / "users"}
 listener.name.clients.{_MECHANISM.lower()}.sasl.jaas.config={login}
+
+# What they may do: what rules allow (ottla acls). The node is broker to brokers, and its certificate to controllers.
+authorizer.class.name={STANDARD_AUTHORIZER}
+super.users=User:broker;User:{ADMIN};User:CN={host}
 
 # One broker has one copy of everything; with three, take these out.
 offsets.topic.replication.factor=1
