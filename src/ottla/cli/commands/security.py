@@ -26,10 +26,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     init.add_argument("--port", type=int, default=9092, help="for clients (default: 9092)")
     init.add_argument("--controller-port", type=int, default=9093, help="for controllers (default: 9093)")
     init.add_argument("--days", type=int, default=_DAYS, help=f"how long certificates are good (default: {_DAYS})")
+    check = actions.add_parser("check", help="find what is weak in it", description=_about_check())
+    check.add_argument("place", type=Path, metavar="DIRECTORY|FILE", help="files of settings, keys and certificates")
+    check.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(options: argparse.Namespace) -> int:
     """Does it; the exit code."""
+    return _check(options) if options.action == "check" else _init(options)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from ottla.cli.commands.doctor_finding import Report
+    from ottla.cli.commands.security_check import check
+
+    place: Path = options.place
+    if not place.exists():
+        raise CommandError(f"{place} is not there; give a directory, or a file of settings, keys or certificates")
+    report = Report(is_json=options.json)
+    for finding in check(place):
+        report.add(finding)
+    return report.conclude()
+
+
+def _init(options: argparse.Namespace) -> int:
     from ottla.cli.commands.security_file import ADMIN, Plan, write
 
     directory: Path = options.directory
@@ -51,4 +71,12 @@ def _about() -> str:
     return (
         "Makes an authority, a certificate for the broker, users with strong passwords, server.properties, and for "
         "each user files with the settings of Java's clients and tools, of librdkafka, Python and Spark."
+    )
+
+
+def _about_check() -> str:
+    return (
+        "Finds expired and soon expiring certificates, keys of other certificates, missing subject alternative names, "
+        "secrets that others may read, passwords without TLS, and host names that are not checked. Exit code 1 if "
+        "anything is wrong."
     )

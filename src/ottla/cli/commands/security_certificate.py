@@ -24,7 +24,7 @@ class Authority(NamedTuple):
 
 def make_authority(name: str, days: int) -> Authority:
     """An authority that signs itself. Raises `CommandError` where the package is missing."""
-    _require()
+    require_cryptography()
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.hashes import SHA256
@@ -110,9 +110,10 @@ def _host(host: str) -> "GeneralName":
         return x509.DNSName(host)
 
 
-def _require() -> None:
+def require_cryptography() -> None:
+    """Raises `CommandError` where the package is missing."""
     try:
         import cryptography
     except ImportError:
-        raise CommandError("making certificates needs the package cryptography: pip install 'ottla[tls]'") from None
+        raise CommandError("certificates need the package cryptography: pip install 'ottla[tls]'") from None
     assert cryptography.__version__
