@@ -84,6 +84,13 @@ class ServiceProcess:
         self._process = None
         return code
 
+    def wait(self) -> int:
+        """The code with which it ends by itself."""
+        assert self._process is not None
+        code = self._process.wait(START_SECONDS)
+        self._process = None
+        return code
+
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()

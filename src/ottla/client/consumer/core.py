@@ -9,7 +9,7 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Set
 from typing import Any, Final
 
 from ottla.base.frozen import frozen
@@ -212,7 +212,8 @@ class ConsumerCore:
 
     def _view_changed(self, before: ClusterView, after: ClusterView) -> None:
         self.positions.is_needed = True
-        self._refusal = _refusal(after, self.subscription.topics)
+        assigned = {partition.topic for partition in self.subscription.assigned}
+        self._refusal = _refusal(after, self.subscription.topics | assigned)
         membership = self.membership
         if membership is not None and self.subscription.is_group_managed:
             changed = self._match(after)
@@ -423,7 +424,7 @@ def _shape(view: ClusterView, topic: str) -> int:
     return -1 if found is None else len(found.partitions)
 
 
-def _refusal(view: ClusterView, topics: frozenset[str]) -> ApiError | None:
+def _refusal(view: ClusterView, topics: Set[str]) -> ApiError | None:
     """Why one of the topics won't ever be served to us: a name that none may have, or that is not for us."""
     for topic in sorted(topics & view.errors.keys()):
         error = view.errors[topic]

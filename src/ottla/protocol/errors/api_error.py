@@ -41,13 +41,17 @@ class ApiError(OttlaError):
 def error_for(code: int, message: str | None = None) -> ApiError:
     """The exception for a code from a response; one that nobody knows reads as UNKNOWN_SERVER_ERROR, as in Kafka.
 
+    Brokers leave the message of some answers empty: then it is the code's own.
+
     >>> error_for(36, "Topic 'orders' already exists.")
     TopicAlreadyExistsError("Topic 'orders' already exists.")
+    >>> error_for(30, "")
+    GroupAuthorizationFailedError('Group authorization failed.')
     """
     if code == ErrorCode.NONE:
         raise ValueError("code 0 is success, not an error")
     known = _BY_CODE.get(code)
     if known is not None:
-        return known(message)
+        return known(message or None)
     unknown = _BY_CODE[ErrorCode.UNKNOWN_SERVER_ERROR]
-    return unknown(f"error code {code}" if message is None else f"error code {code}: {message}")
+    return unknown(f"error code {code}: {message}" if message else f"error code {code}")

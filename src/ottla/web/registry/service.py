@@ -38,7 +38,7 @@ from ottla.web.registry.decision.parsing import ParsedSchemas
 from ottla.web.registry.decision.rule import RegistryRule
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.store.reader import LogReader
-from ottla.web.registry.store.topic import ensure_topic
+from ottla.web.registry.store.topic import FORBIDDEN, ensure_topic, not_allowed
 from ottla.web.registry.store.writer import LogWriter
 
 _log: Final = logging.getLogger(__name__)
@@ -176,6 +176,8 @@ class RegistryService:
                 await admin.start(timeout_ms=_START_MS)
                 await self._find_topic(admin)
                 return
+            except FORBIDDEN as error:
+                raise not_allowed(self._topic, error) from error
             except OttlaError as error:
                 if not getattr(error, "retriable", False):
                     raise
@@ -195,6 +197,8 @@ class RegistryService:
         while True:
             try:
                 await self._writer.find_end()
+            except FORBIDDEN as error:
+                raise not_allowed(self._topic, error) from error
             except OttlaError as error:
                 self._trouble = error
                 _log.warning("The end of the schemas' topic is not known yet: %s", error)

@@ -135,7 +135,7 @@ class FetchAnswers:
             _log.warning("fetch of %s: %s", partition, ErrorCode(code).name)
             self._retry_later(state)
         else:
-            self._stop(state, error_for(code, f"fetch of {partition}"))
+            self._stop(state, error_for(code, f"fetch of {partition}: {error_for(code)}"))
 
     def _out_of_range(self, partition: TopicPartition, state: PartitionState) -> None:
         """A replica may lag behind the leader: only the leader's word counts."""

@@ -1,4 +1,7 @@
-"""The topic itself: one partition, compacted. It is created if need be, and refused if it would lose schemas."""
+"""The topic itself: one partition, compacted. It is created if need be, and refused if it would lose schemas.
+
+Who may not use it is told which rights a registry needs: Kafka's own refusal names neither the topic nor the right.
+"""
 
 import logging
 from typing import Final
@@ -7,14 +10,30 @@ from ottla.base.errors import OttlaError
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import ConfigResource, ConfigResourceType
 from ottla.client.admin.value.topic import NewTopic
-from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from ottla.protocol.errors import (
+    ApiError,
+    ClusterAuthorizationFailedError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
 
 _log: Final = logging.getLogger(__name__)
 _POLICY: Final = "cleanup.policy"
+FORBIDDEN: Final = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
+"""The topic is not for us. Who may write to no topic at all gets no producer id, which the cluster refuses."""
 
 
 class TopicUnusableError(OttlaError):
     """The topic exists and can't hold schemas."""
+
+
+def not_allowed(name: str, error: ApiError) -> TopicUnusableError:
+    """What a user without rights is told."""
+    return TopicUnusableError(
+        f"the topic {name}: {error} A registry's user needs READ, WRITE and DESCRIBE_CONFIGS on it, CREATE if it is "
+        f"not there yet, and READ on the group of the instances: `ottla acls add USER write {name}` gives one of them"
+    )
 
 
 async def ensure_topic(admin: AsyncAdmin, name: str, replication_factor: int) -> None:
