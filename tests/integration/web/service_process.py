@@ -41,7 +41,7 @@ class ServiceProcess:
     def start(self, *, wait: bool = True) -> Self:
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "ottla.cli.main", self.command, *self._arguments],
+                self.command_line(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -49,6 +49,10 @@ class ServiceProcess:
         if wait:
             eventually(self.is_up, self)
         return self
+
+    def command_line(self) -> Sequence[str]:
+        """What starts it."""
+        return [sys.executable, "-m", "ottla.cli.main", self.command, *self._arguments]
 
     def is_up(self) -> bool:
         """Whether it does what it is there for."""

@@ -62,9 +62,9 @@ message Order { string id = 1; repeated Line lines = 2; map<string, int32> count
 """
 USE = """
 import datetime
-from made.avro_{tag} import Employee, Mail, Phone, Status
-from made.json_{tag} import Order as JsonOrder, OrderLinesItem, OrderShipTo
-from made.proto_{tag}_pb2 import Order, PAID
+from made_{tag}.avro_{tag} import Employee, Mail, Phone, Status
+from made_{tag}.json_{tag} import Order as JsonOrder, OrderLinesItem, OrderShipTo
+from made_{tag}.proto_{tag}_pb2 import Order, PAID
 
 boss = Employee(name="Eve", phone=Phone(number=1), since=datetime.date(2026, 1, 2), contact="x")
 EMPLOYEE = Employee(
@@ -92,17 +92,18 @@ def test_classes_are_typed_and_go_through_the_serializers(
     registry: RegistryProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tag = uuid.uuid4().hex[:8]
+    made = f"made_{tag}"
     (tmp_path / f"json_{tag}.json").write_text(json.dumps(JSON))
-    (tmp_path / f"proto_{tag}.proto").write_text(PROTO)
+    (tmp_path / f"proto_{tag}.proto").write_text(PROTO.replace("package shop", f"package shop_{tag}"))
     registry.ask("POST", f"/subjects/avro-{tag}/versions", {"schema": json.dumps(AVRO)})
-    assert ottla("generate", f"avro-{tag}", "--url", registry.url, "--out", "made", directory=tmp_path) == (
-        f"made/avro_{tag}.py\n"
+    assert ottla("generate", f"avro-{tag}", "--url", registry.url, "--out", made, directory=tmp_path) == (
+        f"{made}/avro_{tag}.py\n"
     )
-    ottla("generate", f"json_{tag}.json", "--url", registry.url, "--out", "made", directory=tmp_path)
-    ottla("generate", f"proto_{tag}.proto", "--url", registry.url, "--out", "made", directory=tmp_path)
+    ottla("generate", f"json_{tag}.json", "--url", registry.url, "--out", made, directory=tmp_path)
+    ottla("generate", f"proto_{tag}.proto", "--url", registry.url, "--out", made, directory=tmp_path)
     (tmp_path / f"use_{tag}.py").write_text(USE.format(tag=tag))
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file=", "made", f"use_{tag}.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file=", made, f"use_{tag}.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -113,10 +114,10 @@ def test_classes_are_typed_and_go_through_the_serializers(
     monkeypatch.syspath_prepend(str(tmp_path))
     use: Any = importlib.import_module(f"use_{tag}")
     with SchemaRegistry(url=registry.url) as client:
-        avro = importlib.import_module(f"made.avro_{tag}")
+        avro = importlib.import_module(f"{made}.avro_{tag}")
         written = AvroSerializer(client, avro.SCHEMA).serialize(f"a-{tag}", [], use.EMPLOYEE)
         assert AvroDeserializer(client, into=avro.Employee).deserialize(f"a-{tag}", [], written) == use.EMPLOYEE
-        documents = importlib.import_module(f"made.json_{tag}")
+        documents = importlib.import_module(f"{made}.json_{tag}")
         written = JsonSchemaSerializer(client, documents.SCHEMA).serialize(f"j-{tag}", [], use.DOCUMENT)
         assert written is not None
         assert json.loads(written[5:])["ship-to"] == {"city": "Rome"}

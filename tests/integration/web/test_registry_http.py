@@ -213,14 +213,30 @@ def test_two_types_of_schema(registry: RegistryProcess) -> None:
     assert registry.ask("POST", "/subjects/proto-value", sent)[1]["id"] == number
 
 
-def test_a_file_with_zookeeper_is_answered_with_the_brokers_setting(tmp_path: Path) -> None:
-    file = tmp_path / "schema-registry.properties"
-    lines = ["listeners=http://0.0.0.0:8081", "kafkastore.connection.url=localhost:2181", "kafkastore.topic=_schemas"]
-    file.write_text("\n".join([*lines, "debug=false", ""]))
-    command = [sys.executable, "-m", "ottla.cli.main", "registry", "--config", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "kafkastore.bootstrap.servers" in done.stderr + done.stdout
+class StartedByScript(RegistryProcess):
+    """`schema-registry-start FILE`, with a file of four lines as the trainings have it."""
+
+    def __init__(self, directory: Path, cluster: str) -> None:
+        super().__init__(directory, "")
+        self.file = directory / "schema-registry.properties"
+        lines = (f"listeners=http://0.0.0.0:{self.port}", cluster, "kafkastore.topic=_schemas", "debug=false")
+        self.file.write_text("".join(f"{line}\n" for line in lines))
+
+    def command_line(self) -> list[str]:
+        return [str(Path(sys.executable).parent / "schema-registry-start"), str(self.file)]
+
+
+def test_the_trainings_file_starts_a_registry(kafka: Server, tmp_path: Path) -> None:
+    old = StartedByScript(tmp_path / "old", "kafkastore.connection.url=localhost:2181").start(wait=False)
+    assert old.wait() == 1
+    assert "kafkastore.bootstrap.servers" in old.output()
+    registry = StartedByScript(tmp_path / "new", f"kafkastore.bootstrap.servers=PLAINTEXT://{kafka.bootstrap}")
+    try:
+        registry.start()
+        assert registry.ask("GET", "/config") == (200, {"compatibilityLevel": "BACKWARD"})
+        assert registry.stop() == 0
+    finally:
+        registry.kill()
 
 
 def test_a_cluster_that_is_not_there_is_named() -> None:
