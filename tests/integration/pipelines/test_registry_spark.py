@@ -201,7 +201,8 @@ def test_messages_of_a_schema_with_several_are_named(
         "kafka.bootstrap.servers": broker.bootstrap,
         "schema.registry.url": url_of(registry),
         **{f"{part}.format": "protobuf" for part in ("key", "value")},
-        **{"key.message": "Id", "value.message": "User"},
+        "key.message": "Id",
+        "value.message": "User",
     }
     schemas = {"key.schema": schema, "value.schema": schema}
     frame = spark.range(2).selectExpr("named_struct('number', id) as key", "named_struct('name', 'n' || id) as value")
