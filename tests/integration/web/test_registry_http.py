@@ -239,6 +239,31 @@ def test_the_trainings_file_starts_a_registry(kafka: Server, tmp_path: Path) -> 
         registry.kill()
 
 
+def test_a_topics_subjects_by_http(registry: RegistryProcess) -> None:
+    topic = {"resourceName": "told", "resourceNamespace": "ns", "resourceId": "told/1"}
+    wanted = {**topic, "associations": [{"schema": body_of(record("x"))}]}
+    subject, path = ":.ns:told-value", "/associations/resources/told%2F1"
+    status, made = registry.ask("POST", "/associations?dryRun=true", wanted)
+    assert (status, made) == (200, {**topic, "resourceType": "topic"})
+    assert registry.ask("GET", path) == (200, [])
+    status, made = registry.ask("POST", "/associations", wanted)
+    assert status == 200
+    assert made["associations"][0]["schema"]["version"] == 1
+    status, found = registry.ask("GET", f"{path}?associationType=value&lifecycle=STRONG")
+    assert (status, [each["subject"] for each in found]) == (200, [subject])
+    assert registry.ask("GET", f"/associations/subjects/{subject}")[1] == found
+    assert registry.ask("GET", "/associations/resources/-/told")[1] == found
+    assert registry.ask("GET", f"{path}?associationType=key")[1] == []
+    assert registry.ask("PUT", path, {**topic, "associations": [{"lifecycle": "STRONG"}]})[0] == 200
+    assert registry.ask("DELETE", f"/subjects/{subject}")[1]["error_code"] == 40904
+    gone = {**topic, "associations": [{"opType": "DELETE"}]}
+    status, answer = registry.ask("POST", "/associations:batch", {"requests": [gone]})
+    assert (status, answer["results"][0]["error"]["error_code"]) == (207, 40908)
+    assert registry.ask("DELETE", f"{path}?cascadeLifecycle=true")[0] == 204
+    assert registry.ask("DELETE", path)[1]["error_code"] == 40410
+    assert registry.ask("GET", f"/subjects/{subject}/versions")[0] == 404
+
+
 def test_a_cluster_that_is_not_there_is_named() -> None:
     settings = ["-X", "kafkastore.init.timeout.ms=1500", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0"]
     command = [sys.executable, "-m", "ottla.cli.main", "registry", *settings]

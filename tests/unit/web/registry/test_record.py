@@ -7,6 +7,7 @@ import pytest
 from ottla.schema.metadata import Metadata
 from ottla.schema.reference import Reference
 from ottla.web.registry.state.record_key import (
+    AssociationKey,
     ClearSubjectKey,
     ConfigKey,
     ContextKey,
@@ -30,6 +31,11 @@ KEYS: list[tuple[RecordKey, bytes]] = [
     (DeleteSubjectKey("s"), b'{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}'),
     (ClearSubjectKey("s"), b'{"keytype":"CLEAR_SUBJECT","subject":"s","magic":0}'),
     (ContextKey(".c"), b'{"keytype":"CONTEXT","tenant":"default","context":".c","magic":0}'),
+    (
+        AssociationKey("orders", "lkc-1", "topic", "value", "s"),
+        b'{"keytype":"ASSOC","tenant":"default","resourceName":"orders","resourceNamespace":"lkc-1",'
+        b'"resourceType":"topic","associationType":"value","subject":"s","magic":0}',
+    ),
     (NoopKey(), b'{"keytype":"NOOP","magic":0}'),
 ]
 

@@ -41,7 +41,27 @@ _SUBJECT: Final = "/subjects/{subject}"
 _COMPATIBILITY: Final = f"/compatibility{_SUBJECT}/versions"
 _CHECK: Final = Details({"verbose": FLAG, "normalize": FLAG}, _SCHEMA)
 _REGISTER: Final = Details({"normalize": FLAG, "format": TEXT}, _SCHEMA)
+_DRY_RUN: Final = {"context": TEXT, "dryRun": FLAG}
+_KIND: Final = {"resourceType": TEXT, "associationType": TEXT}
+_LISTED: Final = Details({**_KIND, "lifecycle": TEXT, **_PAGE})
+_WISH: Final = {"subject": TEXT, "associationType": TEXT, "lifecycle": TEXT, "frozen": FLAG, "normalize": FLAG}
+_RESOURCE: Final = {"resourceName": TEXT, "resourceNamespace": TEXT, "resourceId": TEXT, "resourceType": TEXT}
+_ASSOCIATE: Final = Details(_DRY_RUN, members(**_RESOURCE, associations=each(members(**_WISH, schema=_SCHEMA))))
+_OPERATION: Final = members(opType=TEXT, cascadeLifecycle=FLAG, **_WISH, schema=_SCHEMA)
+_BATCH: Final = Details(_DRY_RUN, members(requests=each(members(**_RESOURCE, associations=each(_OPERATION)))))
+_OF: Final = "/associations/resources/{resource}"
+_ASSOCIATIONS: Final = {
+    "POST /associations": _ASSOCIATE,
+    "POST /associations:batch": _BATCH,
+    "POST /associations:batchMutate": _BATCH,
+    "GET /associations/subjects/{subject}": _LISTED,
+    f"GET {_OF}": _LISTED,
+    f"PUT {_OF}": _ASSOCIATE,
+    f"DELETE {_OF}": Details({**_KIND, "cascadeLifecycle": FLAG, "dryRun": FLAG}),
+    f"GET {_OF}/{{name}}": _LISTED,
+}
 _DETAILS: Final = {
+    **_ASSOCIATIONS,
     "GET /subjects": Details({"subjectPrefix": TEXT, **_DELETED, **_PAGE}),
     f"POST {_SUBJECT}": Details({"normalize": FLAG, "deleted": FLAG, "format": TEXT}, _SCHEMA),
     f"DELETE {_SUBJECT}": Details({"permanent": FLAG}),

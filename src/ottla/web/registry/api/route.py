@@ -1,6 +1,7 @@
 """All routes of the registry."""
 
 from ottla.web.http.route import Route
+from ottla.web.registry.api.association import AssociationApi
 from ottla.web.registry.api.compatibility import CompatibilityApi
 from ottla.web.registry.api.schema import SchemaApi
 from ottla.web.registry.api.server import ServerApi
@@ -19,4 +20,5 @@ def registry_routes(registry: Registry) -> list[Route]:
         *SchemaApi(registry).routes(),
         *CompatibilityApi(registry).routes(),
         *SettingApi(registry).routes(),
+        *AssociationApi(registry).routes(),
     ]

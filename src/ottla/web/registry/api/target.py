@@ -53,9 +53,12 @@ def in_all_contexts(method: str, template: str, handler: Handler) -> list[Route]
 def context_prefix(request: Request) -> str:
     """What the path's context puts before each subject: nothing outside of `/contexts`."""
     given = request.parameters.get("context")
-    if given is None:
-        return ""
-    name = given.strip(":")
+    return "" if given is None else prefix_of(given)
+
+
+def prefix_of(context: str) -> str:
+    """What a context puts before each subject: `:.ctx:` for `ctx`, `.ctx` and `:.ctx:`; nothing for the default one."""
+    name = context.strip(":")
     return SubjectName(name if name.startswith(DEFAULT_CONTEXT) else f".{name}", "").prefix
 
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 from ottla.web.http.error import HttpError
 from ottla.web.registry.decision.error import (
     context_not_empty,
+    no_live_version,
     not_permitted,
     reference_exists,
+    subject_associated,
     subject_not_found,
     subject_not_soft_deleted,
     subject_soft_deleted,
@@ -37,6 +39,8 @@ def delete_subject(state: RegistryState, subject: str, *, permanent: bool) -> Ou
     if not permanent and not has_subjects(state, subject, deleted=False):
         raise subject_soft_deleted(subject)
     check_writable(state, subject)
+    if state.associations.of_subject(subject):
+        raise subject_associated(subject)
     versions = state.subject(subject)
     affected = versions.ascending() if permanent else versions.live()
     for stored in affected:
@@ -62,6 +66,8 @@ def delete_version(state: RegistryState, subject: str, version: int, *, permanen
     if not permanent and stored.deleted:
         raise version_soft_deleted(subject, version)
     check_writable(state, subject)
+    if not permanent and state.associations.of_subject(subject) and len(state.subject(subject).live()) == 1:
+        raise no_live_version(subject)
     if _referring_subjects(state, subject, stored.version, deleted=permanent):
         raise reference_exists(subject, stored.version)
     if permanent and not stored.deleted:

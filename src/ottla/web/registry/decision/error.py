@@ -54,6 +54,38 @@ def no_mode(subject: str) -> HttpError:
     return HttpError(404, f"Subject '{subject}' does not have subject-level mode configured", 40409)
 
 
+def association_not_found(resource: str) -> HttpError:
+    """The resource has no association of that kind."""
+    return HttpError(404, f"Association for '{resource}' not found.", 40410)
+
+
+def resource_associated(association_type: str, resource: str) -> HttpError:
+    """The resource has another association of this type."""
+    return HttpError(
+        409, f"An association of type '{association_type}' already exists for resource '{resource}'", 40903
+    )
+
+
+def subject_associated(subject: str) -> HttpError:
+    """Another association needs the subject."""
+    return HttpError(409, f"An association already exists for subject '{subject}'", 40904)
+
+
+def subject_owned(subject: str) -> HttpError:
+    """A topic owns the subject."""
+    return HttpError(409, f"A strong association already exists for subject '{subject}'", 40905)
+
+
+def no_live_version(subject: str) -> HttpError:
+    """An association needs a subject with a version."""
+    return HttpError(409, f"No active (non-deleted) version exists for subject '{subject}'", 40907)
+
+
+def association_frozen(association_type: str, subject: str) -> HttpError:
+    """The association goes only together with its subject."""
+    return HttpError(409, f"The association of type  '{association_type}' is frozen for subject '{subject}'", 40908)
+
+
 def incompatible(subject: str, messages: Sequence[str]) -> HttpError:
     """The schema may not follow the earlier ones."""
     details = f"[{', '.join(messages)}]"
@@ -94,6 +126,16 @@ def reference_exists(subject: str, version: int) -> HttpError:
     """Another schema needs this one."""
     key = f"{{magic=1,keytype=SCHEMA,subject={subject},version={version}}}"
     return HttpError(422, f"One or more references exist to the schema {key}.", 42206)
+
+
+def subject_referenced(subject: str) -> HttpError:
+    """Schemas refer to a subject that a topic is to own."""
+    return HttpError(422, f"One or more references exist to the schema {subject}.", 42206)
+
+
+def invalid_association(name: str, detail: str) -> HttpError:
+    """A value that no association may have."""
+    return HttpError(422, f"The association specified an invalid value for property: '{name}', detail: {detail}", 42212)
 
 
 def invalid_subject(subject: str) -> HttpError:

@@ -20,7 +20,7 @@ from ottla.web.registry.state.mode import Mode
 from ottla.web.registry.state.record_key import ContextKey, SchemaKey
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.stored_schema import SchemaContent, StoredSchema
-from ottla.web.registry.state.subject_name import DEFAULT_CONTEXT, parse_subject
+from ottla.web.registry.state.subject_name import DEFAULT_CONTEXT, parse_subject, within
 
 
 def already_registered(
@@ -52,6 +52,9 @@ def register(
     strict = request.id < 0 and not mode.imports and rule.validates_new(config)
     normalize = (normalize or bool(config.get("normalize"))) and not mode.imports
     parsed = rule.parsed.sent(state, subject, request, Parsing(strict=strict, normalize=normalize))
+    for reference in request.references:
+        if state.associations.is_owned(within(subject, reference.subject)):
+            raise not_permitted(f"Subject '{reference.subject}' has a strong association and cannot be referenced")
     content = content_of(parsed, request)
     digest = content.digest()
     schema_id = request.id

@@ -52,17 +52,39 @@ class ContextKey:
 
 
 @frozen
+class AssociationKey:
+    """A subject that a resource has something in; `association_type` is `key` or `value`."""
+
+    resource_name: str
+    resource_namespace: str
+    resource_type: str
+    association_type: str
+    subject: str
+    tenant: str = "default"
+
+
+@frozen
 class NoopKey:
     """Nothing: written to find the log's end."""
 
 
-RecordKey: TypeAlias = SchemaKey | ConfigKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | NoopKey
+RecordKey: TypeAlias = (
+    SchemaKey | ConfigKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | AssociationKey | NoopKey
+)
 
 _NAMES: Final = {
     ConfigKey: "CONFIG",
     ModeKey: "MODE",
     DeleteSubjectKey: "DELETE_SUBJECT",
     ClearSubjectKey: "CLEAR_SUBJECT",
+}
+_ASSOCIATION: Final = {
+    "tenant": "tenant",
+    "resourceName": "resource_name",
+    "resourceNamespace": "resource_namespace",
+    "resourceType": "resource_type",
+    "associationType": "association_type",
+    "subject": "subject",
 }
 
 
@@ -77,6 +99,9 @@ def encode_key(key: RecordKey) -> bytes:
         fields = {"keytype": "SCHEMA", "subject": key.subject, "version": key.version, "magic": 1}
     elif isinstance(key, ContextKey):
         fields = {"keytype": "CONTEXT", "tenant": key.tenant, "context": key.context, "magic": 0}
+    elif isinstance(key, AssociationKey):
+        names = {name: getattr(key, attribute) for name, attribute in _ASSOCIATION.items()}
+        fields = {"keytype": "ASSOC", **names, "magic": 0}
     elif isinstance(key, NoopKey):
         fields = {"keytype": "NOOP", "magic": 0}
     elif key.subject is None:
@@ -87,7 +112,7 @@ def encode_key(key: RecordKey) -> bytes:
 
 
 def decode_key(data: bytes) -> RecordKey | None:
-    """The key, None for one that is not ours to understand (associations, records of later releases).
+    """The key, None for one that is not ours to understand (records of later releases).
 
     >>> decode_key(b'{"keytype":"CONFIG","subject":null,"magic":0}')
     ConfigKey(subject=None)
@@ -116,4 +141,8 @@ def _key_of(fields: Mapping[str, Any]) -> RecordKey | None:
     if kind == "CONTEXT":
         context = fields.get("context")
         return ContextKey(context, fields.get("tenant") or "default") if isinstance(context, str) else None
+    if kind == "ASSOC":
+        values = {attribute: fields.get(name) for name, attribute in _ASSOCIATION.items()}
+        known = {attribute: value for attribute, value in values.items() if isinstance(value, str)}
+        return AssociationKey(**known) if len(known) == len(values) else None
     return NoopKey() if kind == "NOOP" else None

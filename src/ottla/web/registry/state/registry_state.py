@@ -11,6 +11,7 @@ from typing import Any, Final
 import immutables
 
 from ottla.base.frozen import frozen
+from ottla.web.registry.state.association import Associations
 from ottla.web.registry.state.config_value import ConfigValue
 from ottla.web.registry.state.mode import Mode
 from ottla.web.registry.state.stored_schema import StoredSchema
@@ -87,6 +88,7 @@ class RegistryState:
     modes: immutables.Map[str | None, Mode] = field(default_factory=_empty)
     referrers: immutables.Map[Use, tuple[Use, ...]] = field(default_factory=_empty)
     """Who refers to a version, deleted referrers included."""
+    associations: Associations = field(default_factory=Associations)
 
     def subject(self, qualified: str) -> SubjectState:
         """The subject's versions; one that does not exist has none."""

@@ -11,9 +11,11 @@ from typing import Final
 
 import immutables
 
+from ottla.web.registry.state.association import decode_association
 from ottla.web.registry.state.config_value import ordered
 from ottla.web.registry.state.mode import Mode
 from ottla.web.registry.state.record_key import (
+    AssociationKey,
     ClearSubjectKey,
     ConfigKey,
     ContextKey,
@@ -63,6 +65,10 @@ def _apply(state: RegistryState, key: RecordKey, value: bytes | None, timestamp:
         if value is not None:
             return state.but(declared=state.declared.set(key.context, None))
         return state.but(declared=state.declared.delete(key.context)) if key.context in state.declared else state
+    if isinstance(key, AssociationKey):
+        known = state.associations
+        changed = known.drop(key) if value is None else known.put(decode_association(key, value, timestamp))
+        return state if changed is known else state.but(associations=changed)
     return state
 
 
