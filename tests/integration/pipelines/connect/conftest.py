@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from ottla.client.admin.blocking_admin import Admin
 from tests.clients.server import OLD_RECORDS_STAY, kinds, start_server
 from tests.kafka.server import Server
 
@@ -15,3 +16,10 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     server = start_server(request.param, tmp_path_factory.mktemp("connect-server") / request.param, **settings)
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="session")
+def admin(broker: Server) -> Iterator[Admin]:
+    """An admin client of this server: pytest would share that of the folder above, which is another's."""
+    with Admin(bootstrap_servers=broker.bootstrap) as client:
+        yield client
