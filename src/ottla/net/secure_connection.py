@@ -92,7 +92,7 @@ class GuardedConnection(Connection):
 class TlsConnection(GuardedConnection):
     """An encrypted connection."""
 
-    __slots__ = ("_away", "_is_buried", "_is_looking", "_is_shaking", "_tls")
+    __slots__ = ("_away", "_is_buried", "_is_looking", "_is_refused", "_is_shaking", "_tls")
 
     def __init__(
         self,
@@ -106,6 +106,7 @@ class TlsConnection(GuardedConnection):
         self._away: TlsOutbox | None = None
         self._is_shaking = True
         self._is_looking = False
+        self._is_refused = False
         self._is_buried = False
         super().__init__(owner, sock, addresses, security)
         self._is_direct = True
@@ -151,14 +152,11 @@ class TlsConnection(GuardedConnection):
 
     def _refuse(self, reason: str, delay_ms: int | None = None) -> None:
         """Goes away after a while: whoever is there hears nothing until then."""
-        self._is_shaking = True
+        self._is_shaking = self._is_refused = True
         self._leave(TlsOutbox())
 
         def give_up() -> None:
-            self._away = None
-            if self._is_buried:
-                self._bury()
-            else:
+            if not self._paused & CLOSED:
                 self.end(reason, logging.INFO)
 
         self.later(self._security.failure_delay_ms if delay_ms is None else delay_ms, give_up)
@@ -301,13 +299,16 @@ class TlsConnection(GuardedConnection):
 
     def _tell_loop(self, heard: Callable[[Callable[[], T]], None]) -> Callable[[Callable[[], T]], None]:
         """Has a result that another thread got heard on the loop; a loop that is closed hears nothing any more."""
-        loop = self._poller.loop
+        loop, sock = self._poller.loop, self._sock
 
         def tell(result: Callable[[], T]) -> None:
+            if self._is_buried:
+                # The loop may end before it hears of this.
+                sock.close()
             try:
                 loop.call_soon_threadsafe(heard, result)
             except RuntimeError:
-                return
+                sock.close()
 
         return tell
 
@@ -320,7 +321,8 @@ class TlsConnection(GuardedConnection):
 
     def _bury(self) -> None:
         self._is_buried = True
-        if self._away is None:
+        # Nobody works on the socket of one that is refused: it only stays silent for a while.
+        if self._away is None or self._is_refused:
             assert isinstance(self._sock, TlsSocket)
             if not self._is_shaking:
                 self._sock.say_goodbye()
