@@ -61,6 +61,8 @@ class Place:
         self.served = served
         self.handler = handler
 
+    failure_delay_ms = 10
+
     def listen(self, client_auth: str | None, rules: str = "DEFAULT", login: LoginRules | None = None) -> Listener:
         """A listener; without `client_auth` there is no TLS on it."""
         tls = None
@@ -71,7 +73,7 @@ class Place:
                 client_auth=client_auth,
             )
             tls = TlsServer(server_context(settings), parse_rules(rules), ANONYMOUS)
-        security = ListenerSecurity(tls=tls, login=login, now_ms=lambda: 0, failure_delay_ms=10)
+        security = ListenerSecurity(tls=tls, login=login, now_ms=lambda: 0, failure_delay_ms=self.failure_delay_ms)
         poller = self.served.poller
         listener = Listener("SECURE", "localhost", 0, self.handler, poller, ListenerLimits(), security)
         self.served.call(listener.start)
@@ -130,6 +132,20 @@ def test_a_certificate_that_no_rule_is_for(place: Place) -> None:
         sock.sendall(framed(b"hello"))
         assert sock.recv(1) == b""
     assert not place.handler.seen
+
+
+def test_one_who_was_refused_goes_with_the_listener(place: Place) -> None:
+    """However long the refusal would be held back."""
+    place.failure_delay_ms = 3_600_000
+    listener = place.listen("required", "RULE:^CN=other$/x/")
+    with place.connect(listener, place.client) as sock:
+        sock.sendall(framed(b"hello"))
+        sock.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            sock.recv(1)
+        place.served.call(listener.close)
+        sock.settimeout(PATIENCE_S)
+        assert sock.recv(1) == b""
 
 
 @pytest.mark.parametrize("client_auth", [None, "none", "required"])
