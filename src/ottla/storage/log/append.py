@@ -23,6 +23,7 @@ from ottla.storage.errors import UnexpectedOffsetError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log.append_info import NO_LOG_APPEND_TIME, AppendInfo, AppendOptions
 from ottla.storage.log.recompression import Recompression
+from ottla.storage.log.repeat import find_duplicate
 from ottla.storage.log.roll import is_old
 from ottla.storage.log.transaction_index_repair import ensure_complete
 from ottla.storage.producer_state.append import ProducerCheck
@@ -139,7 +140,7 @@ def _check_producer(log: "Log", batch: Batch, options: AppendOptions) -> Produce
     """Refuses a batch, or answers the one that it repeats, or what is to be told once it is written."""
     producers = log.producers
     if options.origin is AppendOrigin.CLIENT:
-        duplicate = producers.find_duplicate(batch)
+        duplicate = find_duplicate(log, batch)
         if duplicate is not None:
             return duplicate
     if batch.is_transactional and options.verify_transactions:
@@ -327,7 +328,7 @@ class _ProducerChanges:
         """Refuses the batch, or says which it repeats, or takes it in."""
         producers = self._log.producers
         if options.origin is AppendOrigin.CLIENT:
-            duplicate = producers.find_duplicate(batch)
+            duplicate = find_duplicate(self._log, batch)
             if duplicate is not None:
                 return duplicate
         if batch.is_transactional and options.verify_transactions:

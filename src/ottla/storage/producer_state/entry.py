@@ -19,6 +19,16 @@ class BatchMetadata(NamedTuple):
     offset_delta: int
     timestamp: int
 
+    @classmethod
+    def of(cls, batch: Batch) -> "BatchMetadata":
+        """Of a batch that has its offsets."""
+        delta = batch.last_offset_delta
+        return cls(batch.last_sequence, batch.base_offset + delta, delta, batch.max_timestamp)
+
+    def precedes(self, following: "BatchMetadata") -> bool:
+        """Whether the other's sequence numbers go on where this one's end."""
+        return (self.last_sequence + 1) % _SEQUENCES == following.first_sequence
+
     @property
     def first_sequence(self) -> int:
         """The first record's sequence number; numbers wrap to 0 after 2^31-1."""
@@ -36,6 +46,7 @@ class ProducerEntry:
     __slots__ = (
         "batches",
         "coordinator_epoch",
+        "is_from_snapshot",
         "last_timestamp",
         "producer_epoch",
         "producer_id",
@@ -49,6 +60,8 @@ class ProducerEntry:
         self.last_timestamp = -1
         self.transaction_first_offset: int | None = None
         self.batches: tuple[BatchMetadata, ...] = ()
+        self.is_from_snapshot = False
+        """Whether the log may have more of the last batches than are known here."""
 
     def copy(self) -> "ProducerEntry":
         """An entry to try an append on."""
@@ -59,6 +72,7 @@ class ProducerEntry:
         other.last_timestamp = self.last_timestamp
         other.transaction_first_offset = self.transaction_first_offset
         other.batches = self.batches
+        other.is_from_snapshot = self.is_from_snapshot
         return other
 
     @property
@@ -70,16 +84,25 @@ class ProducerEntry:
         """Remembers a batch of data that has its offsets, and forgets the oldest if there are too many."""
         if batch.producer_epoch != self.producer_epoch:
             self.take_epoch(batch.producer_epoch)
-        delta, timestamp = batch.last_offset_delta, batch.max_timestamp
-        added = BatchMetadata(batch.last_sequence, batch.base_offset + delta, delta, timestamp)
+        added = BatchMetadata.of(batch)
         self.batches = (*self.batches[1 - BATCHES_KEPT :], added)
-        self.last_timestamp = timestamp
+        self.last_timestamp = added.timestamp
 
     def take_epoch(self, producer_epoch: int) -> None:
         """Moves to an epoch; sequence numbers start again in a new one."""
         if producer_epoch != self.producer_epoch:
             self.producer_epoch = producer_epoch
             self.batches = ()
+            self.is_from_snapshot = False
+
+    def may_be_older(self, batch: Batch) -> bool:
+        """Whether a batch may be one of the last, but before those that are known."""
+        return (
+            self.is_from_snapshot
+            and 0 < len(self.batches) < BATCHES_KEPT
+            and batch.producer_epoch == self.producer_epoch
+            and (self.batches[0].first_sequence - batch.last_sequence) % _SEQUENCES < _SEQUENCES // 2
+        )
 
     def find_batch(self, producer_epoch: int, first_sequence: int, last_sequence: int) -> BatchMetadata | None:
         """The remembered batch with exactly these sequence numbers."""

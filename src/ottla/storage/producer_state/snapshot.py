@@ -70,4 +70,5 @@ def _entry(row: tuple[int, ...]) -> ProducerEntry:
     entry.transaction_first_offset = first_offset if first_offset >= 0 else None
     if last_offset >= 0:
         entry.batches = (BatchMetadata(last_sequence, last_offset, delta, timestamp),)
+        entry.is_from_snapshot = True
     return entry

@@ -1,0 +1,85 @@
+"""Recognises a client's batch that is in the log already, after a restart too.
+
+A producer may repeat any of its last five batches, and memory holds as many. A snapshot holds the last one only, in
+Apache Kafka's format, so the others are read back from the log once a producer repeats one of them. Otherwise a leader
+that was restarted would refuse the repeat as out of order, which ends a producer of librdkafka.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ottla.protocol.records.batch import Batch
+from ottla.storage.errors import CorruptFileError
+from ottla.storage.producer_state.entry import BATCHES_KEPT, BatchMetadata, ProducerEntry
+from ottla.storage.segment.segment import Segment
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+SEARCH_BYTES: Final = 1 << 20
+"""How far before the batches that are known the earlier ones are looked for."""
+
+
+def find_duplicate(log: "Log", batch: Batch) -> BatchMetadata | None:
+    """The batch of the log that this one repeats."""
+    found = log.producers.find_duplicate(batch)
+    if found is not None:
+        return found
+    entry = log.producers.entries.get(batch.producer_id)
+    if entry is None or not entry.may_be_older(batch):
+        return None
+    entry.batches = _recalled(log, entry)
+    entry.is_from_snapshot = False
+    return log.producers.find_duplicate(batch)
+
+
+def _recalled(log: "Log", entry: ProducerEntry) -> tuple[BatchMetadata, ...]:
+    """The batches of an entry, with those before them that the log has; sequence numbers leave no gap."""
+    known = entry.batches
+    earlier: list[BatchMetadata] = []
+    for segment, start in _places_before(log, known[0].first_offset):
+        found = list(_batches_of(entry, segment, start, known[0].first_offset))
+        earlier[:0] = found
+        if len(earlier) + len(known) >= BATCHES_KEPT:
+            break
+    for batch in reversed(earlier):
+        if len(known) == BATCHES_KEPT or not batch.precedes(known[0]):
+            break
+        known = (batch, *known)
+    return known
+
+
+def _places_before(log: "Log", offset: int) -> Iterator[tuple[Segment, int]]:
+    """Segments, newest first, and the positions to look at them from: no more than `SEARCH_BYTES` in all."""
+    left = SEARCH_BYTES
+    for segment in reversed([one for one in log.segments if one.base_offset < offset]):
+        try:
+            found = segment.locate(offset)
+            end = segment.size_bytes if found is None else found[0]
+            yield segment, _position_before(segment, end - left)
+        except CorruptFileError:
+            return
+        left -= end
+        if left <= 0:
+            return
+
+
+def _position_before(segment: Segment, position: int) -> int:
+    """Where a batch begins, near the position."""
+    offset = segment.offset_beyond(position) if position > 0 else None
+    found = None if offset is None else segment.locate(offset)
+    return 0 if found is None else found[0]
+
+
+def _batches_of(entry: ProducerEntry, segment: Segment, start: int, end_offset: int) -> Iterator[BatchMetadata]:
+    """A producer's batches of data below an offset, in the epoch that it is in."""
+    for batch in segment.scan(start):
+        if batch.base_offset >= end_offset:
+            return
+        if (
+            isinstance(batch, Batch)
+            and batch.producer_id == entry.producer_id
+            and batch.producer_epoch == entry.producer_epoch
+            and not batch.is_control
+        ):
+            yield BatchMetadata.of(batch)
