@@ -55,7 +55,7 @@ class IsrMachine(RuleBasedStateMachine):
         self.proposals: list[LeaderAndIsr] = []
         self.answers: list[tuple[LeaderAndIsr, LeaderAndIsr | ApiError]] = []
         self.view = ClusterView(LEADER, LAG_MS)
-        self.leadership = Leadership(self.view)
+        self.leadership = Leadership(self.view, 0)
         self.publish()
 
     # The leader

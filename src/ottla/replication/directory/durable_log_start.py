@@ -1,6 +1,6 @@
 """Where followers' logs begin, as far as no crash takes it back: that, and no more, is what leaders are told.
 
-A leader confirms a deletion once all live replicas begin there. Any of them may be the next leader, and one that forgot
+A leader confirms a deletion once all replicas that may be the next leader begin there, and one that forgot
 where it begins would bring deleted records back.
 
 Log 0..100, the leader's begins at 60: so does this one, and a worker writes that down; until it has, fetches say 0.

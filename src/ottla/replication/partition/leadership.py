@@ -23,11 +23,24 @@ _RECOVERED: Final = int(LeaderRecoveryState.RECOVERED)
 class Leadership:
     """One broker's leadership of one partition, through as many epochs as it lasts."""
 
-    __slots__ = ("_now_ms", "_view", "epoch_start_offset", "followers", "isr", "leader_epoch")
+    __slots__ = (
+        "_deleted_below",
+        "_eligible",
+        "_now_ms",
+        "_view",
+        "epoch_start_offset",
+        "followers",
+        "isr",
+        "leader_epoch",
+    )
 
-    def __init__(self, view: ClusterView) -> None:
+    def __init__(self, view: ClusterView, log_start_offset: int) -> None:
         self._view = view
         self._now_ms = 0
+        self._deleted_below = log_start_offset
+        """Deletions are confirmed up to here, by this leader or the one before."""
+        self._eligible: frozenset[int] = frozenset()
+        """Replicas out of the ISR that may lead all the same (KIP-966)."""
         self.followers: dict[int, FollowerProgress] = {}
         self.isr = Isr(frozenset(), -1)
         self.leader_epoch = -1
@@ -48,6 +61,7 @@ class Leadership:
             for left in self.isr.members.difference(registration.isr) & self.followers.keys():
                 self.followers[left].left_isr()
             self.isr.commit(frozenset(registration.isr), registration.partition_epoch)
+        self._eligible = frozenset(registration.elr)
 
     def begin_epoch(self, leader_epoch: int, log_end_offset: int, now_ms: int, *, is_new_leader: bool) -> None:
         """Starts an epoch at the log end; who is in the ISR has the lag time to show up in it."""
@@ -93,11 +107,23 @@ class Leadership:
         self.followers[fetch.broker_id].fetched(fetch, log_end_offset, now_ms)
 
     def low_watermark(self, log_start_offset: int) -> int:
-        """The lowest log start of the leader and its live followers."""
+        """The lowest log start of the leader, its live followers, and those who may lead although they are away.
+
+        Deletions below may be confirmed from now on. A replica that is away and may not lead is left out: it has to
+        begin there, too, before it joins the ISR.
+
+        Leader 1 begins at 60; 2 is away, began at 40 and is an eligible leader replica: the answer is 40. Were it 60,
+        then 2 could lead next and bring 40 to 59 back.
+        """
         lowest = log_start_offset
         for broker_id, follower in self.followers.items():
-            if follower.log_start_offset < lowest and self._view.alive_epoch(broker_id) is not None:
+            if follower.log_start_offset < lowest and (
+                self._view.alive_epoch(broker_id) is not None
+                or broker_id in self.isr.maximal
+                or broker_id in self._eligible
+            ):
                 lowest = follower.log_start_offset
+        self._deleted_below = max(self._deleted_below, lowest)
         return lowest
 
     # In-sync replicas
@@ -119,7 +145,8 @@ class Leadership:
         """The proposal to take in a follower, if it may and has what it needs.
 
         That is everything up to the high watermark, and to where this epoch began: below may be committed records
-        that the high watermark does not show yet, and a leader without them would lose them.
+        that the high watermark does not show yet, and a leader without them would lose them. And nothing whose
+        deletion was confirmed while it was away.
         """
         follower = self.followers.get(broker_id)
         if follower is None or self.isr.is_pending or broker_id in self.isr.members:
@@ -127,6 +154,8 @@ class Leadership:
         if not self._view.may_join_isr(broker_id, follower.broker_epoch):
             return None
         if follower.log_end_offset < max(high_watermark, self.epoch_start_offset):
+            return None
+        if follower.log_start_offset < self._deleted_below:
             return None
         return self._propose([*sorted(self.isr.members), broker_id])
 

@@ -97,7 +97,7 @@ class Partition:
         leadership = self.leadership
         is_new_leader = leadership is None
         if leadership is None:
-            leadership = self.leadership = Leadership(self._view)
+            leadership = self.leadership = Leadership(self._view, self.log.log_start_offset)
         leadership.update(registration)
         is_new_epoch = registration.leader_epoch > self.leader_epoch
         if is_new_epoch:
@@ -224,7 +224,7 @@ class Partition:
         return wanted
 
     def low_watermark(self) -> int:
-        """The lowest log start of this leader, its live followers, and a copy that is being made."""
+        """The lowest log start of this leader, its followers that count, and a copy that is being made."""
         if self.leadership is None:
             raise NotLeaderOrFollowerError(f"Leader not local for partition {self.topic}-{self.index}")
         lowest = self.leadership.low_watermark(self.log.log_start_offset)

@@ -1,4 +1,4 @@
-"""DeleteRecords: moves log starts up on the leader, and waits until all live replicas have followed.
+"""DeleteRecords: moves log starts up on the leader, and waits until all replicas that live, or may lead, have followed.
 
 An answer leaves once the new log starts are on the disk. Apache Kafka writes them once a minute, so that records whose
 deletion it has confirmed are back after a crash.

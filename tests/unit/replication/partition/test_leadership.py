@@ -20,8 +20,10 @@ def cluster(*brokers: BrokerRegistration) -> ClusterImage:
     return ClusterImage(Map({registration.id: registration for registration in brokers}), Map())
 
 
-def registration(*isr: int, replicas: tuple[int, ...] = (1, 2, 3), epoch: int = 0) -> PartitionRegistration:
-    return PartitionRegistration(replicas, (), isr, (), (), (), (), 1, 0, epoch, epoch)
+def registration(
+    *isr: int, replicas: tuple[int, ...] = (1, 2, 3), epoch: int = 0, elr: tuple[int, ...] = ()
+) -> PartitionRegistration:
+    return PartitionRegistration(replicas, (), isr, (), (), elr, (), 1, 0, epoch, epoch)
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def view() -> ClusterView:
 
 
 def lead(view: ClusterView, *isr: int, log_end_offset: int = 100, now_ms: int = 0) -> Leadership:
-    leadership = Leadership(view)
+    leadership = Leadership(view, 0)
     leadership.update(registration(*isr))
     leadership.begin_epoch(0, log_end_offset, now_ms, is_new_leader=True)
     return leadership
@@ -184,10 +186,49 @@ def test_replicas_that_are_gone_count_no_more(view: ClusterView) -> None:
 # Low watermark
 
 
+def begins(leadership: Leadership, broker_id: int, start: int) -> None:
+    leadership.follower_fetched(FollowerFetch(broker_id, 1, 100, start), 100, 1)
+
+
 def test_the_low_watermark_is_the_lowest_start_of_the_living(view: ClusterView) -> None:
     leadership = lead(view, 1, 2, 3)
-    for broker_id, start in ((2, 5), (3, 7)):
-        leadership.follower_fetched(FollowerFetch(broker_id, 1, 100, start), 100, 1)
+    begins(leadership, 2, 5)
+    begins(leadership, 3, 7)
     assert leadership.low_watermark(9) == 5
     view.cluster = cluster(broker(1), broker(2, fenced=True), broker(3))
+    leadership.update(registration(1, 3, epoch=1))
     assert leadership.low_watermark(9) == 7
+
+
+def test_a_replica_that_is_away_and_may_lead_counts(view: ClusterView) -> None:
+    """It would bring back what it did not see deleted."""
+    leadership = lead(view, 1, 2)
+    begins(leadership, 2, 5)
+    view.cluster = cluster(broker(1), broker(2, fenced=True))
+    assert leadership.low_watermark(9) == 5, "in the ISR"
+    leadership.update(registration(1, epoch=1, elr=(2,)))
+    assert leadership.low_watermark(9) == 5, "an eligible leader replica"
+    leadership.update(registration(1, epoch=2))
+    assert leadership.low_watermark(9) == 9
+
+
+def test_who_was_away_during_a_deletion_joins_once_it_begins_there(view: ClusterView) -> None:
+    leadership = lead(view, 1)
+    begins(leadership, 2, 5)
+    view.cluster = cluster(broker(1), broker(2, fenced=True))
+    assert leadership.low_watermark(9) == 9
+    view.cluster = cluster(broker(1), broker(2))
+    begins(leadership, 2, 5)
+    assert leadership.expand(2, 100) is None
+    begins(leadership, 2, 9)
+    assert leadership.expand(2, 100) is not None
+
+
+def test_a_new_leader_keeps_what_the_one_before_confirmed(view: ClusterView) -> None:
+    leadership = Leadership(view, 9)
+    leadership.update(registration(1))
+    leadership.begin_epoch(0, 100, 0, is_new_leader=True)
+    begins(leadership, 2, 8)
+    assert leadership.expand(2, 100) is None
+    begins(leadership, 2, 9)
+    assert leadership.expand(2, 100) is not None

@@ -85,8 +85,22 @@ def test_it_waits_until_the_followers_have_moved_too(broker: BrokerUnderTest, me
 
 
 def test_a_follower_that_is_fenced_is_not_waited_for(broker: BrokerUnderTest, metadata: Metadata) -> None:
+    answers = delete(broker, ("copied", 0, 4))
     metadata.fence(2)
-    assert delete(broker, ("copied", 0, 4)).is_done
+    metadata.change("copied", isr=[1])
+    broker.loop.run()
+    assert answers == [("copied", 0, 0, 4)]
+
+
+def test_one_that_is_fenced_and_may_lead_is_waited_for(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    """Apache Kafka confirms here, and the next leader brings the records back."""
+    metadata.fence(2)
+    metadata.change("copied", isr=[1], eligible_leader_replicas=[2])
+    answers = delete(broker, ("copied", 0, 4))
+    loop.advance(600)
+    assert answers == [("copied", 0, ErrorCode.REQUEST_TIMED_OUT, 0)]
 
 
 def test_a_time_out_says_how_far_it_came(loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata) -> None:
