@@ -3,8 +3,9 @@
 Messages take their time or are lost, metadata reaches each broker when it likes, processes are killed, machines lose
 what was not flushed. One broker is down at a time, and none whose loss could take a committed record with it.
 
-What must hold: a record that was acknowledged (acks=-1, min.insync.replicas=2) or read by a consumer stays what it is,
-and when all is well again the replicas are the same.
+What must hold: a record that was acknowledged (acks=-1, min.insync.replicas=2) or read by a consumer stays what it is
+until it is deleted, no leader brings back records whose deletion was confirmed, and when all is well again the replicas
+are the same.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRe
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import write_batch
 from ottla.replication.ports import AlterPartitionDone, LeaderAndIsr
+from ottla.replication.request.delete_records import DeleteRecordsEntry
 from ottla.replication.request.fetch import FetchResult
 from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.replication.settings import ReplicationSettings
@@ -114,6 +116,8 @@ class World:
         self._produced = 0
         self.acknowledged: dict[tuple[int, int], bytes] = {}
         self.consumed: dict[tuple[int, int], bytes] = {}
+        self.deleted = [0] * PARTITIONS
+        """Up to where deletions were confirmed."""
         self._begin()
 
     def _begin(self) -> None:
@@ -279,6 +283,9 @@ class World:
         partition = None if broker is None else broker.replicas.get(TOPIC, index)
         if broker is None or partition is None or not partition.is_leader:
             return
+        now = self.partition(index)
+        if (broker_id, partition.leader_epoch) == (now.leader, now.leader_epoch):
+            assert partition.log.log_start_offset >= self.deleted[index], f"deleted records of {index} are back"
         start = self.random.randint(0, partition.high_watermark)
         for result in broker.fetch(want(TOPIC, index, start)):
             assert isinstance(result, FetchResult)
@@ -286,6 +293,21 @@ class World:
                 for offset, _, _, value, _ in read_tuples(result.records.read()):
                     if offset < result.high_watermark:
                         self._remember(self.consumed, (index, offset), value or b"")
+
+    def delete(self, broker_id: int, index: int) -> None:
+        """Some of the beginning."""
+        broker = self.machines[broker_id].broker
+        partition = None if broker is None else broker.replicas.get(TOPIC, index)
+        if broker is None or partition is None or not partition.is_leader:
+            return
+
+        def done(results: Any) -> None:
+            [result] = results
+            if result.error_code == 0:
+                self.deleted[index] = max(self.deleted[index], result.low_watermark)
+
+        offset = self.random.randint(partition.log.log_start_offset, partition.high_watermark)
+        broker.replicas.delete_records([DeleteRecordsEntry(TOPIC, index, offset)], timeout_ms=1500, done=done)
 
     def _remember(self, memory: dict[tuple[int, int], bytes], place: tuple[int, int], value: bytes) -> None:
         for known in (self.acknowledged, self.consumed):
