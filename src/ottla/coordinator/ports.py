@@ -72,7 +72,7 @@ class TopicView(NamedTuple):
 
 
 class PartitionLeader(NamedTuple):
-    """Who leads a partition, and since which epoch; the broker is -1 while nobody does."""
+    """Who leads a partition, and since which epoch; the broker is -1 while there is no leader."""
 
     broker_id: int
     leader_epoch: int
@@ -142,6 +142,6 @@ class MarkerSender(Protocol):
         """One WriteTxnMarkers to a broker, which may be this one.
 
         `done` gets the code of every partition, or an `ApiError` if the request as a whole had no answer, and then
-        nobody knows whether the markers were written.
+        it is unknown whether the markers were written.
         """
         ...

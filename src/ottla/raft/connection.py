@@ -1,4 +1,4 @@
-"""One request at a time to each node: which are in flight, which failed lately, and whom to ask when nobody leads."""
+"""One request at a time to each node: which are in flight, which failed lately, and which to ask without a leader."""
 
 from collections.abc import Sequence
 
@@ -77,7 +77,7 @@ class Connections:
         return now_ms + self._config.retry_backoff_ms if deadline_ms == NEVER_MS else deadline_ms
 
     def ready_bootstrap_server(self, now_ms: int) -> Node | None:
-        """Any bootstrap server, by chance, while nobody else is being asked."""
+        """Any bootstrap server, by chance, while no other request is under way."""
         if not self._bootstrap_servers or self.is_any_in_flight(now_ms):
             return None
         first = self._random.randrange(len(self._bootstrap_servers))

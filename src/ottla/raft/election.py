@@ -1,7 +1,7 @@
 """Vote (key 52): asking for votes and pre-votes, and giving them.
 
 A vote is worth something because it is given once per epoch and only to a log that has everything ours has: every
-majority then contains a replica that holds each committed record, and it elects nobody who lacks one. A pre-vote
+majority then contains a replica that holds each committed record, and it elects no candidate that lacks one. A pre-vote
 (KIP-996) asks the same without a new epoch, so that a replica that lost touch does not unseat a working leader.
 """
 

@@ -10,7 +10,7 @@ METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_TOPIC_ID: Final = Uuid((1).to_bytes(16, "big"))
 METADATA_PARTITION: Final = 0
 NO_NODE: Final = -1
-"""The id of nobody, wherever an id travels."""
+"""Stands for no node, wherever an id travels."""
 
 
 class OffsetAndEpoch(NamedTuple):

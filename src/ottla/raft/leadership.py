@@ -31,7 +31,7 @@ class LeaderClaim:
 
     @classmethod
     def of(cls, epoch: int, leader_id: int, endpoints: Endpoints = NO_ENDPOINTS) -> "LeaderClaim":
-        """From the fields of a message, where a negative id is nobody."""
+        """From the fields of a message, where a negative id stands for no node."""
         return cls(epoch, leader_id if leader_id >= 0 else None, endpoints)
 
 
@@ -43,7 +43,7 @@ class Leadership:
         self._quorum = context.quorum
 
     def to_unattached(self, epoch: int, leader_id: int | None, now_ms: int) -> None:
-        """Into an epoch, following nobody."""
+        """Enters an epoch without a leader."""
         self._leave()
         self._quorum.to_unattached(epoch, leader_id, now_ms)
         self._context.listener.tell_leader(self._quorum.leader)
@@ -52,7 +52,7 @@ class Leadership:
     def to_follower(self, claim: LeaderClaim, now_ms: int) -> None:
         """Follows the claimed leader; without any address of it, waits unattached until somebody gives one."""
         if claim.leader_id is None:
-            raise RaftInvariantError(f"nobody to follow in epoch {claim.epoch}")
+            raise RaftInvariantError(f"no leader to follow in epoch {claim.epoch}")
         endpoints = claim.endpoints
         if endpoints.address(self._context.listener_name) is None:
             if claim.epoch > self._quorum.epoch:
@@ -64,7 +64,7 @@ class Leadership:
         self._context.connections.reset_all()
 
     def to_prospective(self, now_ms: int) -> None:
-        """Asks for pre-votes; whoever is alone has them."""
+        """Asks for pre-votes; a single voter has them at once."""
         self._leave()
         role = self._quorum.to_prospective(now_ms)
         self._context.connections.reset_all()
@@ -72,7 +72,7 @@ class Leadership:
             self.to_candidate(now_ms)
 
     def to_candidate(self, now_ms: int) -> None:
-        """Asks for votes; whoever is alone has them."""
+        """Asks for votes; a single voter has them at once."""
         role = self._quorum.to_candidate(now_ms)
         self._context.listener.tell_leader(self._quorum.leader)
         self._context.connections.reset_all()
@@ -105,7 +105,7 @@ class Leadership:
         self._context.connections.reset_all()
 
     def after_lost_pre_vote(self, prospective: Prospective, now_ms: int) -> None:
-        """Nobody wants an election: back to the leader if its address is known."""
+        """The voters want no election: back to the leader if its address is known."""
         claim = LeaderClaim(prospective.epoch, prospective.leader_id, prospective.leader_endpoints)
         if claim.leader_id is not None and claim.leader_id != self._context.local.id and claim.endpoints:
             self.to_follower(claim, now_ms)

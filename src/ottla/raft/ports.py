@@ -78,7 +78,7 @@ class SnapshotPort(Protocol):
         ...
 
     def part_writer(self, snapshot_id: OffsetAndEpoch) -> "SnapshotPartWriter":
-        """A snapshot that arrives in pieces; nobody sees it before it is frozen."""
+        """A snapshot that arrives in pieces; it is invisible until it is frozen."""
         ...
 
     def restart_log_at(self, snapshot_id: OffsetAndEpoch) -> None:

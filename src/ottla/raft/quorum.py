@@ -83,7 +83,7 @@ class Quorum:
 
     @property
     def is_only_voter(self) -> bool:
-        """Whether nobody else votes."""
+        """Whether this node is the only voter."""
         return self.voters.is_only_voter(self.local.key)
 
     @property
@@ -92,7 +92,7 @@ class Quorum:
         return self.role.leader_id is not None and self.role.leader_id != self.local.id
 
     def to_unattached(self, epoch: int, leader_id: int | None, now_ms: int) -> None:
-        """Into an epoch, following nobody; into the same one only for want of pre-votes."""
+        """Enters an epoch without a leader; the current one only for want of pre-votes."""
         if epoch == self.epoch and not isinstance(self.role, Prospective):
             raise RaftInvariantError(f"already in epoch {epoch}: {self.role}")
         voted_key = self.role.election.voted_key if epoch == self.epoch else None
@@ -171,7 +171,7 @@ class Quorum:
         return Nomination(tally, self.random_election_deadline_ms(now_ms))
 
     def _unattached_deadline_ms(self, now_ms: int) -> int:
-        """A later epoch does not buy more time: whoever was waiting for an election goes on waiting for it."""
+        """A later epoch does not buy more time: a node that waits for an election goes on waiting for it."""
         role = self.role
         if not self.is_voter:
             return NEVER_MS

@@ -44,7 +44,7 @@ def leader_request_error(context: RaftContext, epoch: int) -> ErrorCode:
 
 
 def is_our_key(context: RaftContext, voter: ReplicaKey) -> bool:
-    """Whether a request meant for a voter is meant for us; one that names nobody is (KIP-853).
+    """Whether a request meant for a voter is meant for us; one that names no voter is (KIP-853).
 
     The name catches a request that reached the new owner of an old address, or a node whose disk was replaced.
     """

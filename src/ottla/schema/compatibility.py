@@ -136,7 +136,7 @@ def _between(
 
 
 def _incompatibilities(reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> tuple[Incompatibility, ...]:
-    """Schemas that are too large to be compared are incompatible: nobody knows that they are not."""
+    """Schemas that are too large to be compared count as incompatible: it is unknown whether they are."""
     try:
         return reader.incompatibilities(writer, policy)
     except InvalidSchemaError as error:

@@ -57,7 +57,7 @@ def test_trouble_is_one_sentence_with_a_way_out(ottla: Ottla) -> None:
         (("create", "x", "-r", "3"), "`ottla cluster` shows how many brokers there are"),
         (("describe", "ordrs"), "there is no topic ordrs; did you mean orders?"),
         (("delete", "ordrs", "--yes"), "there is no topic ordrs; did you mean orders?"),
-        (("delete", "orders"), "Nobody can be asked here: add --yes to go on"),
+        (("delete", "orders"), "there is no terminal to ask at: add --yes to go on"),
         (("alter", "orders"), "nothing to change: give --partitions, --config or --unset"),
         (("create", "x", "--config", "retention.mss=5"), "config name: retention.mss; did you mean retention.ms?"),
         (("list", "-b", "localhost:1", "--wait", "0"), "Start one with `ottla broker`, name yours with -b HOST:PORT"),

@@ -1,7 +1,7 @@
 """DescribeConfigs' entries: value, source, synonyms, type and prose of every key of a resource, by name.
 
 A value's synonyms are all places that could provide it, the one that does first: this broker's dynamic configs, the
-cluster's, the file, the declared default. A key whose type nobody knows may hold a secret, so its value is not shown.
+cluster's, the file, the declared default. A key of unknown type may hold a secret, so its value is not shown.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

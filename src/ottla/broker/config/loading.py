@@ -47,7 +47,7 @@ class SettingSource:
         self.settings[key] = Setting(value, place)
 
     def add_defaults(self, defaults: Mapping[str, str], *, place: str) -> None:
-        """Takes settings that nobody gave so far."""
+        """Takes settings that were not given so far."""
         for key, value in defaults.items():
             self.settings.setdefault(key, Setting(value, place))
 
@@ -89,7 +89,7 @@ class SettingSource:
             self.notes.append(f"{self.name}: settings of an older Kafka: {'; '.join(read)}")
 
     def config(self, *, strict: bool = False) -> ServerConfig:
-        """The settings, checked; `strict` also refuses names that nobody knows."""
+        """The settings, checked; `strict` also refuses unknown names."""
         try:
             config = ServerConfig(resolve({key: setting.value for key, setting in self.settings.items()}))
         except ConfigError as error:
@@ -106,7 +106,7 @@ class SettingSource:
         return f"{place}: {text}" if place else text
 
     def describe_unknown(self, unknown: UnknownKey) -> str:
-        """A name that nobody knows, with the place where it was given."""
+        """An unknown name, with the place where it was given."""
         return f"{self.settings[unknown.name].place}: {unknown}"
 
 

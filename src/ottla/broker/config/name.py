@@ -58,6 +58,6 @@ def synonyms(name: str) -> tuple[str, ...]:
 
 
 def is_plugin_name(name: str, values: Mapping[str, object]) -> bool:
-    """Whether a name that no key has is meant for a listener or a plugin, so that nobody need hear of it."""
+    """Whether a name that no key has is meant for a listener or a plugin, which is no reason for a warning."""
     prefixes = ("listener.name.", "config.providers.", *(str(values[key]) for key in _PREFIX_KEYS))
     return name.startswith(prefixes) or name in AUTHORIZER_NAMES or name in DYNAMIC_QUOTA_KEYS

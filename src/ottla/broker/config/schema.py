@@ -65,7 +65,7 @@ class BrokerConfigSchema:
         return key is not None and key.type is ConfigType.LIST
 
     def default(self, resource: ConfigResource, name: str) -> str | None:
-        """The value of a key that nobody set dynamically.
+        """The value of a key without a dynamic setting.
 
         A list that is appended to begins with the declared default: another broker's file is not known here.
         """

@@ -98,7 +98,7 @@ class ServerConfig:
         return value
 
     def optional_integer(self, name: str) -> int | None:
-        """The value of an INT, SHORT or LONG key; None if nobody gave one."""
+        """The value of an INT, SHORT or LONG key; None if it is not set."""
         return None if self._values[name] is None else self.integer(name)
 
     def number(self, name: str) -> float:
@@ -120,11 +120,11 @@ class ServerConfig:
         return value
 
     def optional_string(self, name: str) -> str | None:
-        """The value of a STRING, CLASS or PASSWORD key; None if nobody gave one."""
+        """The value of a STRING, CLASS or PASSWORD key; None if it is not set."""
         return None if self._values[name] is None else self.string(name)
 
     def strings(self, name: str) -> tuple[str, ...]:
-        """The items of a LIST key; none if nobody gave any."""
+        """The items of a LIST key; none if it is not set."""
         value = self._values[name]
         assert value is None or isinstance(value, tuple), name
         return value or ()

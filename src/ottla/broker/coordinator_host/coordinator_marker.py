@@ -34,7 +34,7 @@ _NOT_READY: Final = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-"""What a group coordinator says that can't take the marker yet; to whoever sends markers it is no leader yet."""
+"""What a group coordinator says that can't take the marker yet; to the sender of markers it is no leader yet."""
 
 
 class MarkerWriter:

@@ -140,7 +140,7 @@ class Coordinators:
         self._rounds.touched()
 
     def close(self) -> None:
-        """Runs nothing more; whoever waits is not answered, as the connections are gone."""
+        """Runs nothing more; requests that wait get no answer, as the connections are gone."""
         self._rounds.close()
         for loader in self._loaders:
             loader.close()

@@ -2,7 +2,7 @@
 
 An id is never given twice: the controller wrote the block to the metadata log before it answered, and what is left of
 a block when the broker stops is lost. The next block is asked for while a tenth of the current one is left, so that
-nobody waits for the controller but the very first producers. A failed request is made again by whoever asks next.
+only the very first producers wait for the controller. A failed request is made again with the next question.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
 """Clears transactional batches with the transaction coordinator before they are appended (KIP-890).
 
 A partition in which the producer has a transaction open takes more of it without a question. Any other would open one,
-and nobody but the coordinator knows whether it is still going on; without asking, a late batch could open a transaction
-that nobody ends, and read_committed consumers would wait for it for ever. Producers of the second transaction version
+and only the coordinator knows whether it is still going on; without asking, a late batch could open a transaction
+that never ends, and read_committed consumers would wait for it for ever. Producers of the second transaction version
 don't add partitions themselves: for them the question adds the partition. The answer may come within the call.
 """
 
@@ -130,7 +130,7 @@ def _clear(parts: "BrokerParts", found: TransactionalBatch, support: Transaction
     """What is known without asking, or what to append with once the coordinator says yes."""
     log = parts.logs.get(found.partition)
     if log is None:
-        # Whoever appends says whether the partition is unknown or elsewhere.
+        # The append says whether the partition is unknown or elsewhere.
         return Clearance()
     try:
         receipt = log.start_verification(found.batch, parts.clock.now_ms(), supports_epoch_bump=support.adds_partitions)

@@ -54,7 +54,7 @@ def handle(
             return page.answer(Cursor(topic_name=name, partition_index=0), hidden)
         topic = cache.topic(name)
         if topic is None:
-            # Of all topics, one that is not there is one that went meanwhile: nobody asked for it.
+            # Of all topics, one that is not there is one that went meanwhile: it was not asked for.
             if request.topics:
                 page.add_missing(name)
             continue

@@ -1,6 +1,6 @@
 """DescribeTransactions (key 65), version 0: transactional ids with their producer, state and partitions.
 
-An id that nobody knows is TRANSACTIONAL_ID_NOT_FOUND, one of another coordinator NOT_COORDINATOR, each on its own.
+An unknown id is TRANSACTIONAL_ID_NOT_FOUND, one of another coordinator NOT_COORDINATOR, each on its own.
 
 KIP-664.
 """

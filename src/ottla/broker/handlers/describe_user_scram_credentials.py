@@ -1,7 +1,7 @@
 """DescribeUserScramCredentials (key 50), version 0: which SCRAM mechanisms users have, and with how many iterations.
 
 Null or no users asks for all. A user who is named twice is refused, one who has no credential is not found; salts and
-keys are shown to nobody. KIP-554.
+keys are never shown. KIP-554.
 """
 
 from collections import Counter

@@ -68,7 +68,7 @@ _FENCED: Final = int(ErrorCode.FENCED_LEADER_EPOCH)
 _STORAGE_ERROR: Final = int(ErrorCode.KAFKA_STORAGE_ERROR)
 _UNKNOWN_SERVER_ERROR: Final = int(ErrorCode.UNKNOWN_SERVER_ERROR)
 
-# What nearly every partition says, made once: nobody changes it.
+# The answer of nearly every partition, made once and never changed.
 _NO_EPOCH: Final = EpochEndOffset()
 _NO_LEADER: Final = LeaderIdAndEpoch()
 _NO_SNAPSHOT: Final = SnapshotId()
@@ -193,7 +193,7 @@ class _Work:
         self.partitions: Sequence[SessionPartition] = ()
         """What is read."""
         self.wanted: Sequence[WantedPartition] = ()
-        """The same for whoever reads."""
+        """The partitions in the form that `ReplicaManager.fetch` takes."""
         self._all: Collection[SessionPartition] | None = None
         """What is read and, in between, what is not, because no topic has the id or the client may not: if there is
         any."""

@@ -1,7 +1,7 @@
 """OffsetFetch (key 9), versions 1–10: the positions that groups committed; of all their topics if none are named.
 
 A partition without an offset is -1 and no error, whether it exists or not. From v8 on several groups are asked for at
-once, from v10 on topics go by id: one that nobody knows is UNKNOWN_TOPIC_ID, and where all topics are asked for those
+once, from v10 on topics go by id: an unknown one is UNKNOWN_TOPIC_ID, and where all topics are asked for those
 without an id are left out.
 
 KIP-88, KIP-447, KIP-709, KIP-848.

@@ -128,7 +128,7 @@ def finish_single(
 
 
 def _is_transactional(records: object) -> bool:
-    """Whether records that may be no good begin with a batch that says so; its size and CRC are nobody's business."""
+    """Whether records that may be no good begin with a batch that says so; its size and CRC are not looked at."""
     if not isinstance(records, memoryview) or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] != _MAGIC:
         return False
     return bool(records[_ATTRIBUTES_AT] & _TRANSACTIONAL)
@@ -164,7 +164,7 @@ class _Work:
         """Whether any batch is, also of those that were refused."""
 
     def leave_out(self, topic: TopicProduceData) -> None:
-        """Notes a topic that nobody knows."""
+        """Notes an unknown topic."""
         for partition in topic.partition_data:
             _check_frame(partition.records)
         if topic.partition_data:
@@ -284,7 +284,7 @@ class _Work:
             context.no_answer()
 
     def _existing(self, result: AppendResult) -> AppendResult:
-        """Bad acks are said of partitions that exist; nobody looked for them yet."""
+        """Bad acks are reported for partitions that exist, which was not checked yet."""
         known = self._parts.metadata.partition(result.topic, result.partition) is not None
         if known or result.error_code == _FORBIDDEN:
             return result
@@ -293,7 +293,7 @@ class _Work:
     def _count(self, results: Sequence[AppendResult]) -> None:
         for result in results:
             code = result.error_code
-            # Not for topics that don't exist, or may not be written: whoever asks for them must not make metrics.
+            # Not for topics that don't exist, or may not be written: a request for them must not make metrics.
             if code not in _NOT_COUNTED:
                 counts = self._parts.topic_metrics.of(result.topic)
                 counts.produce_requests += 1

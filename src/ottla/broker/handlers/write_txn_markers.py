@@ -1,6 +1,6 @@
 """WriteTxnMarkers (key 27), versions 1–2: writes the ends of transactions into partitions that this broker leads.
 
-Transaction coordinators send it, and operators to abort a transaction that nobody ends. A marker for
+Transaction coordinators send it, and operators to abort a hanging transaction. A marker for
 `__consumer_offsets` decides over offsets of groups and goes through their coordinator; while that is not ready it is
 NOT_LEADER_OR_FOLLOWER. The answer goes by producer id: what is said of one twice is said together. If one of them is of
 no producer that can be, for a partition that exists, none is written: UNKNOWN_SERVER_ERROR.

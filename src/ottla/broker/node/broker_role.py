@@ -122,7 +122,7 @@ class BrokerRole:
         listeners.start()
 
     async def shut_down(self) -> None:
-        """Asks the controller for leave, and waits until it is given, refused, or nobody answers."""
+        """Asks the controller for leave, and waits until it is given or refused, or no answer comes."""
         if self.lifecycle is not None and self._replicas is not None:
             self._replicas.begin_controlled_shutdown()
             stopped = asyncio.Event()
@@ -130,7 +130,7 @@ class BrokerRole:
             await stopped.wait()
 
     async def close(self) -> None:
-        """Serves nobody any more and closes the logs."""
+        """Stops serving and closes the logs."""
         await self._closing.aclose()
 
     async def _catch_up(self) -> None:

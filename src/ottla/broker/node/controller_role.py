@@ -93,7 +93,7 @@ class ControllerRole:
         self._member.metadata.add_listener(self._registration)
 
     def close(self) -> None:
-        """Tells nobody anything any more; the decisions end with the quorum member."""
+        """Publishes nothing any more; the decisions end with the quorum member."""
         if self._registration is not None:
             self._registration.close()
         if self._guards is not None and self._guards.audit is not None:

@@ -1,4 +1,4 @@
-"""The HTTP port of a node: `/metrics` for Prometheus, `/healthz` and `/readyz` for whoever looks after the process.
+"""The HTTP port of a node: `/metrics` for Prometheus, `/healthz` and `/readyz` for supervisors.
 
 Healthy is a node that can go on; ready is one that serves those whom it is there for.
 """

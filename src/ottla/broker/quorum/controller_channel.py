@@ -100,7 +100,7 @@ class ControllerChannel:
         self._begin(Forwarding(context, request), FORWARD_TIMEOUT_MS)
 
     def controller_changed(self) -> None:
-        """There is a new leader, or there is none: whoever waits for one, or for an earlier one, asks again."""
+        """The leader changed or is gone: requests that wait for one, or were sent to an earlier one, go again."""
         if self._is_closed:
             return
         node = self._find()
@@ -112,7 +112,7 @@ class ControllerChannel:
             self._loop.call_soon(self._ask_waiting)
 
     def close(self) -> None:
-        """Asks nobody any more; who waits is told that there is no controller."""
+        """Sends nothing any more; requests that wait fail for want of a controller."""
         self._is_closed = True
         if self._retry is not None:
             self._retry.cancel()
@@ -167,7 +167,7 @@ class ControllerChannel:
         self.when_level(partial(attempt.finish, verdict))
 
     def _reachable(self) -> Peer | None:
-        """The connection to whoever leads; None while that is nobody, or this node before it has taken over."""
+        """The connection to the leader; None without one, or while this node leads and has not taken over yet."""
         node = self._find()
         if node is None or self._is_closed:
             return None

@@ -109,7 +109,7 @@ class ControllerDriver:
         self._resign(epoch)
 
     def close(self) -> None:
-        """Decides nothing any more; whoever waits for an answer is refused."""
+        """Decides nothing any more; requests that wait for an answer are refused."""
         self._renounce("this node stops")
         if self._timer is not None:
             self._timer.cancel()
@@ -129,7 +129,7 @@ class ControllerDriver:
             self.controller.renounce()
 
     def _resign(self, epoch: int) -> None:
-        """In a turn of its own: whoever found out is in the middle of something."""
+        """In a turn of its own: the caller is in the middle of something."""
         self._loop.call_soon(self._raft.handle, ResignRequested(epoch))
 
     def _give_up(self, reason: str) -> None:
@@ -138,7 +138,7 @@ class ControllerDriver:
 
     @contextmanager
     def _in_doubt_if_broken(self) -> Iterator[None]:
-        """An operation that breaks after it has written ends the term: nobody knows which half of it counts.
+        """An operation that breaks after it has written ends the term: which half of it counts is unknown.
 
         The controller may have seen that itself, and be idle: the leadership goes all the same.
         """

@@ -47,7 +47,7 @@ class LocalController(Protocol):
 
 
 class Errand(Protocol):
-    """One question to whoever is the controller."""
+    """One question to the controller of the moment."""
 
     is_for_client: bool
     """Whether a client waits for the answer, and may ask this broker next about what it has changed."""
@@ -65,7 +65,7 @@ class Errand(Protocol):
         ...
 
     def finish(self, answer: Response | ApiError) -> None:
-        """Hands the answer to whoever waits for it."""
+        """Hands the answer to the caller."""
         ...
 
 

@@ -5,7 +5,7 @@ comes up while effects are being carried out waits for its turn, so the core nev
 machine on top is told (committed batches, snapshots, leaders) keeps its order even when taking in a piece takes several
 turns of the loop; answers and requests to other nodes don't wait for that.
 
-Whatever goes wrong in here leaves the quorum in a state that nobody planned: the node is told once and must stop.
+A failure in here leaves the quorum in an undefined state: the node is told once and must stop.
 """
 
 import asyncio
@@ -252,7 +252,7 @@ class RaftDriver:
         """On the flusher's thread."""
         try:
             self._log.flush()
-        except Exception as error:  # noqa: BLE001 - nobody else hears of what happens on this thread
+        except Exception as error:  # noqa: BLE001 - an edge: the thread's failures must reach the node
             self._call(self._fail, error)
         else:
             self._call(self.handle, LogFlushed())

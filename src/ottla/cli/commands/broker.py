@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--http", metavar="HOST:PORT", help=f"where metrics and health are served, or off (default: {DEFAULT_HTTP})"
     )
     parser.add_argument("--override", metavar="KEY=VALUE", action="append", default=[], help="set any setting")
-    parser.add_argument("--strict", action="store_true", help="refuse settings that nobody knows instead of warning")
+    parser.add_argument("--strict", action="store_true", help="refuse unknown settings instead of warning")
     parser.add_argument("--log-level", choices=LEVELS, default="warn", help="how much is logged (default: warn)")
     parser.add_argument("--log-format", choices=("kafka", "json"), default="kafka", help="the form of log lines")
 

@@ -79,7 +79,7 @@ def _lines(stopped: Sequence[int], found: Consequence, quorum: Quorum | None, fe
     lines = [Toned(f"✗ {who} can't be stopped without harm", Tone.BAD)]
     if found.offline:
         lines.append(
-            f"  {counted(len(found.offline), 'partition')} would have no leader, since nobody else is in sync: "
+            f"  {counted(len(found.offline), 'partition')} would have no leader, since no other replica is in sync: "
             f"{named(found.offline)}"
         )
     if found.under_min_isr:

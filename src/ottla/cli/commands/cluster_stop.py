@@ -38,7 +38,7 @@ class Consequence(NamedTuple):
     """What stopping the brokers would do."""
 
     offline: list[TopicPartition]
-    """Nobody would be left in sync to lead them."""
+    """No replica would be left in sync to lead them."""
     under_min_isr: list[TopicPartition]
     """Writes with acks=all would be refused."""
     moved_leaders: int

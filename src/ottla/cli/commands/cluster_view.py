@@ -100,7 +100,7 @@ def _health(state: ClusterState) -> list[Text]:
     trouble = state.trouble
     lines: list[Text] = []
     for partitions, words, tone in (
-        (trouble.offline, "offline: nobody can read or write; start the brokers that hold", Tone.BAD),
+        (trouble.offline, "offline: no reads and no writes; start the brokers that hold", Tone.BAD),
         (trouble.under_min_isr, "with too few replicas in sync: acks=all is refused for", Tone.BAD),
         (trouble.under_replicated, "under-replicated: a broker is down or slow for", Tone.WARN),
     ):

@@ -62,7 +62,7 @@ async def show(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     style = Style.of()
     if not entries:
         print(
-            "Nothing has such a name." if options.all else "Nobody has set such a thing here; --all shows the defaults."
+            "Nothing has such a name." if options.all else "No such setting was changed here; --all shows the defaults."
         )
         return 0
     if options.docs:

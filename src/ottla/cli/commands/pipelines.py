@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_run(actions["run"])
     actions["create"].add_argument("--kind", required=True, help="what it is: copy, or module:Class")
     actions["create"].add_argument("--definition", default="{}", metavar="JSON", help="as JSON, or @FILE")
-    actions["create"].add_argument("--own", action="store_true", help="in a runner that it shares with nobody")
+    actions["create"].add_argument("--own", action="store_true", help="in a runner of its own")
     actions["create"].add_argument("--paused", action="store_true", help="made, and not started")
     actions["log"].add_argument("--lines", type=int, default=50, metavar="N", help="how many (default: 50)")
 

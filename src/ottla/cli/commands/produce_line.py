@@ -75,7 +75,7 @@ def json_record(line: bytes, form: LineForm) -> NewRecord:
         raise LineError('it needs the form {"value": ...}; --format lines takes any text')
     unknown = found.keys() - _FIELDS
     if unknown:
-        raise LineError(f"nobody knows {', '.join(sorted(unknown))}: records have {', '.join(sorted(_FIELDS))}")
+        raise LineError(f"unknown: {', '.join(sorted(unknown))}; records have {', '.join(sorted(_FIELDS))}")
     key = _data(found, "key")
     partition = _number(found, "partition")
     return NewRecord(

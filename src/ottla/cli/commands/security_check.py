@@ -1,4 +1,4 @@
-"""`ottla security check`: what is weak in files of settings, keys and certificates. Connects to nobody.
+"""`ottla security check`: what is weak in files of settings, keys and certificates. Connects to no broker.
 
 A file of settings is looked at with the files that it names; of a directory, every file in it. Secrets are not printed.
 """
@@ -61,7 +61,7 @@ def check_settings(name: str, settings: Mapping[str, str]) -> Iterator[Finding]:
     """What is weak in the settings of a server or a client."""
     for key, value in settings.items():
         if key.endswith(_IDENTIFICATION) and not value.strip():
-            said = f"{key} is empty: whoever has any certificate of the authority can pose as a broker"
+            said = f"{key} is empty: any certificate of the authority can pose as a broker"
             yield wrong(name, said, "take the setting out; certificates need the names that are dialled")
     for where, mechanisms in _without_tls(settings):
         open_ones = [mechanism for mechanism in mechanisms if mechanism in _OPEN]

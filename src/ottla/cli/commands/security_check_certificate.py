@@ -77,7 +77,7 @@ def _check_names(name: str, certificate: "Certificate") -> Iterator[Finding]:
         return  # an authority's; it names no host
     uses = [found.value for found in extensions if isinstance(found.value, x509.ExtendedKeyUsage)]
     if uses and not any(ExtendedKeyUsageOID.SERVER_AUTH in use for use in uses):
-        return  # a client's; nobody dials it
+        return  # a client's; it is never connected to
     if not any(isinstance(found.value, x509.SubjectAlternativeName) for found in extensions):
         said = f"the certificate of {certificate.subject.rfc4514_string()} has no subject alternative name"
         yield wrong(name, f"{said}: clients refuse a broker with it", "sign it anew for every name and address dialled")

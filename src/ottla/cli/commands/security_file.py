@@ -1,4 +1,4 @@
-"""The files of `ottla security init`: what stands in each of them, and that nobody else reads the secret ones."""
+"""The files of `ottla security init`: what stands in each of them, and that other users cannot read the secret ones."""
 
 import json
 import os

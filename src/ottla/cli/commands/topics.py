@@ -64,7 +64,7 @@ def _add_view(actions: dict[str, argparse.ArgumentParser]) -> None:
     listing.add_argument("--trouble", action="store_true", help="only topics with offline or lagging replicas")
     describe = actions["describe"]
     describe.add_argument("topics", nargs="+", metavar="TOPIC", help="the names")
-    describe.add_argument("--all-configs", action="store_true", help="also settings that nobody changed")
+    describe.add_argument("--all-configs", action="store_true", help="also settings at their defaults")
     describe.add_argument("--sizes", action="store_true", help="bytes and rate of each partition, the hottest first")
     describe.add_argument(
         "--seconds", type=float, default=3.0, metavar="S", help="how long --sizes looks at rates (default: 3)"

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def new_password() -> str:
-    """One that nobody guesses, without signs that some file of settings takes for its own."""
+    """A strong one, without characters that mean something in files of settings."""
     return secrets.token_urlsafe(_PASSWORD_BYTES)
 
 

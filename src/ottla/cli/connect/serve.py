@@ -34,7 +34,7 @@ def distributed(options: argparse.Namespace) -> int:
 
 
 def serve_distributed(worker: str, _connectors: list[str]) -> int:
-    """The same as Kafka's script runs it: the file says everything."""
+    """Runs as Kafka's script does: the file says everything."""
     return serve(_properties(worker))
 
 
@@ -47,7 +47,7 @@ def serve_standalone(worker: str, connectors: list[str], *, has_runner: bool = T
     """The same, for Kafka's script as well."""
     given = _properties(worker)
     given.setdefault("bootstrap.servers", os.environ.get("OTTLA_BOOTSTRAP") or DEFAULT_BOOTSTRAP)
-    # Whoever starts it again with the same files goes on; others are clusters of their own.
+    # A start with the same files goes on; other files make a cluster of their own.
     place = f"{socket.gethostname()}:{Path(given.get('offset.storage.file.filename', worker)).resolve()}"
     identity = hashlib.sha256(place.encode()).hexdigest()[:10]
     given = _completed(given, f"connect-standalone-{identity}")

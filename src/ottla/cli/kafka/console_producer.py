@@ -224,7 +224,7 @@ def _produce(options: ChosenOptions, reader: "LineReader", settings: Mapping[str
 
 
 def _refuse_lines(topic: str, reader: "LineReader", error: OttlaError) -> None:
-    """Tells of each line that nobody could be sent it, which costs nothing in Kafka either."""
+    """Says of each line that it could not be sent; Kafka's tool goes on as well."""
     for line in _lines():
         record = reader.read(line)
         _Told(topic, record.key, record.value)(None, error)

@@ -13,11 +13,11 @@ def add_yes(parser: ArgumentParser) -> None:
 
 
 def confirm(question: str, *, is_answered: bool) -> None:
-    """Returns if the user wants it. Raises `CommandError` if not, and where nobody can be asked."""
+    """Returns if the user wants it. Raises `CommandError` if not, and without a terminal to ask at."""
     if is_answered:
         return
     if not sys.stdin.isatty():
-        raise CommandError(f"{question} Nobody can be asked here: add --yes to go on")
+        raise CommandError(f"{question} there is no terminal to ask at: add --yes to go on")
     print(f"{Style.of(sys.stderr).paint(question, Tone.WARN)} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was done")

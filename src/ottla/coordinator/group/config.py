@@ -20,7 +20,7 @@ class ClassicGroupConfig:
     max_size: int = INT_MAX
     """`group.max.size`"""
     new_member_join_timeout_ms: int = 300_000
-    """How long a member whose first join is not answered stays: it can't send heartbeats, so nobody knows if it lives.
+    """How long a member whose first join is not answered stays: it can't send heartbeats that would show it alive.
     Kafka's, and not to be configured there either."""
 
 

@@ -99,7 +99,7 @@ class GroupMachine:
     def replay(
         self, state: GroupsState, record: CoordinatorRecord, offset: int, producer_id: int, producer_epoch: int
     ) -> GroupsState:
-        """The state after a record. An offset of a group that nobody joined makes the group."""
+        """The state after a record. An offset of a group without members makes the group."""
         key = record.key
         if isinstance(key, OffsetCommitKey | LegacyOffsetCommitKey):
             groups, offsets = state

@@ -20,7 +20,7 @@ PAGE_GROUPS: Final = 500
 class GroupFilter(NamedTuple):
     """Names of states and types in lower case; empty ones let everything pass.
 
-    States are trimmed, types are not, and names that nobody knows match nothing: so Kafka does it.
+    States are trimmed, types are not, and unknown names match nothing, as in Kafka.
     """
 
     states: frozenset[str]

@@ -43,7 +43,7 @@ def refused_sync(error: ApiError) -> SyncGroupResponse:
 
 
 def refused_heartbeat(error: ApiError) -> HeartbeatResponse:
-    """Heartbeat; while the group is loaded nobody can say that anything is wrong, and members stay calm."""
+    """Heartbeat; while the group is loaded nothing is known to be wrong, and members stay calm."""
     is_loading = error.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     return HeartbeatResponse(error_code=ErrorCode.NONE if is_loading else error.code)
 

@@ -7,7 +7,7 @@ the state before its batch, and reads see the one at the high watermark.
     end offset 10, high watermark 10; two commits → records 10 and 11, one append; end offset 12, both answers wait;
     high watermark 12 → both answers are due, and the state after them is the committed one.
 
-Nobody is called from in here: callbacks that are due go to `ready`, and the shard calls them once all is consistent.
+No callback runs in here: those that are due go to `ready`, and the shard calls them once all is consistent.
 """
 
 import logging
@@ -54,7 +54,7 @@ class Journal(Generic[S]):
     def loaded(self, state: S, end_offset: int) -> None:
         """The state after the next batch of the log, whose end is `end_offset`.
 
-        It counts as committed: nobody may read before the high watermark has reached the end of what is loaded.
+        It counts as committed: nothing may be read before the high watermark has reached the end of what is loaded.
         """
         self.state = self.committed_state = state
         self.end_offset = end_offset
@@ -81,7 +81,7 @@ class Journal(Generic[S]):
             batch.settlements.append(settled)
 
     def take_encoded(self, write: EncodedWrite[S], now_ms: int) -> None:
-        """The same for records that are encoded already and need no decision; they go into one batch or none."""
+        """Appends records that are encoded already and need no decision; they go into one batch or none."""
         batch = self.open_batch
         if batch is not None and not self._fits(batch, write.size_bytes):
             lost = self.append_open()
@@ -158,7 +158,7 @@ class Journal(Generic[S]):
                 self._advance()
 
     def fail(self, error: ApiError) -> None:
-        """Drops all states; whoever waits has failed."""
+        """Drops all states; the writes that wait have failed."""
         batch, self.open_batch = self.open_batch, None
         self.waiting.fail(error)
         if batch is not None:

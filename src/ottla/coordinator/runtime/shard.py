@@ -316,7 +316,7 @@ class Shard(Generic[S]):
             self._is_delivering = False
 
     def _fail(self) -> None:
-        """Drops everything, and tells whoever waits."""
+        """Drops everything, and fails the requests that wait."""
         if self.status in (ShardStatus.LOADING, ShardStatus.ACTIVE):
             self.status = ShardStatus.FAILED
             self._journal.fail(NotCoordinatorError())

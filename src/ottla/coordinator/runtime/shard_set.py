@@ -32,7 +32,7 @@ class ShardSet(Generic[S]):
     ) -> None:
         """`open_shard` makes a shard from a partition and its leader epoch; `start_load` has its log fed into it.
 
-        `wants_flush` is called when there is something to flush and nobody was told so yet.
+        `wants_flush` is called when there is something to flush and it was not called for it yet.
         """
         self._open_shard: Final = open_shard
         self._start_load: Final = start_load
@@ -49,7 +49,7 @@ class ShardSet(Generic[S]):
         self._epochs[partition] = leader_epoch
         shard = self._shards.get(partition)
         if shard is not None and shard.status in (ShardStatus.LOADING, ShardStatus.ACTIVE):
-            # Leader in one epoch and in the next: nobody else wrote in between.
+            # Leader in one epoch and in the next: no other broker wrote in between.
             return
         self._reopen(partition, leader_epoch)
 

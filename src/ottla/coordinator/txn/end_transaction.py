@@ -5,7 +5,7 @@ must tell. With transactions v2 (EndTxn v5) each end raises the epoch: a request
 retry, one with the newest is new (KIP-890).
 
 An end is answered before its markers are written, so the next transaction's end may come meanwhile: an abort of nothing
-has no write in front of it that would have waited. Whoever asks then is to come again.
+has no write in front of it that would have waited. A request that comes then is told to try again.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """Who gets which producer id and epoch: the decisions of InitProducerId for a transactional id.
 
-A producer that starts sends no id: it gets the next epoch, which fences whoever had the one before. One that goes on
-after an error sends what it has (KIP-360), and is fenced itself if that is not the newest any more. Over an open
-transaction nobody gets anything: it is aborted first, and the producer asks again.
+A producer that starts sends no id: it gets the next epoch, which fences the producer that had the one before. One that
+goes on after an error sends what it has (KIP-360), and is fenced itself if that is not the newest any more. Over an
+open transaction no epoch is given out: it is aborted first, and the producer asks again.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class InitContext(NamedTuple):
     """The epoch that the newest one took the place of, for the same producer; -1 if it was for another one."""
     server_version: int
     new_producer_id: int
-    """One that nobody has, if `needs_producer_id`."""
+    """An unused one, if `needs_producer_id`."""
 
 
 def needs_producer_id(metadata: TransactionMetadata | None, claim: InitClaim, server_version: int) -> bool:
@@ -64,7 +64,7 @@ def decide_init(metadata: TransactionMetadata | None, claim: InitClaim, context:
         raise ConcurrentTransactionsError
     if before.state is TransactionState.ONGOING:
         if claim.expected not in (None, (before.producer_id, before.producer_epoch)):
-            # Whoever has the transaction open knows its own epoch, so this is a zombie. Kafka lets it abort the
+            # The producer with the open transaction knows its own epoch, so this is a zombie. Kafka lets it abort the
             # transaction of its successor before it tells it so.
             raise ProducerFencedError
         next_id = context.new_producer_id if before.is_epoch_exhausted else NO_PRODUCER_ID

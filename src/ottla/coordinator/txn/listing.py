@@ -35,7 +35,7 @@ class ListFilter:
 
 
 def filter_of(request: ListTransactionsRequest) -> tuple[ListFilter, list[str]]:
-    """The filter of a request, and the state names in it that nobody knows. They match nothing."""
+    """The filter of a request, and the unknown state names in it. They match nothing."""
     states = frozenset(STATE_BY_LABEL[name] for name in request.state_filters if name in STATE_BY_LABEL)
     wanted = ListFilter(
         states=states if request.state_filters else None,

@@ -163,7 +163,7 @@ class Transactions:
     def _add(self, claim: AddClaim, state: TxnState, now_ms: int) -> Outcome:
         newest = state.get(claim.transactional_id)
         if newest is not None and newest.state in ENDING:
-            # Whoever asks: the id and epoch to go on with are only sure when the markers are written.
+            # For any caller: the id and epoch to go on with are only sure when the markers are written.
             return Outcome(response=ConcurrentTransactionsError())
         try:
             before = _owned(newest, claim.producer)

@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 def created(producer_id: int, timeout_ms: int, now_ms: int) -> TransactionMetadata:
-    """An id that nobody has used: it is not written like this, its first epoch comes with the first step."""
+    """An unused id: it is not written like this, its first epoch comes with the first step."""
     return TransactionMetadata(
         producer_id=producer_id,
         previous_producer_id=NO_PRODUCER_ID,

@@ -54,7 +54,7 @@ class TxnMachine:
         return state.delete(transactional_id) if transactional_id in state else state
 
     def replay_marker(self, state: TxnState, producer_id: int, producer_epoch: int, *, committed: bool) -> TxnState:
-        """Nobody writes to this log in a transaction; a marker means nothing here."""
+        """This log is never written in a transaction; a marker means nothing here."""
         return state
 
     def encode(self, record: CoordinatorRecord) -> KeyValue:

@@ -66,7 +66,7 @@ def activation_records(
 
 
 def transaction(name: str, records: Sequence[VersionedRecord]) -> list[VersionedRecord]:
-    """`records` between brackets: whoever reads the log takes all of them or none (KIP-868)."""
+    """`records` between brackets: a reader of the log takes all of them or none (KIP-868)."""
     begin = VersionedRecord(BeginTransactionRecord(name=name), 0)
     return [begin, *records, VersionedRecord(EndTransactionRecord(), 0)]
 

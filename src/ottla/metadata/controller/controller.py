@@ -167,7 +167,7 @@ class Controller:
         try:
             return self._do_what_is_due(now_ms)
         except NotControllerError:
-            # Nobody waits for an answer, and `_perform` has renounced.
+            # No caller waits for an answer, and `_perform` has renounced.
             return None
 
     @property
@@ -208,7 +208,7 @@ class Controller:
         )
 
     def _notice(self, term: _Term, now_ms: int) -> None:
-        """Time that went by while a tick was overdue is nobody's silence: this node was not listening.
+        """Time that went by while a tick was overdue counts for no session: this node was not listening.
 
         Planned for 500, the driver comes at 9,500: a broker last heard at 300 counts as heard at 9,300.
         """
@@ -281,7 +281,7 @@ class Controller:
         return term.last_written
 
     def _append(self, term: _Term, records: Sequence[VersionedRecord], base_offset: int) -> None:
-        """Appends all batches; if not all of them get into the log nobody may write behind those that did."""
+        """Appends all batches; if not all of them get into the log, nothing may be written behind those that did."""
         appended = 0
         try:
             while appended < len(records):

@@ -21,7 +21,7 @@ class ConfigSchema(Protocol):
         """Whether a key holds a list, so that values can be appended and subtracted."""
 
     def default(self, resource: ConfigResource, name: str) -> str | None:
-        """The value of a key that nobody set dynamically: this node's setting, or the declared default."""
+        """The value of a key without a dynamic setting: this node's setting, or the declared default."""
 
     def topic_configs(
         self, topic: Mapping[str, str], node: Mapping[str, str], cluster: Mapping[str, str]

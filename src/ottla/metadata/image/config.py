@@ -1,6 +1,6 @@
 """Dynamic configs of topics, brokers, groups and client metrics, as the log has them: text by name.
 
-Keys that nobody declares any more are kept here, so that an image is what the log says; who reads configs passes over
+Keys that are no longer declared are kept here, so that an image is what the log says; who reads configs passes over
 them.
 """
 

@@ -15,7 +15,7 @@ class ScramUser(NamedTuple):
 
 
 class ScramCredential(NamedTuple):
-    """What proves a password without being it; shown to nobody."""
+    """What proves a password without being it; never shown."""
 
     salt: bytes
     stored_key: bytes

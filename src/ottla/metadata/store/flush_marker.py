@@ -38,7 +38,7 @@ class FlushMarker:
         return self._checkpoint.path
 
     def read(self) -> int | None:
-        """The offset up to which the log was flushed; None if nobody kept count, as Apache Kafka doesn't.
+        """The offset up to which the log was flushed; None if that is unknown: Apache Kafka does not write it.
 
         Noise is as good as none: what the log itself shows is all that there is to go by then.
         """

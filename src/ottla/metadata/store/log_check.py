@@ -1,6 +1,6 @@
 """Looks at every batch of the metadata log before it is opened, and refuses damage that is no interrupted write.
 
-Recovery cuts a log at the first batch that is not whole. For the torn end of a crash that is right: nobody was
+Recovery cuts a log at the first batch that is not whole. For the torn end of a crash that is right: no client was
 promised those records. For a batch that was on the disk before it would silently undo the cluster's topics, so the
 node must not start. `flushed` tells the two apart: log [0,10)[10,20)[20,30) with damage in the second batch and
 flushed 30 → refused; flushed 10 → cut at 10. A log that Apache Kafka wrote has no such count: there, whole batches

@@ -1,6 +1,6 @@
 """Everything of one node's quorum and metadata that outlives the process, opened together from a log directory.
 
-The directory may have been formatted or used by Ottla or by Apache Kafka. Whoever opens it holds its `DirectoryLock`
+The directory may have been formatted or used by Ottla or by Apache Kafka. The opener holds its `DirectoryLock`
 already. Voters, kraft.version and the cluster's state come out of these parts when `RaftCore` starts on them.
 """
 

@@ -35,7 +35,7 @@ cdef extern from "Python.h":
 
 
 cdef class Refused(Exception):
-    """Travels from the place of the doubt to the entry point; nobody outside sees it."""
+    """Raised where a value does not fit and caught at the entry point; callers never see it."""
 
 
 cdef inline object get(object instance, Py_ssize_t slot):

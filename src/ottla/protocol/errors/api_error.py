@@ -39,7 +39,7 @@ class ApiError(OttlaError):
 
 
 def error_for(code: int, message: str | None = None) -> ApiError:
-    """The exception for a code from a response; one that nobody knows reads as UNKNOWN_SERVER_ERROR, as in Kafka.
+    """The exception for a code from a response; an unknown one reads as UNKNOWN_SERVER_ERROR, as in Kafka.
 
     Brokers leave the message of some answers empty: then it is the code's own.
 

@@ -70,7 +70,7 @@ def uncommitted_can_grant_vote(election: ElectionState, ballot: Ballot) -> bool:
     """The rule of the roles that may still vote in their epoch: unattached and prospective.
 
     A pre-vote looks at the log alone. A vote is given once: again to the same candidate, since the answer may have
-    been lost, and to nobody while the epoch is known to have a leader.
+    been lost, and to no candidate while the epoch is known to have a leader.
     """
     if ballot.pre_vote:
         return ballot.log_is_up_to_date

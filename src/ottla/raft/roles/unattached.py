@@ -1,4 +1,4 @@
-"""Unattached: in an epoch, following nobody.
+"""Unattached: in an epoch, without a leader.
 
 A voter becomes prospective when the election timeout is up; an observer waits for somebody to name the leader.
 Leaves to: itself in a later epoch, prospective, follower.

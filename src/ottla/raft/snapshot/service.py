@@ -70,5 +70,5 @@ class SnapshotService:
             answer.unaligned_records = context.snapshots.read(snapshot_id, partition.position, request.max_bytes)
             replica = ReplicaKey(request.replica_id, partition.replica_directory_id)
             if replica.id >= 0 and replica.id != role.local.id:
-                # Whoever loads a snapshot follows us, though it does not fetch meanwhile.
+                # A replica that loads a snapshot follows us, though it does not fetch meanwhile.
                 role.heard_from(replica, now_ms)

@@ -132,7 +132,7 @@ class VoterSet:
         return VoterSet.of(voter for voter in self.by_id.values() if voter.key.id != key.id)
 
     def with_update(self, voter: VoterNode) -> "VoterSet | None":
-        """The same voter with other endpoints; None if it is not one of them."""
+        """This set with other endpoints of one voter; None if it is not a member."""
         known = self.by_id.get(voter.key.id)
         return self._replaced(voter) if known is not None and known.key.is_met_by(voter.key) else None
 

@@ -43,7 +43,7 @@ def test_json_null_is_null_and_the_partition_option_wins() -> None:
         (b"text", "no JSON"),
         (b"[1]", "it needs the form"),
         (b"{}", "it needs the form"),
-        (b'{"value": 1, "vlaue": 2}', "nobody knows vlaue"),
+        (b'{"value": 1, "vlaue": 2}', "unknown: vlaue; records have"),
         (b'{"value": 1, "partition": "0"}', "partition must be a number"),
         (b'{"value": 1, "timestamp": -5}', "timestamp must be a number"),
         (b'{"value": 1, "headers": ["a"]}', "headers must have the form"),

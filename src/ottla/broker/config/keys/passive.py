@@ -1,6 +1,6 @@
 """Settings that files written for Kafka may have and that nothing in this release acts on.
 
-A node names those that it was given in one line when it starts. Whoever makes a setting count takes it out of here.
+A node names those that it was given in one line when it starts. A setting that takes effect leaves this list.
 """
 
 from typing import Final

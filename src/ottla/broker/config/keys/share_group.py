@@ -85,7 +85,7 @@ _COORDINATOR_KEYS: Final = (
     internal("share.coordinator.state.topic.prune.interval.ms", INT, 300_000, Range(1),
              "How often state that is no longer needed is cut off."),
     internal("share.coordinator.cold.partition.snapshot.interval.ms", INT, 300_000, Range(1),
-             "How often partitions that nobody touches get a snapshot."),
+             "How often idle partitions get a snapshot."),
     cluster_wide("share.coordinator.cached.buffer.max.bytes", INT, MIB + 12, Range(524_288),
                  "Largest write buffer that a share coordinator keeps for the next time."),
 )  # fmt: skip

@@ -24,7 +24,7 @@ TRANSACTION_KEYS: Final = ConfigKeys((
     internal("producer.id.expiration.check.interval.ms", INT, 600_000, Range(1),
              "Time between two looks for producers to forget."),
     fixed("transactional.id.expiration.ms", INT, 604_800_000, Range(1),
-          "How long a transactional id that nobody uses is remembered."),
+          "How long an unused transactional id is remembered."),
     fixed("transaction.max.timeout.ms", INT, 900_000, Range(1),
           "Longest time-out that a producer may give its transactions."),
     fixed("transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10_000, Range(1),

@@ -2,7 +2,7 @@
 
 Owns the grammar, the table that `--help` prints, and the words of usage errors. A usage error goes to the error
 output, followed by the table, and costs 1; so does `--help`, as in Kafka. Values are converted when they are asked
-for, so that a bad number is reported by whoever needs it.
+for, so that a bad number is reported where it is needed.
 """
 
 import re

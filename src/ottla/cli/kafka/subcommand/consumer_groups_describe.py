@@ -90,7 +90,7 @@ def _aligned(table: Sequence[tuple[str, ...]], *, verbose: bool) -> Iterable[str
 def _owned_partitions(
     members: Sequence[MemberDescription], committed: GroupOffsets
 ) -> list[tuple[TopicPartition, _Owner]]:
-    """Partitions by member, the busiest first, then those that nobody reads; sorted within."""
+    """Partitions by member, the busiest first, then those without a reader; sorted within."""
     owned: list[tuple[TopicPartition, _Owner]] = []
     for member in sorted(members, key=lambda member: -len(member.assignment)):
         owner = _Owner(member.member_id, member.host, member.client_id)

@@ -1,6 +1,6 @@
 """Compares what the replicas of partitions hold, batch by batch, up to the high watermark.
 
-Pure: whoever fetches hands in what each replica answered. A partition goes on at the first batch that not all of its
+Pure: the fetcher hands in what each replica answered. A partition goes on at the first batch that not all of its
 replicas had: replicas with [0,4][5,9] and [0,4] → the next fetch begins at 5.
 """
 

@@ -1,6 +1,6 @@
 """Heartbeat on classic groups: a sign of life, answered with what the group wants of the member.
 
-While the group is being loaded the answer is success: nobody knows better, and members stay calm. KIP-345.
+While the group is being loaded the answer is success, so that members stay calm. KIP-345.
 """
 
 from typing import TYPE_CHECKING

@@ -166,7 +166,7 @@ class Joining:
 
 
 def _change(group: LiveGroup, before: ClassicMember, said: ClassicMember) -> str:
-    """Which topics a consumer wants and wanted; of others' metadata nobody knows anything."""
+    """Which topics a consumer wants and wanted; the metadata of other protocols is opaque."""
     if not group.is_of_consumers:
         return ""
     old, new = (subscribed_topics(group.group_id, [data for _, data in each.protocols]) for each in (before, said))

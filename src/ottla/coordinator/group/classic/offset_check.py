@@ -75,7 +75,7 @@ class IdleOffsetRules:
         self._group: Final = group
 
     def validate_commit(self, claim: CommitClaim, now_ms: int) -> None:
-        """Anybody may who claims no generation; nobody is a member."""
+        """Any caller without a generation may: the group has no members."""
         if not is_from_outside(claim):
             raise UnknownMemberIdError
 
@@ -86,7 +86,7 @@ class IdleOffsetRules:
         """Everything may be deleted."""
 
     def is_subscribed(self, topic: str) -> bool:
-        """Nobody is."""
+        """No caller is: the group has no members."""
         return False
 
     def expires_from_ms(self, commit_timestamp_ms: int) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
 
 _NOBODY_JOINED_WAIT_MS: Final = 1_000
-"""Added to the rebalance timeout when nobody joined: one of 0 would have us look again without end."""
+"""Added to the rebalance timeout when no member joined: one of 0 would have us look again without end."""
 _STORE_RETRY_MS: Final = 500
 _ONGOING: Final = (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
 
@@ -133,8 +133,8 @@ class Rebalancer:
             self.remove(group, member_id, step)
             self.pending_removed(group, step)
         elif member_id in group.members and (not is_waiting or member_id in group.new_members):
-            # Whoever waits for us is not silent, and the answer starts its session again; but of new ones, which can't
-            # send heartbeats, nobody knows whether they still wait.
+            # A member that waits for us is not silent, and the answer starts its session again. New members can't send
+            # heartbeats, so whether they still wait is unknown.
             self.remove(group, member_id, step)
             detail = f"member {member_id} sent no heartbeat within its session"
             self.members_removed(group, RebalanceReason.SESSION_TIMED_OUT, detail, step)
@@ -145,7 +145,7 @@ class Rebalancer:
         self.groups.timers.set(("rebalance", group_id), 0, partial(self._rebalance, group_id, reason, detail))
 
     def sync_received(self, group: LiveGroup, member_id: str) -> None:
-        """A member asked for its assignment; once all have nobody is waited for."""
+        """A member asked for its assignment; the wait ends once all have."""
         group.unsynced.discard(member_id)
         if not group.unsynced:
             self.groups.timers.cancel(("sync", group.group_id))

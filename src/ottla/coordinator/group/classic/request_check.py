@@ -11,7 +11,7 @@ _PROTOCOL_SINCE: Final = 5
 
 
 def check_group_id(group_id: str) -> None:
-    """The empty id is for offsets of old clients only; nobody can be its member."""
+    """The empty id is for offsets of old clients only; it has no members."""
     if not group_id:
         raise InvalidGroupIdError
 

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 def subscribed_topics(group_id: str, metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics in the members' subscriptions; None if one of them can't be read, so that nobody knows.
+    """The topics in the members' subscriptions; None if one of them can't be read.
 
     >>> subscribed_topics("orders", [bytes.fromhex("0000" "00000001" "0001" "74" "ffffffff")])
     frozenset({'t'})

@@ -62,7 +62,7 @@ class Syncing:
         member_id = sync.request.member_id
         former: Done | None = group.syncing.get(member_id)
         if former is not None:
-            # Whoever sent that one has given it up, or should join again.
+            # The sender of that one has given it up, or should join again.
             step.answer(former, RebalanceInProgressError())
         group.syncing[member_id] = sync.done
         if group.leader == member_id and not group.is_storing:

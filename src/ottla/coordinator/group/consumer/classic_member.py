@@ -66,7 +66,7 @@ class ClassicMembers:
         self._leaving: Final = leaving
 
     def join(self, state: "GroupsState", join: Join, downgrade: Downgrade, now_ms: int) -> Outcome:
-        """JoinGroup; answered at once, as nobody waits for anybody here."""
+        """JoinGroup; answered at once, as members do not wait for each other here."""
         request = join.request
         group = _group(state, request.group_id)
         if self._membership.surroundings.config.consumer.migration_policy == _NO_MIGRATION:

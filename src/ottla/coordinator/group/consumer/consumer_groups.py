@@ -75,7 +75,7 @@ class ConsumerGroups:
                     self._timers.set_rebalance(group_id, member_id, member.member_epoch, end_ms)
 
     def unloaded(self) -> None:
-        """Nobody waits here for anything; the shard drops the timers."""
+        """No request waits here; the shard drops the timers."""
         self._membership.clear()
         self._regexes.clear()
 

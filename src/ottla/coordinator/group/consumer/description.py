@@ -52,7 +52,7 @@ def _owned(member: ConsumerMember) -> dict[Uuid, set[int]]:
 
 
 def _assignment(owned: Mapping[Uuid, Iterable[int]], metadata: MetadataView) -> Assignment:
-    """Topics that are gone are left out: nobody can name them."""
+    """Topics that are gone are left out: they have no name any more."""
     topics = [
         TopicPartitions(topic_id=topic_id, topic_name=topic.name, partitions=sorted(partitions))
         for topic_id, partitions in owned.items()

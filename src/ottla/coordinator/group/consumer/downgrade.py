@@ -4,9 +4,9 @@ Those who stay speak the classic protocol, and rebalance in its way from the ass
 `group.consumer.migration.policy` must allow it. Epoch and generation are one count.
 
 The rebalance is never left out, and the record says so by naming no leader: until there is a generation with a leader
-who knows that it is one, nobody would assign what the leaver had, or notice that a topic has grown. A coordinator that
-comes in between starts it again (`ClassicGroups.loaded`). Apache Kafka names a leader, forgets the rebalance in that
-case, and starts none if a static member came back with the classic protocol.
+who knows that it is one, the leaver's partitions would stay unassigned and a topic's new ones unnoticed. A coordinator
+that comes in between starts it again (`ClassicGroups.loaded`). Apache Kafka names a leader, forgets the rebalance in
+that case, and starts none if a static member came back with the classic protocol.
 """
 
 from collections.abc import Sequence

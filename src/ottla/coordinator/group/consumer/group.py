@@ -3,7 +3,7 @@
 A record speaks of one part of the group, and the parts are kept as they come; besides them there are indexes that
 follow from the members (static members, who owns a partition, how many want a topic), changed together with them.
 
-Invariant: a partition has one owner at most: whoever owns it, or is still giving it up.
+Invariant: a partition has one owner at most: the member that owns it, or is still giving it up.
 """
 
 import enum

@@ -1,6 +1,6 @@
 """Leaving a consumer group: on one's own account, for a while, or by time-out.
 
-Whoever goes gives up its partitions at once. A static member that says it will be back (epoch -2) keeps them until
+A leaving member gives up its partitions at once. A static member that says it will be back (epoch -2) keeps them until
 its session ends. If only members of the classic protocol are left the group turns classic (`downgrade`).
 """
 
@@ -70,7 +70,7 @@ class Leaving:
         return draft.outcome()
 
     def remove(self, draft: Draft, members: list[ConsumerMember], reason: RebalanceReason, detail: str) -> None:
-        """Takes members out, and the group out of the consumer protocol if nobody is left who speaks it."""
+        """Takes members out, and the group out of the consumer protocol if no member is left that speaks it."""
         if self._downgrade.is_due(draft.group, members):
             self._downgrade.without(draft, members, detail)
         else:

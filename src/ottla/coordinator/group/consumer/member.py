@@ -15,7 +15,7 @@ LEAVE_EPOCH: Final = -1
 STATIC_LEAVE_EPOCH: Final = -2
 
 Owned: TypeAlias = Mapping[Uuid, Mapping[int, int]]
-"""Partitions by topic id, each with the epoch in which the member got it (KIP-1251); nobody changes it once made."""
+"""Partitions by topic id, each with the epoch in which the member got it (KIP-1251); immutable."""
 NOTHING_OWNED: Final[Owned] = {}
 
 

@@ -54,7 +54,7 @@ class Membership:
         """All groups are gone."""
         self._seen.clear()
         self._changes.clear()
-        # Without an active shard nobody would hear of changes.
+        # Without an active shard no group would hear of changes.
         self.hashes.clear()
 
     def subscribe(self, draft: Draft, before: ConsumerMember, member: ConsumerMember) -> bool:

@@ -64,10 +64,10 @@ class ConsumerOffsetRules:
             raise _stale(member, f"The member is in epoch {member.member_epoch}, not {member_epoch}.")
 
     def validate_delete(self) -> None:
-        """Offsets of topics that nobody is subscribed to may always be deleted."""
+        """Offsets of topics without a subscriber may always be deleted."""
 
     def expires_from_ms(self, commit_timestamp_ms: int) -> int | None:
-        """Offsets expire from when they were committed, once nobody is subscribed to the topic."""
+        """Offsets expire from when they were committed, once the topic has no subscriber."""
         return commit_timestamp_ms
 
     def _member(self, member_id: str) -> ConsumerMember:

@@ -83,7 +83,7 @@ def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> Coordina
 
 
 def regex_tombstone(group_id: str, regex: str) -> CoordinatorRecord:
-    """Nobody has that expression any more."""
+    """No member has that expression any more."""
     return _tombstone(ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex))
 
 
@@ -93,7 +93,7 @@ def partition_metadata_tombstone(group_id: str) -> CoordinatorRecord:
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[CoordinatorRecord]:
-    """Forgets a member: what it owns first, so that nobody reads of a member that owns without being one."""
+    """Forgets a member: what it owns first, so that no reader sees a partition owned by an unknown member."""
     return [
         _tombstone(ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id)),
         _tombstone(ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)),

@@ -88,7 +88,7 @@ class RegexRefresh:
         return RegexChange.RESOLVED if new in draft.group.regexes else RegexChange.UPDATED
 
     def _probe(self, regex: str) -> None:
-        """Refuses what is no expression, and what nobody could wait for."""
+        """Refuses what is no expression, and what would take too long."""
         try:
             compiled = LinearRegex(regex, work_max=_WORK_MAX)
             for name in islice(self._membership.surroundings.metadata.topic_names(), _PROBED_TOPICS):

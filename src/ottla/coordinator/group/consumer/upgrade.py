@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _POLICIES: Final = ("upgrade", "bidirectional")
 _UNKNOWN_HASH: Final = -1
-"""Not that of any topics, so that whoever joins the group has it assigned anew, in an epoch above 0.
+"""Not that of any topics, so that a joining member has it assigned anew, in an epoch above 0.
 
 For groups whose members don't have all: they may be in the middle of a rebalance or before their first, or a topic has
 grown. A joining member that is new brings an epoch of its own; a static one that comes back does not.

@@ -49,7 +49,7 @@ class CommitContext(NamedTuple):
 def commit(rules: OffsetRules | None, request: OffsetCommitRequest, context: CommitContext) -> Outcome:
     """OffsetCommit. `rules` are those of the group, None if there is no such group.
 
-    Whoever commits to an unknown group without a generation is no member of anything: the commit makes the group.
+    A commit to an unknown group without a generation comes from no member: it makes the group.
     """
     check = _check_commit(rules, request, context)
     expire_ms = NO_EXPIRY

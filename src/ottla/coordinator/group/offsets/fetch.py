@@ -1,7 +1,7 @@
 """OffsetFetch: what is committed for the partitions asked for, or for all of a group's.
 
 The caller chooses the state: the committed one, or with `require_stable` the newest, whose answer then waits until all
-that it rests on is committed (KIP-447). A group that nobody knows has no offsets, which is no error.
+that it rests on is committed (KIP-447). An unknown group has no offsets, which is no error.
 """
 
 from typing import Final

@@ -38,7 +38,7 @@ _TOPIC_ID_TAG: Final = b"\1\0\x10"
 _TOPIC_ID_BYTES: Final = len(_TOPIC_ID_TAG) + 16
 _METADATA_START: Final = _VALUE_START.size
 _KNOWN_MAX: Final = 4_096
-"""How many pairs of a group and a topic are remembered while reading; whoever would exceed it starts afresh."""
+"""How many pairs of a group and a topic are remembered while reading; a codec that would exceed it starts afresh."""
 
 
 class OffsetCodec(RecordCodec):

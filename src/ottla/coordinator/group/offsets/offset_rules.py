@@ -38,7 +38,7 @@ class OffsetRules(Protocol):
         ...
 
     def validate_delete(self) -> None:
-        """Refuses to delete any offset: the group is in use and nobody knows by which topics."""
+        """Refuses to delete any offset: the group is in use, and by which topics is unknown."""
         ...
 
     def is_subscribed(self, topic: str) -> bool:

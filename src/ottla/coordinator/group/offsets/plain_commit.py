@@ -1,6 +1,6 @@
 """The commit that nearly all are: to a group that is there, from somebody who may, of partitions that exist.
 
-Whoever reads the request makes the records from it, and knows what they do to the state. Anything else about a commit
+The reader of the request makes the records from it, and knows what they do to the state. Anything else about a commit
 is decided in `commit`, and both come to the same records, state and answer.
 """
 

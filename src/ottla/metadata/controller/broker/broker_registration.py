@@ -79,7 +79,7 @@ def _check_incarnation(
         return
     own = (context.settings.node_id, context.settings.broker_incarnation_id)
     if (request.broker_id, request.incarnation_id) == own:
-        # It is the broker of this very process: whoever was registered under its id died with the process before.
+        # It is the broker of this very process: the one that was registered under its id died with the process before.
         return
     if existing.in_controlled_shutdown:
         # It was stopping, and who starts a broker on the same directories has waited for that.

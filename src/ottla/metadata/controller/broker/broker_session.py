@@ -67,7 +67,7 @@ class BrokerSessions:
         self._contacts.pop((broker_id, epoch), None)
 
     def postpone(self, late_ms: int, now_ms: int) -> None:
-        """Nobody could be heard for that long: every session lasts so much longer, though none from after `now_ms`."""
+        """This node heard no broker for that long: each session lasts so much longer, up to one that begins now."""
         for key, contact in self._contacts.items():
             self._contacts[key] = min(contact + late_ms, now_ms)
 

@@ -16,7 +16,7 @@ class TokenIndex:
         self._ids = {} if secret is None else {token_hmac(secret, token_id): token_id for token_id in tokens}
 
     def id_of(self, wanted: bytes) -> str | None:
-        """The token whose password that is. A look-up by hash tells nobody how much of a guess was right."""
+        """The token whose password that is. A look-up by hash does not show how much of a guess was right."""
         return self._ids.get(wanted)
 
     def update(self, delta: DelegationTokensDelta) -> None:

@@ -90,7 +90,7 @@ class PartitionChangeBuilder:
         self._bump_leader_epoch_for_reassignment(record)
         self._update_elr(record)
         # Without ELR the last in-sync replica stays in the ISR even when it is gone: an empty ISR would say that
-        # nobody is known to have all the data.
+        # no replica is known to have all the data.
         if record.isr is None and (self.isr or self._elr_enabled) and self.isr != self._partition.isr:
             record.isr = list(self.isr)
         self._bump_leader_epoch_for_isr_shrink(record)
@@ -180,13 +180,13 @@ class PartitionChangeBuilder:
 
     def _update_elr(self, record: PartitionChangeRecord) -> None:
         if record.isr is not None or not self._elr_enabled:
-            # After an unclean election nobody else is known to have all the data.
+            # After an unclean election no other replica is known to have all the data.
             self._elr = ()
         if self._elr != self._partition.elr:
             record.eligible_leader_replicas = list(self._elr)
 
     def _update_last_known_leader(self, record: PartitionChangeRecord) -> None:
-        """lastKnownElr holds whoever led when the partition lost its leader, until it has one again or it is moved."""
+        """lastKnownElr holds the last leader when the partition loses it, until it has one again or it is moved."""
         if not self._elr_enabled:
             return
         if record.leader == NO_LEADER and not self._partition.last_known_elr:

@@ -43,7 +43,7 @@ class TopicIndex:
         return self._leader_counts.get(broker_id, 0)
 
     def leaderless(self) -> list[TopicPartition]:
-        """The partitions that nobody leads."""
+        """The partitions without a leader."""
         return sorted(self._leaderless)
 
     def imbalanced(self) -> list[TopicPartition]:
