@@ -21,6 +21,8 @@ from tests.kafka.wire import Wire
 from tests.torture.ending import PATIENCE_SECONDS, admin_client
 
 _ASK_SECONDS = 10
+_DELIVERY_SECONDS = 240
+"""Nodes that are killed together take their time to come back on a busy machine."""
 _METADATA_VERSION = 12
 _SMALL = {"segment.ms": "1000", "min.insync.replicas": "2"}
 
@@ -90,7 +92,7 @@ class Subject:
             self._bootstrap,
             enable_idempotence=True,
             linger_ms=5,
-            message_timeout_ms=120_000,
+            message_timeout_ms=_DELIVERY_SECONDS * 1000,
             retry_backoff_max_ms=200,
             reconnect_backoff_max_ms=200,
         )
@@ -103,7 +105,7 @@ class Subject:
         producer.poll(0)
 
     def _flush(self, producer: Producer) -> None:
-        if producer.flush(PATIENCE_SECONDS):
+        if producer.flush(_DELIVERY_SECONDS + PATIENCE_SECONDS):
             self.complaints.append(f"{self.name}: {len(producer)} records were never acknowledged")
 
     def _delivered(self, error: KafkaError | None, message: Any) -> None:
