@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TARGETS = ("messages", "records", "arrow", "columns")
+TARGETS = ("messages", "records", "arrow", "columns", "protobuf_columns", "json_columns")
 
 
 def main() -> int:

@@ -5,13 +5,16 @@ schema is a digest over them in that order.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from dataclasses import replace
+from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
 from ottla.base.java_order import sort_key
 from ottla.schema.error import InvalidMetadataError
 
 T = TypeVar("T")
+VERSION_PROPERTY: Final = "confluent:version"
+"""The property in which a schema carries the number of its version."""
 
 
 @frozen
@@ -63,6 +66,17 @@ class Metadata:
     def property_by_name(self) -> dict[str, str]:
         """The properties, to look one up."""
         return dict(self.properties)
+
+
+def with_version(metadata: Metadata | None, version: int) -> Metadata:
+    """With the version's number among the properties."""
+    metadata = metadata or Metadata()
+    return replace(metadata, properties=sorted_items(metadata.property_by_name | {VERSION_PROPERTY: str(version)}))
+
+
+def without_version(metadata: Metadata) -> Metadata:
+    """Without the version's number."""
+    return replace(metadata, properties=tuple(each for each in metadata.properties if each[0] != VERSION_PROPERTY))
 
 
 def merge_metadata(base: Metadata | None, winner: Metadata | None) -> Metadata | None:

@@ -5,6 +5,7 @@ Each package (`avro`, `json_schema`, `protobuf`) has a module `parse` with a fun
 """
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, cast
 
@@ -27,6 +28,21 @@ _MODULES: Final = {
     SchemaType.JSON: "ottla.schema.json_schema.parse",
     SchemaType.PROTOBUF: "ottla.schema.protobuf.parse",
 }
+
+SERIALIZED: Final = "serialized"
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+"""No .proto text looks like that: each of its statements has a sign that base64 lacks."""
+
+
+def form_of(schema_type: SchemaType, text: str) -> str:
+    """The form that a text is in: `serialized` for a Protobuf descriptor in base64, empty for any other.
+
+    >>> form_of(SchemaType.PROTOBUF, "CgFh"), form_of(SchemaType.PROTOBUF, "message M {}")
+    ('serialized', '')
+    """
+    # Blanks go first: a pattern that allows them everywhere takes quadratic time for a text that is nothing else.
+    is_serialized = schema_type is SchemaType.PROTOBUF and _BASE64.fullmatch("".join(text.split())) is not None
+    return SERIALIZED if is_serialized else ""
 
 
 def parse(

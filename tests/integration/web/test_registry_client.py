@@ -164,6 +164,16 @@ def test_protobuf_serializers_read_what_they_wrote(client: SchemaRegistryClient,
     assert "string date_time = 2;" in shown["schema"]
 
 
+def test_one_client_reads_the_protobuf_that_it_wrote(client: SchemaRegistryClient) -> None:
+    message, settings = simple_message(), {"use.deprecated.format": False}
+    context = SerializationContext("protobuf-alone", MessageField.VALUE)
+    for _ in range(2):
+        # The second serializer asks for a schema that is there already.
+        data = ProtobufSerializer(message, client, settings)(message(content="Hello"), context)
+        assert ProtobufDeserializer(message, settings, client)(data, context) == message(content="Hello")
+        client.clear_caches()
+
+
 def simple_message() -> Any:
     """The class that protoc would generate for the training's SimpleMessage."""
     file = descriptor_pb2.FileDescriptorProto(

@@ -256,6 +256,11 @@ def test_a_topics_subjects_by_http(registry: RegistryProcess) -> None:
     assert registry.ask("GET", f"{path}?associationType=key")[1] == []
     assert registry.ask("PUT", path, {**topic, "associations": [{"lifecycle": "STRONG"}]})[0] == 200
     assert registry.ask("DELETE", f"/subjects/{subject}")[1]["error_code"] == 40904
+    queries = {"requests": [{"resourceId": topic["resourceId"]}, {}]}
+    status, answer = registry.ask("POST", "/associations:batchGet?includeSchemas=true", queries)
+    assert status == 207
+    assert answer["results"][0]["result"]["associations"] == made["associations"]
+    assert answer["results"][1]["error"]["error_code"] == 500
     gone = {**topic, "associations": [{"opType": "DELETE"}]}
     status, answer = registry.ask("POST", "/associations:batch", {"requests": [gone]})
     assert (status, answer["results"][0]["error"]["error_code"]) == (207, 40908)
@@ -285,3 +290,19 @@ def test_a_topic_that_would_lose_schemas_is_refused(kafka: Server) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1
         assert reason in done.stdout
+
+
+def test_tags_are_added_found_and_kept(registry: RegistryProcess) -> None:
+    entity = {"entityPath": "R.x", "entityType": "sr_field"}
+    place = "/subjects/tagged/versions"
+    registry.ask("POST", place, body_of(record("x")))
+    status, made = registry.ask(
+        "POST", f"{place}/latest/tags", {"tagsToAdd": [{"schemaEntity": entity, "tags": ["PII"]}]}
+    )
+    assert (status, made["version"], made["metadata"]["properties"]) == (200, 2, {"confluent:version": "2"})
+    tags = [{"schemaEntity": entity, "tags": ["PII"]}]
+    assert registry.ask("GET", f"{place}/2?findTags=*")[1]["schemaTags"] == tags
+    assert registry.ask("GET", f"/schemas/ids/{made['id']}?findTags=PII")[1]["schemaTags"] == tags
+    assert "schemaTags" not in registry.ask("GET", f"{place}/2?findTags=OTHER")[1]
+    assert registry.ask("POST", f"{place}/7/tags", {"tagsToAdd": tags})[1]["error_code"] == 40402
+    assert registry.ask("POST", "/subjects/none/versions/1/tags", {"tagsToAdd": tags})[1]["error_code"] == 40401

@@ -107,6 +107,20 @@ def test_consumers_hear_of_it_when_they_read(rest: RestProcess) -> None:
         assert read(name, "assignments", partitions, "positions/beginning") == REFUSED
 
 
+def test_who_may_not_know_a_group_does_not_commit_to_it(rest: RestProcess) -> None:
+    rest.ask("POST", "/consumers/theirs", {"name": "e", "format": "json"})
+    consumer = "/consumers/theirs/instances/e"
+    offsets = {"offsets": [{"topic": "seen", "partition": 0, "offset": 0}]}
+    for _ in range(2):
+        assert rest.ask("POST", f"{consumer}/subscription", {"topics": ["seen"]})[0] == 204
+        status, answer = rest.ask("POST", f"{consumer}/offsets", offsets)
+        assert (status, answer["error_code"]) == REFUSED
+        assert rest.ask("GET", f"{consumer}/records?timeout=60000", Accept=type_of("json"))[0] == 403
+    # There is nothing to commit, so nothing is asked of the cluster, as in Confluent's proxy.
+    assert rest.ask("POST", f"{consumer}/offsets") == (200, [])
+    assert rest.ask("DELETE", consumer)[0] == 204
+
+
 @pytest.mark.long
 def test_a_proxy_that_cannot_log_in_says_so(node: SecuredNode, tmp_path: Path) -> None:
     process = RestProcess(tmp_path, node.address("SASL"), **login("client", "wrong")).start(wait=False)

@@ -2,31 +2,26 @@
 
 import base64
 import binascii
-import re
-from typing import Final
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError, Message
 
 from ottla.schema.error import InvalidSchemaError
+from ottla.schema.parse import form_of
 from ottla.schema.protobuf import descriptor_reader
 from ottla.schema.protobuf.element import File
 from ottla.schema.protobuf.parser import parse_file
 from ottla.schema.protobuf.writer import write
-
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-"""No .proto text looks like that: each of its statements has a sign that base64 lacks."""
+from ottla.schema.schema_type import SchemaType
 
 
 def parse_source(text: str) -> File:
     """The file that the text describes."""
-    # Blanks go first: a pattern that allows them everywhere takes quadratic time for a text that is nothing else.
-    compact = "".join(text.split())
-    if _BASE64.fullmatch(compact) is None:
+    if not form_of(SchemaType.PROTOBUF, text):
         return parse_file(text)
     try:
-        descriptor = FileDescriptorProto.FromString(base64.b64decode(compact, validate=True))
+        descriptor = FileDescriptorProto.FromString(base64.b64decode("".join(text.split()), validate=True))
     except (binascii.Error, DecodeError):
         raise InvalidSchemaError("neither .proto text nor a FileDescriptorProto in base64") from None
     _check_text(descriptor)

@@ -11,6 +11,8 @@ from ottla.schema.json_schema.parse import parse
 from ottla.schema.json_schema.schema import JsonSchema
 from tests.unit.schema.columns import twins
 
+PLACE: twins.Place = (decoding, "DocumentDecoder", twins.DOCUMENT_DECODERS)
+
 
 def parsed(document: Any) -> JsonSchema:
     return parse(json.dumps(document), (), {}, strict=True)
@@ -18,8 +20,7 @@ def parsed(document: Any) -> JsonSchema:
 
 def decode(records: Sequence[bytes | None], document: Any) -> tuple[Any, dict[int, str]]:
     """The array and the flaws, which all twins agree on."""
-    place = (decoding, "DocumentDecoder", twins.DOCUMENT_DECODERS)
-    return twins.decoded(place, lambda: JsonColumns(parsed(document)), records)
+    return twins.decoded(PLACE, lambda: JsonColumns(parsed(document)), records)
 
 
 def encode(rows: Any, document: Any) -> tuple[list[bytes | None], dict[int, str]]:

@@ -38,6 +38,7 @@ def schema(text: str) -> ProtobufSchema:
 
 
 ORDERS = schema(TEXT)
+PLACE: twins.Place = (decoding, "MessageDecoder", twins.MESSAGE_DECODERS)
 
 
 def message_class(found: ProtobufSchema, message: str | None) -> Any:
@@ -48,8 +49,7 @@ def decode(
     records: Sequence[bytes | None], found: ProtobufSchema, message: str | None = None
 ) -> tuple[Any, dict[int, str]]:
     """The array and the flaws, which all twins agree on."""
-    place = (decoding, "MessageDecoder", twins.MESSAGE_DECODERS)
-    return twins.decoded(place, lambda: ProtobufColumns(found, message), records)
+    return twins.decoded(PLACE, lambda: ProtobufColumns(found, message), records)
 
 
 def encode(rows: Any, found: ProtobufSchema, message: str | None = None) -> tuple[list[bytes | None], dict[int, str]]:
@@ -69,7 +69,7 @@ def _value(message: Any, field: Any) -> Any:
         return [(_plain(key, each), _plain(item, value[each])) for each in value]
     if field.default_value == [] or hasattr(value, "extend"):
         return [_plain(field, each) for each in value]
-    if field.has_presence and not message.HasField(field.name):
+    if field.has_presence and not message.HasField(field.name) and not field.has_default_value:
         return None
     return _plain(field, value)
 

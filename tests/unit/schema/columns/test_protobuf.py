@@ -74,6 +74,13 @@ def test_proto2_has_required_fields_and_defaults() -> None:
         encode(pa.array([{"b": "x"}]), old)
 
 
+def test_an_entry_of_a_map_without_a_message_that_has_required_fields_is_bad() -> None:
+    old = schema('syntax = "proto2"; message M { map<string, Leaf> m = 1; } message Leaf { required int32 a = 1; }')
+    array, flaws = decode([b"\0\x0a\x03\x0a\x01k", b"\0\x0a\x07\x0a\x01k\x12\x02\x08\x05"], old)
+    assert array.to_pylist() == [None, {"m": [("k", {"a": 5})]}]
+    assert flaws == {0: "the record has no Leaf.a, which is required, at byte 6"}
+
+
 def test_a_message_is_found_by_its_name_in_each_version() -> None:
     first = schema('syntax = "proto3"; message A { int32 x = 1; message B { int32 y = 1; } }')
     later = schema(

@@ -31,17 +31,32 @@ def name(twin: ModuleType) -> str:
     return "compiled" if twin.__name__.rpartition(".")[2].startswith("_") else "plain"
 
 
-def decoded(
-    place: tuple[ModuleType, str, Sequence[ModuleType]], columns: Callable[[], Any], records: Sequence[bytes | None]
-) -> tuple[Any, dict[int, str]]:
-    """The array and the flaws of records of the reader's own schema, which all twins agree on."""
+Place = tuple[ModuleType, str, Sequence[ModuleType]]
+"""The module that uses a decoder, the decoder's name there, and the twins that have it."""
+
+
+def readers(place: Place, columns: Callable[[], Any]) -> list[tuple[Any, int]]:
+    """By each twin the columns, and the program for records of the reader's own schema."""
     module, decoder, found = place
-    outcomes = []
+    made = []
     for twin in found:
         with mock.patch.object(module, decoder, getattr(twin, decoder)):
-            made = columns()
-        programs = pa.array([made.add(made.schema)] * len(records), pa.int32())
-        array, flaws = made.decode(pa.array(records, pa.binary()), programs)
+            one = columns()
+        made.append((one, one.add(one.schema)))
+    return made
+
+
+def decoded(place: Place, columns: Callable[[], Any], records: Sequence[bytes | None]) -> tuple[Any, dict[int, str]]:
+    """The array and the flaws of records of the reader's own schema, which all twins agree on."""
+    return read(readers(place, columns), records)
+
+
+def read(made: Sequence[tuple[Any, int]], records: Sequence[bytes | None]) -> tuple[Any, dict[int, str]]:
+    """The array and the flaws that all readers agree on."""
+    outcomes = []
+    for columns, program in made:
+        programs = pa.array([program] * len(records), pa.int32())
+        array, flaws = columns.decode(pa.array(records, pa.binary()), programs)
         array.validate(full=True)
         outcomes.append((array, flaws))
     for array, flaws in outcomes[1:]:

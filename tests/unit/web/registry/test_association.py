@@ -7,6 +7,7 @@ import pytest
 from ottla.web.http.error import HttpError
 from ottla.web.registry.decision.association import Situation, associate, dissociate
 from ottla.web.registry.decision.association_batch import Done, batch
+from ottla.web.registry.decision.association_query import answer, parse_queries
 from ottla.web.registry.decision.association_request import parse_resource_request
 from ottla.web.registry.state.association import Lifecycle
 from ottla.web.registry.state.mode import Mode
@@ -180,3 +181,34 @@ def test_each_request_of_a_batch_is_done_as_a_whole_or_not_at_all(registry: Asso
     assert registry.batch(gone)[0].made == ()
     assert OWN not in registry.state.subjects
     assert registry.replayed() == registry.state
+
+
+def test_many_topics_are_asked_about_at_once(registry: Associating) -> None:
+    registry.associate(weak(), weak(associationType="key"))
+    registry.register("other", avro("y"))
+    registry.associate(weak("other"), resource="id-2")
+    found = registry.state.associations
+
+    def asked(**fields: Any) -> list[str] | str:
+        (query,) = parse_queries({"requests": [fields]})
+        made = answer(found, query)
+        return (
+            made.message if isinstance(made, HttpError) else [each.key.association_type for each in made.associations]
+        )
+
+    assert asked(resourceId="id-1") == ["key", "value"]
+    assert asked(resourceId="id-1", associationTypes=["key"]) == ["key"]
+    assert (
+        asked(resourceId="id-1", lifecycle="STRONG")
+        == asked(resourceId="id-9")
+        == asked(resourceId="id-1", resourceType="x")
+        == []
+    )
+    assert asked(resourceName="orders", resourceNamespace="ns", associationTypes=["key"]) == ["key"]
+    assert "same resourceName" in asked(resourceName="orders", resourceNamespace="ns")
+    assert "either resourceId or resourceName" in asked()
+    assert "resourceNamespace is required" in asked(resourceName="orders")
+    bad: list[Any] = [{}, {"requests": []}, {"requests": [1]}, {"requests": [{"resourceId": 1}]}]
+    for body in bad:
+        with pytest.raises(HttpError):
+            parse_queries(body)

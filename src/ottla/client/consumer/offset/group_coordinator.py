@@ -27,11 +27,15 @@ class GroupCoordinator:
         self.group_id: Final = group_id
         self._cluster: Final = cluster
 
+    async def find(self, *, timeout_ms: int) -> int:
+        """The node that coordinates the group. Raises the refusal of one who may not know the group."""
+        return await self._cluster.coordinator(CoordinatorKind.GROUP, self.group_id, timeout_ms=timeout_ms)
+
     async def ask(
         self, api: ApiKey, build: Callable[[int], Request], answer: type[_R], *, timeout_ms: int, version_max: int
     ) -> tuple[_R, int]:
         """Sends what `build` makes for the version, and gives the answer with that version."""
-        node_id = await self._cluster.coordinator(CoordinatorKind.GROUP, self.group_id, timeout_ms=timeout_ms)
+        node_id = await self.find(timeout_ms=timeout_ms)
         try:
             connection = await self._cluster.connection(node_id, lane=Lane.COORDINATOR)
             version = min(connection.version_of(api), version_max)

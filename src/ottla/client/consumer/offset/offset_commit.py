@@ -158,7 +158,9 @@ class OffsetCommits:
         if not offsets:
             return
         if not self._member.may_commit:
-            # Sent as nobody's, it would be accepted if the group is empty, whoever has read on in the meantime.
+            # A user without rights to the group is told so first. Sent without a member, the commit would be accepted
+            # by an empty group, whatever another consumer has read in the meantime.
+            await self._coordinator.find(timeout_ms=timeout_ms)
             raise _outside("this consumer is not a member of the group now")
         by_id = self._coordinator.has_ids({partition.topic for partition in offsets})
         started_s = asyncio.get_running_loop().time()

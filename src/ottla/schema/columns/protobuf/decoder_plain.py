@@ -142,7 +142,10 @@ class _Reading:
             return
         data, at = self._data, self._at
         self._data, self._at = memoryview(field.default), 0
-        self._value(field, len(field.default))
+        try:
+            self._value(field, len(field.default))
+        except BadRecordError as error:
+            raise BadRecordError(error.code, at) from None
         self._data, self._at = data, at
 
     def _merged(self, number: int, index: int, end: int) -> None:

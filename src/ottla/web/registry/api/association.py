@@ -13,6 +13,7 @@ from ottla.web.registry.api.target import Registry, page, prefix_of
 from ottla.web.registry.api.view import looked_up
 from ottla.web.registry.decision.association import Made, Situation, associate, dissociate
 from ottla.web.registry.decision.association_batch import Done, batch, parse_batch
+from ottla.web.registry.decision.association_query import Found, answer, parse_queries
 from ottla.web.registry.decision.association_request import TOPIC, ResourceRequest, parse_resource_request
 from ottla.web.registry.state.association import Association, Lifecycle
 from ottla.web.registry.state.subject_name import normalized
@@ -33,6 +34,7 @@ class AssociationApi:
         return [
             Route("POST", "/associations", self.create),
             Route("POST", "/associations:batch", self.batch),
+            Route("POST", "/associations:batchGet", self.batch_get),
             Route("POST", "/associations:batchMutate", self.batch),
             Route("GET", "/associations/subjects/{subject}", self.list_of_subject),
             Route("GET", resource, self.list_of_resource),
@@ -61,6 +63,20 @@ class AssociationApi:
             lambda done: {"results": [_result(each) for each in done]},
         )
         return replace(answer, status=207) if answer.status == 200 else answer
+
+    async def batch_get(self, request: Request) -> Answer:
+        """The associations of many resources; each question has a result or an error."""
+        queries, state = parse_queries(await request.json()), self._registry.state
+        has_schemas = request.flag("includeSchemas")
+        shown = []
+        for found in (answer(state.associations, each) for each in queries):
+            if isinstance(found, HttpError):
+                shown.append({"error": _error(found)})
+                continue
+            latest = {each.key: state.subject(each.key.subject).latest() for each in found.associations if has_schemas}
+            made = [(each, latest.get(each.key)) for each in found.associations]
+            shown.append({"result": _resource(found, made)})
+        return replace(json_answer({"results": shown}), status=207)
 
     async def delete(self, request: Request) -> Answer:
         """Removes a resource's associations; with `cascadeLifecycle` its own subjects as well."""
@@ -134,11 +150,10 @@ def _shown(association: Association) -> dict[str, object]:
     }
 
 
-def _resource(request: ResourceRequest, made: Sequence[Made]) -> dict[str, object]:
-    fields: dict[str, object] = {"resourceName": request.name, "resourceNamespace": request.namespace}
-    if request.id:
-        fields["resourceId"] = request.id
-    fields["resourceType"] = TOPIC
+def _resource(resource: ResourceRequest | Found, made: Sequence[Made]) -> dict[str, object]:
+    named = {"resourceName": resource.name, "resourceNamespace": resource.namespace, "resourceId": resource.id}
+    fields: dict[str, object] = {name: value for name, value in named.items() if value}
+    fields["resourceType"] = resource.resource_type if isinstance(resource, Found) else TOPIC
     if made:
         fields["associations"] = [_info(each) for each in made]
     return fields
@@ -155,8 +170,12 @@ def _info(made: Made) -> dict[str, object]:
     return fields if stored is None else fields | {"schema": looked_up(stored, stored.content.text)}
 
 
+def _error(refusal: HttpError) -> dict[str, object]:
+    return {"error_code": refusal.error_code, "message": refusal.message}
+
+
 def _result(done: Done) -> dict[str, object]:
     if done.refusal is not None:
-        return {"error": {"error_code": done.refusal.error_code, "message": done.refusal.message}}
+        return {"error": _error(done.refusal)}
     assert done.request is not None
     return {"result": _resource(done.request, done.made)}

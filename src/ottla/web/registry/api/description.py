@@ -15,6 +15,12 @@ _METADATA: Final = members(
 _RULE_TEXTS: Final = ("name", "kind", "mode", "type", "expr", "onSuccess", "onFailure")
 _RULE: Final = members(**dict.fromkeys(_RULE_TEXTS, TEXT), tags=each(TEXT), disabled=FLAG)
 _RULES: Final = members(domainRules=each(_RULE), migrationRules=each(_RULE))
+_TAGS: Final = each(
+    members(
+        schemaEntity=members(entityPath=TEXT, entityType={"type": "string", "enum": ["sr_record", "sr_field"]}),
+        tags=each(TEXT),
+    )
+)
 _SCHEMA: Final = members(
     schema=TEXT,
     schemaType={"type": "string", "enum": ["AVRO", "JSON", "PROTOBUF"]},
@@ -23,6 +29,18 @@ _SCHEMA: Final = members(
     ruleSet=_RULES,
     version=INTEGER,
     id=INTEGER,
+    schemaTagsToAdd=_TAGS,
+    schemaTagsToRemove=_TAGS,
+    propagateSchemaTags=FLAG,
+)
+_RETAG: Final = members(
+    newVersion=INTEGER,
+    tagsToAdd=_TAGS,
+    tagsToRemove=_TAGS,
+    metadata=_METADATA,
+    ruleSet=_RULES,
+    rulesToMerge=_RULES,
+    rulesToRemove=each(TEXT),
 )
 _CONFIG: Final = members(
     compatibility=TEXT,
@@ -49,11 +67,13 @@ _RESOURCE: Final = {"resourceName": TEXT, "resourceNamespace": TEXT, "resourceId
 _ASSOCIATE: Final = Details(_DRY_RUN, members(**_RESOURCE, associations=each(members(**_WISH, schema=_SCHEMA))))
 _OPERATION: Final = members(opType=TEXT, cascadeLifecycle=FLAG, **_WISH, schema=_SCHEMA)
 _BATCH: Final = Details(_DRY_RUN, members(requests=each(members(**_RESOURCE, associations=each(_OPERATION)))))
+_QUERY: Final = members(**_RESOURCE, associationTypes=each(TEXT), lifecycle=TEXT)
 _OF: Final = "/associations/resources/{resource}"
 _ASSOCIATIONS: Final = {
     "POST /associations": _ASSOCIATE,
     "POST /associations:batch": _BATCH,
     "POST /associations:batchMutate": _BATCH,
+    "POST /associations:batchGet": Details({"includeSchemas": FLAG}, members(requests=each(_QUERY))),
     "GET /associations/subjects/{subject}": _LISTED,
     f"GET {_OF}": _LISTED,
     f"PUT {_OF}": _ASSOCIATE,
@@ -68,10 +88,11 @@ _DETAILS: Final = {
     f"GET {_SUBJECT}/metadata": Details({"key": TEXT, "value": TEXT, "deleted": FLAG, "format": TEXT}),
     f"GET {_SUBJECT}/versions": Details({**_DELETED, **_PAGE, "deletedAsNegative": FLAG}),
     f"POST {_SUBJECT}/versions": _REGISTER,
-    f"GET {_SUBJECT}/versions/{{version}}": Details({"deleted": FLAG, "format": TEXT}),
+    f"GET {_SUBJECT}/versions/{{version}}": Details({"deleted": FLAG, "format": TEXT, "findTags": TEXT}),
+    f"POST {_SUBJECT}/versions/{{version}}/tags": Details({}, _RETAG),
     f"DELETE {_SUBJECT}/versions/{{version}}": Details({"permanent": FLAG}),
     "GET /schemas": Details({"subjectPrefix": TEXT, "deleted": FLAG, "latestOnly": FLAG, **_PAGE}),
-    "GET /schemas/ids/{id}": Details({"subject": TEXT, "format": TEXT, "fetchMaxId": FLAG}),
+    "GET /schemas/ids/{id}": Details({"subject": TEXT, "format": TEXT, "fetchMaxId": FLAG, "findTags": TEXT}),
     "GET /schemas/ids/{id}/subjects": Details({"subject": TEXT, "deleted": FLAG, **_PAGE}),
     "GET /schemas/ids/{id}/versions": Details({"subject": TEXT, "deleted": FLAG, **_PAGE}),
     "GET /schemas/guids/{guid}": Details({"format": TEXT}),

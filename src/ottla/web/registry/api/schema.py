@@ -9,7 +9,7 @@ from ottla.web.http.error import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, context_prefix, in_all_contexts, page
-from ottla.web.registry.api.view import by_id, by_version, text_of
+from ottla.web.registry.api.view import by_id, by_version, tags_shown, text_of
 from ottla.web.registry.decision.error import schema_not_found
 from ottla.web.registry.state.registry_state import IdState
 from ottla.web.registry.state.stored_schema import StoredSchema
@@ -63,7 +63,7 @@ class SchemaApi:
         if request.flag("fetchMaxId"):
             context = parse_subject(entry.schema.subject).context
             fields["maxId"] = max(number, self._registry.state.context(context).id_max)
-        return json_answer(fields)
+        return json_answer(fields | tags_shown(self._registry, entry.schema, request))
 
     async def show_text(self, request: Request) -> Answer:
         """The text of the schema that an id stands for."""

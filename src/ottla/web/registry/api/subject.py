@@ -7,7 +7,7 @@ from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, context_prefix, in_all_contexts, page, subject_of
-from ottla.web.registry.api.view import by_version, looked_up, text_of
+from ottla.web.registry.api.view import by_version, form_asked, looked_up, text_of
 from ottla.web.registry.decision.delete import delete_subject
 from ottla.web.registry.decision.error import invalid_subject, schema_not_found, subject_not_found
 from ottla.web.registry.decision.lookup import has_subjects, look_up
@@ -47,15 +47,16 @@ class SubjectApi:
         subject = subject_of(self._registry, request)
         if not is_valid(subject):
             raise invalid_subject(subject)
+        wish = parse_schema_request(await request.json())
         found = look_up(
             self._registry.state,
             self._registry.rule,
             subject,
-            parse_schema_request(await request.json()),
+            wish,
             normalize=request.flag("normalize"),
             deleted=request.flag("deleted"),
         )
-        return json_answer(looked_up(found, text_of(self._registry, found, request.query.get("format", ""))))
+        return json_answer(looked_up(found, text_of(self._registry, found, form_asked(request, wish))))
 
     async def delete(self, request: Request) -> Answer:
         """Deletes all versions of a subject."""

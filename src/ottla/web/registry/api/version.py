@@ -6,12 +6,15 @@ from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, in_all_contexts, page, subject_of, version_of
-from ottla.web.registry.api.view import by_version, registered, text_of
+from ottla.web.registry.api.view import by_version, form_asked, registered, tags_shown, text_of
 from ottla.web.registry.decision.delete import delete_version, referring_ids
 from ottla.web.registry.decision.error import invalid_subject, subject_not_found, version_not_found
 from ottla.web.registry.decision.lookup import has_subjects
+from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.decision.register import already_registered, register
 from ottla.web.registry.decision.schema_request import check_rules, parse_schema_request
+from ottla.web.registry.decision.tag import parse_tag_request, retagging
+from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.stored_schema import StoredSchema
 from ottla.web.registry.state.subject_name import DEFAULT_CONTEXT, SubjectName, is_valid, parse_subject
 
@@ -31,6 +34,7 @@ class VersionApi:
             *in_all_contexts("GET", one, self.show),
             *in_all_contexts("DELETE", one, self.delete),
             *in_all_contexts("GET", f"{one}/schema", self.show_text),
+            *in_all_contexts("POST", f"{one}/tags", self.retag),
             *in_all_contexts("GET", f"{one}/referencedby", self.list_referrers),
         ]
 
@@ -55,7 +59,7 @@ class VersionApi:
         check_rules(wish)
         if not is_valid(subject):
             raise invalid_subject(subject)
-        normalize, form = request.flag("normalize"), request.query.get("format", "")
+        normalize, form = request.flag("normalize"), form_asked(request, wish)
         rule = self._registry.rule
 
         def show(stored: StoredSchema) -> object:
@@ -73,12 +77,31 @@ class VersionApi:
         stored = self._find(request, deleted=request.flag("deleted"))
         qualify = request.query.get("referenceFormat") == "qualified"
         text = text_of(self._registry, stored, request.query.get("format", ""))
-        return json_answer(by_version(stored, text, qualify=qualify))
+        fields = by_version(stored, text, qualify=qualify)
+        return json_answer(fields | tags_shown(self._registry, stored, request))
 
     async def show_text(self, request: Request) -> Answer:
         """The text of one version, as it is."""
         stored = self._find(request, deleted=request.flag("deleted"))
         return Answer(200, text_of(self._registry, stored, request.query.get("format", "")).encode("utf-8", "replace"))
+
+    async def retag(self, request: Request) -> Answer:
+        """A new version with tags added to records and fields, or removed."""
+        wish = parse_tag_request(await request.json())
+        subject, version, rule = subject_of(self._registry, request), version_of(request), self._registry.rule
+        if not is_valid(subject):
+            raise invalid_subject(subject)
+
+        def decide(state: RegistryState) -> Outcome[StoredSchema]:
+            stored = state.version(subject, version, deleted=False)
+            if stored is None:
+                known = has_subjects(state, subject, deleted=False)
+                raise version_not_found(version) if known else subject_not_found(subject)
+            return register(state, rule, subject, retagging(state, rule, stored, wish), normalize=False)
+
+        return await self._registry.write(
+            request, decide, lambda stored: registered(stored, text_of(self._registry, stored, ""))
+        )
 
     async def delete(self, request: Request) -> Answer:
         """Deletes one version."""

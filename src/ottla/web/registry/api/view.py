@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ottla.schema.parse import form_of
+from ottla.schema.tag import tagged
+from ottla.web.http.request import Request
 from ottla.web.registry.api.target import Registry
+from ottla.web.registry.decision.schema_request import SchemaRequest
+from ottla.web.registry.decision.tag_request import tags_json
 from ottla.web.registry.state.config_value import COMPATIBILITY, ConfigValue
 from ottla.web.registry.state.record_value import reference_json
 from ottla.web.registry.state.stored_schema import StoredSchema
@@ -15,6 +20,24 @@ def text_of(registry: Registry, stored: StoredSchema, form: str) -> str:
     if not form.strip():
         return stored.content.text
     return registry.rule.parsed.stored(registry.state, stored).formatted(form)
+
+
+def form_asked(request: Request, wish: SchemaRequest) -> str:
+    """The form of the text in an answer to a sent schema: the one asked for, or else the one that it was sent in.
+
+    A client takes the answer's text for the schema that its id stands for, and reads it as it writes schemas itself.
+    """
+    return request.query.get("format", "") or form_of(wish.schema_type, wish.text)
+
+
+def tags_shown(registry: Registry, stored: StoredSchema, request: Request) -> dict[str, object]:
+    """The tags inside of a schema that `findTags` asks for; `*` is all."""
+    wanted = request.values("findTags")
+    if not wanted:
+        return {}
+    found = tagged(registry.rule.parsed.stored(registry.state, stored))
+    shown = {entity: names for entity, names in found.items() if "*" in wanted or set(names) & set(wanted)}
+    return {"schemaTags": tags_json(shown)} if shown else {}
 
 
 def registered(stored: StoredSchema, text: str) -> dict[str, object]:

@@ -50,14 +50,14 @@ def parse_resource_request(body: object, *, create: bool, dry_run: bool, path_id
     """The request in a decoded body. Raises `HttpError`, 42212 for a bad value."""
     if not isinstance(body, dict):
         raise invalid_request("The request needs a JSON object")
-    resource_id = _text(body, "resourceId")
+    resource_id = text_field(body, "resourceId")
     if path_id is not None:
         if resource_id is not None and resource_id != path_id:
             raise invalid_association("resourceId", "the path and the body name different ones")
         resource_id = path_id
     if not dry_run and not resource_id:
         raise invalid_association("resourceId", "cannot be null or empty")
-    if _text(body, "resourceType") not in (None, "", TOPIC):
+    if text_field(body, "resourceType") not in (None, "", TOPIC):
         raise invalid_association("resourceType", f"must be '{TOPIC}'")
     wanted = body.get("associations")
     if not isinstance(wanted, list) or not wanted:
@@ -129,10 +129,10 @@ def _created(request: ResourceRequest, wish: Wish) -> Wish:
 def _wish(fields: object) -> Wish:
     if not isinstance(fields, dict):
         raise invalid_request("associations must be a list of objects")
-    association_type = _text(fields, "associationType") or "value"
+    association_type = text_field(fields, "associationType") or "value"
     if association_type not in ("key", "value"):
         raise invalid_association("associationType", "must be either 'key' or 'value'")
-    subject = _text(fields, "subject")
+    subject = text_field(fields, "subject")
     if subject is not None and (not subject or not is_valid(subject)):
         raise invalid_association("subject", "must be a valid subject")
     schema = fields.get("schema")
@@ -145,7 +145,7 @@ def _wish(fields: object) -> Wish:
 
 
 def _name(fields: Mapping[str, Any], name: str) -> str:
-    value = _text(fields, name)
+    value = text_field(fields, name)
     if not value:
         raise invalid_association(name, "cannot be null or empty")
     if len(value) > _NAME_MAX:
@@ -156,7 +156,8 @@ def _name(fields: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str | None:
+def text_field(fields: Mapping[str, Any], name: str) -> str | None:
+    """A field that is text, or absent. Raises `HttpError` 400 for anything else."""
     value = fields.get(name)
     if value is not None and not isinstance(value, str):
         raise HttpError(400, f"{name} must be a string")

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from ottla.schema.metadata import Metadata, merge_metadata
+from ottla.schema.metadata import VERSION_PROPERTY, Metadata, merge_metadata, without_version
+from ottla.schema.parsed import ParsedSchema
 from ottla.schema.rule import RuleSet, merge_rule_sets
 from ottla.web.http.error import HttpError
 from ottla.web.registry.decision.error import schema_not_found, subject_not_found
@@ -39,21 +40,52 @@ def prefilled(config: ConfigValue, request: SchemaRequest, previous: StoredSchem
 def find(
     state: RegistryState, rule: RegistryRule, subject: str, request: SchemaRequest, *, normalize: bool, deleted: bool
 ) -> StoredSchema | None:
-    """The version of the subject with exactly this content. Raises `HttpError` 42201 for a text that is none."""
+    """The version of the subject with this content. Raises `HttpError` 42201 for a text that is none."""
     if not request.text.strip():
         return None
     parsed = rule.parsed.sent(state, subject, request, Parsing(strict=False, normalize=normalize))
     digest = content_of(parsed, request).digest()
-    # Most lookups end here: no version of the context has the content, or the one that was written last.
     context = state.context(context_of(subject))
     known = context.id_of(digest)
-    if known is None:
-        return None
-    matches = [
-        state.subject(subject).versions[version] for name, version in context.ids[known].uses if name == subject
-    ] or [stored for stored in state.subject(subject).ascending() if stored.digest == digest]
-    usable = [stored for stored in matches if deleted or not stored.deleted]
-    return max(usable, key=lambda stored: stored.version, default=None)
+    if known is not None:
+        matches = [
+            state.subject(subject).versions[version] for name, version in context.ids[known].uses if name == subject
+        ] or [stored for stored in state.subject(subject).ascending() if stored.digest == digest]
+        usable = [stored for stored in matches if deleted or not stored.deleted]
+        if usable:
+            return max(usable, key=lambda stored: stored.version)
+    return _find_alike(state, rule, subject, (parsed, request), deleted=deleted)
+
+
+def _find_alike(
+    state: RegistryState, rule: RegistryRule, subject: str, sent: tuple[ParsedSchema, SchemaRequest], *, deleted: bool
+) -> StoredSchema | None:
+    """The newest version that is what was sent, but for the version's number, or for references written out."""
+    parsed, request = sent
+    for stored in reversed(state.subject(subject).ascending()):
+        content = stored.content
+        if stored.deleted and not deleted:
+            continue
+        if content.schema_type != parsed.schema_type.value or content.rule_set != request.rule_set:
+            continue
+        metadata = content.metadata
+        if metadata != request.metadata and not _differ_by_version(request.metadata, metadata, stored.version):
+            continue
+        if content.references == parsed.references:
+            if content.text == parsed.canonical_text:
+                return stored
+        elif not parsed.references and rule.parsed.stored(state, stored).formatted("resolved") == parsed.canonical_text:
+            return stored
+    return None
+
+
+def _differ_by_version(sent: Metadata | None, stored: Metadata | None, version: int) -> bool:
+    """Whether one of both carries the version's number, and nothing else tells them apart."""
+    sent, stored = sent or Metadata(), stored or Metadata()
+    number, other = sent.property_by_name.get(VERSION_PROPERTY), stored.property_by_name.get(VERSION_PROPERTY)
+    if (number is None) == (other is None) or number not in (None, str(version)):
+        return False
+    return without_version(sent) == without_version(stored)
 
 
 def look_up(

@@ -13,9 +13,8 @@ from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import parse
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.reference import Reference
-from ottla.schema.schema_type import SchemaType
 from ottla.web.registry.decision.error import invalid_schema
-from ottla.web.registry.decision.schema_request import SchemaRequest
+from ottla.web.registry.decision.schema_request import SchemaRequest, request_of
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.stored_schema import SchemaContent, StoredSchema
 from ottla.web.registry.state.subject_name import within
@@ -54,7 +53,7 @@ class ParsedSchemas:
         if kept is not None:
             self._known.move_to_end(stored.digest)
             return kept
-        request = SchemaRequest(content.text, SchemaType(content.schema_type), content.references)
+        request = request_of(content)
         try:
             references, resolved = resolve(state, stored.subject, content.references)
             return self._parse(stored.digest, request, references, resolved, Parsing(strict=False, normalize=False))

@@ -6,16 +6,17 @@ that the subject has, deleted ones included.
 
 from dataclasses import replace
 
+from ottla.schema.metadata import VERSION_PROPERTY, with_version
 from ottla.schema.parsed import ParsedSchema
-from ottla.schema.schema_type import SchemaType
 from ottla.web.registry.decision.compatibility import incompatibilities
 from ottla.web.registry.decision.error import incompatible, invalid_schema, not_permitted
 from ottla.web.registry.decision.lookup import find, has_prefills, prefilled
 from ottla.web.registry.decision.outcome import Outcome, Record, record
 from ottla.web.registry.decision.parsing import Parsing, content_of
 from ottla.web.registry.decision.rule import RegistryRule
-from ottla.web.registry.decision.schema_request import SchemaRequest
+from ottla.web.registry.decision.schema_request import SchemaRequest, request_of
 from ottla.web.registry.decision.scope import config_in_scope, mode_in_scope
+from ottla.web.registry.decision.tag import with_tags
 from ottla.web.registry.state.mode import Mode
 from ottla.web.registry.state.record_key import ContextKey, SchemaKey
 from ottla.web.registry.state.registry_state import RegistryState
@@ -28,10 +29,12 @@ def already_registered(
 ) -> StoredSchema | None:
     """The version that a request to register asks for, if it is there: every instance can answer that."""
     config = config_in_scope(state, subject, rule.default_level)
-    if has_prefills(config) or request.version > 0:
+    if has_prefills(config) or request.version > 0 or request.tags is not None or request.propagates_tags:
         return None
     normalize = normalize or bool(config.get("normalize"))
     found = find(state, rule, subject, request, normalize=normalize, deleted=False)
+    if request.version < 0 and found != state.subject(subject).latest():
+        return None
     return found if found is None or request.id < 0 or request.id == found.id else None
 
 
@@ -46,7 +49,8 @@ def register(
     previous = live[-1] if live else None
     config = config_in_scope(state, subject, rule.default_level)
     if not mode.imports:
-        request = prefilled(config, _with_text(request, previous), previous)
+        request = with_tags(state, rule, subject, _with_text(request, previous), previous)
+        request = _numbered(prefilled(config, request, previous), versions.version_max + 1)
     elif not request.text.strip():
         raise invalid_schema("Empty schema")
     strict = request.id < 0 and not mode.imports and rule.validates_new(config)
@@ -60,7 +64,7 @@ def register(
     schema_id = request.id
     known = state.context(parse_subject(subject).context).id_of(digest)
     if known is not None and schema_id in (-1, known):
-        if request.version <= 0:
+        if request.version == 0:
             same = [stored for stored in live if stored.digest == digest]
             if same:
                 return Outcome(same[-1])
@@ -90,16 +94,22 @@ def _check_mode(mode: Mode, subject: str, request: SchemaRequest) -> None:
         raise not_permitted(f"{place} is not in read-write mode")
 
 
+def _numbered(request: SchemaRequest, version: int) -> SchemaRequest:
+    """With the version's number in the metadata, where the request names one or the metadata had one."""
+    metadata = request.metadata
+    if request.version == 0 and (metadata is None or VERSION_PROPERTY not in metadata.property_by_name):
+        return request
+    return replace(request, metadata=with_version(metadata, version))
+
+
 def _with_text(request: SchemaRequest, previous: StoredSchema | None) -> SchemaRequest:
     """Without a text of its own a request is about the latest one, to give it other metadata."""
     if request.text.strip():
         return request
     if previous is None:
         raise invalid_schema("Empty schema")
-    content = previous.content
-    return replace(
-        request, text=content.text, schema_type=SchemaType(content.schema_type), references=content.references
-    )
+    kept = request_of(previous.content)
+    return replace(request, text=kept.text, schema_type=kept.schema_type, references=kept.references)
 
 
 def _check_compatible(

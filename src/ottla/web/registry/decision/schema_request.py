@@ -9,8 +9,11 @@ from ottla.schema.metadata import Metadata
 from ottla.schema.reference import Reference
 from ottla.schema.rule import RuleSet
 from ottla.schema.schema_type import SchemaType
+from ottla.schema.tag import TagChange
 from ottla.web.http.error import HttpError
 from ottla.web.registry.decision.error import invalid_request, invalid_rule_set, invalid_schema
+from ottla.web.registry.decision.tag_request import parse_tag_change
+from ottla.web.registry.state.stored_schema import SchemaContent
 
 
 @frozen
@@ -26,6 +29,9 @@ class SchemaRequest:
     """0 is the next one."""
     id: int = -1
     """Chosen by the client in import mode only."""
+    tags: TagChange | None = None
+    propagates_tags: bool = False
+    """Whether records and fields keep the tags that they have in the latest version."""
 
 
 def parse_schema_request(body: object) -> SchemaRequest:
@@ -42,9 +48,16 @@ def parse_schema_request(body: object) -> SchemaRequest:
             None if rule_set is None else RuleSet.from_json(rule_set),
             _integer(body, "version", 0),
             _integer(body, "id", -1),
+            parse_tag_change(body, "schemaTagsToAdd", "schemaTagsToRemove"),
+            body.get("propagateSchemaTags") is True,
         )
     except InvalidMetadataError as error:
         raise invalid_request(str(error)) from None
+
+
+def request_of(content: SchemaContent) -> SchemaRequest:
+    """The request that sends a stored schema again, without its metadata and rules."""
+    return SchemaRequest(content.text, SchemaType(content.schema_type), content.references)
 
 
 def check_rules(request: SchemaRequest) -> None:

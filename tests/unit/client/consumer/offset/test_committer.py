@@ -48,6 +48,9 @@ class Coordinator:
         partitions = [OffsetCommitResponsePartition(partition_index=0, error_code=self.codes.pop(0))]
         return OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=partitions)]), 9
 
+    async def find(self, *, timeout_ms: int) -> int:
+        return 1
+
     def has_ids(self, topics: set[str]) -> bool:
         return False
 
