@@ -15,6 +15,7 @@ SUITES = (
     "storage_manager",
     "raft",
     "metadata",
+    "rights",
     "net",
     "replication",
     "pipeline",

@@ -1,5 +1,8 @@
 """confluent-kafka (librdkafka) under quotas: the one that is named waits, and nobody else."""
 
+import random
+import statistics
+import threading
 import time
 from collections.abc import Iterator
 
@@ -99,3 +102,100 @@ def test_topics_come_no_faster_than_the_quota_says(server: Server, topic: str, v
 def create_topics(name: str, partitions: int) -> CreateTopicsRequest:
     topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
     return CreateTopicsRequest(topics=[topic], timeout_ms=30_000)
+
+
+SMOOTH_RATE = 1_000_000
+MEASURED_S = 22.0
+"""Two times what a rate is measured over: what was free at first comes back when it is forgotten."""
+TOLERANCE = 0.15
+
+
+class Greedy:
+    """A producer that sends as fast as it can, and counts what was acknowledged."""
+
+    def __init__(self, server: Server, topic: str, client_id: str) -> None:
+        self._topic = topic
+        self.acknowledged = 0
+        self._value = random.Random(1).randbytes(1_000)
+        self._producer = Producer(
+            {
+                "bootstrap.servers": server.bootstrap,
+                "client.id": client_id,
+                "linger.ms": 5,
+                "batch.size": 32_768,
+                "queue.buffering.max.kbytes": 1_024,
+                "delivery.timeout.ms": 120_000,
+            }
+        )
+
+    def run(self, seconds: float) -> float:
+        """Sends for a while; the bytes a second that were acknowledged meanwhile."""
+        before, began = self.acknowledged, time.monotonic()
+        while time.monotonic() - began < seconds:
+            try:
+                self._producer.produce(self._topic, self._value, on_delivery=self._delivered)
+            except BufferError:
+                self._producer.poll(0.01)
+            self._producer.poll(0)
+        return (self.acknowledged - before) / (time.monotonic() - began)
+
+    def _delivered(self, error: object, _: object) -> None:
+        assert error is None
+        self.acknowledged += len(self._value)
+
+    def end(self) -> None:
+        """Forgets what was not sent."""
+        self._producer.purge()
+        self._producer.flush(10)
+
+
+class Bystander(threading.Thread):
+    """A client without a quota, which sends a record now and then and waits for it."""
+
+    def __init__(self, server: Server, topic: str) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+        self.times_s: list[float] = []
+        self.is_over = threading.Event()
+        self._topic = topic
+        self._producer = Producer(
+            {
+                "bootstrap.servers": server.bootstrap,
+                "client.id": "bystander",
+                "linger.ms": 0,
+                "throttle_cb": lambda event: self.waits.append(event.throttle_time),
+            }
+        )
+
+    def run(self) -> None:
+        """Until it is told to end."""
+        while not self.is_over.wait(0.02):
+            began = time.monotonic()
+            self._producer.produce(self._topic, b"now and then")
+            assert self._producer.flush(60) == 0
+            self.times_s.append(time.monotonic() - began)
+
+
+@pytest.mark.long
+def test_a_measured_rate_and_a_bystander(server: Server, topic: str) -> None:
+    """producer_byte_rate: a greedy producer gets what its quota says within 15 %, a bystander is not slowed"""
+    create(server, topic)
+    greedy, bystander = Greedy(server, topic, "limited"), Bystander(server, topic)
+    bystander.start()
+    try:
+        unlimited = greedy.run(2.0)
+        assert unlimited > 3 * SMOOTH_RATE, "the machine is too slow to say anything"
+        quota = ("--add-config", f"producer_byte_rate={SMOOTH_RATE}")
+        _alter(server, *quota)
+        # What was sent before counts, and has to be waited for first.
+        greedy.run(unlimited * 2.0 / SMOOTH_RATE + 11.0)
+        bystander.times_s.clear()
+        measured = greedy.run(MEASURED_S)
+    finally:
+        bystander.is_over.set()
+        bystander.join()
+        _alter(server, "--delete-config", "producer_byte_rate")
+        greedy.end()
+    assert measured == pytest.approx(SMOOTH_RATE, rel=TOLERANCE)
+    assert not any(bystander.waits)
+    assert statistics.median(bystander.times_s) < 0.25

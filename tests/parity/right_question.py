@@ -129,7 +129,8 @@ class Grant(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A request in one version, asked with no rights, with each, with all, and with all and the first denied."""
+    """A request in one version, asked with no rights, with each, with all, with every operation on one resource alone,
+    and with all and one denied."""
 
     name: str
     version: int
@@ -143,11 +144,18 @@ class Question(NamedTuple):
             yield str(grant), (grant,), ()
         if len(self.grants) > 1:
             yield "all", self.grants, ()
-        if self.grants:
-            yield f"all but denied {self.grants[0]}", self.grants, self.grants[:1]
+        for kind, name in dict.fromkeys((grant.resource_type, grant.name) for grant in self.grants):
+            if self.name in _BY_PARTS_ONLY:
+                continue
+            everything = Grant(AclOperation.ALL, kind, name)
+            yield f"{everything} ({kind.name.lower()})", (everything,), ()
+        for grant in self.grants:
+            yield f"all but denied {grant}", self.grants, (grant,)
 
 
 _O: Final = AclOperation
+_BY_PARTS_ONLY: Final = frozenset({"metadata that creates", "delete topics that exist", "delete topics, old"})
+"""With every operation on one resource these would change what later questions see."""
 _SEEN, _OTHER, _ABSENT, _GROUP, _TXN = "seen", "other", "absent", "group", "txn"
 
 

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from tests.clients.server import APACHE, OTTLA, start_server
 from tests.kafka.server import Server
 from tests.parity.plain import Masking
 from tests.parity.right_question import QUESTIONS, Facts, Grant, Question
+from tests.parity.right_question_controller import CONTROLLER_QUESTIONS
 from tests.parity.run import SETTINGS, differences
 from tests.parity.talk import Talk
 
@@ -43,6 +44,8 @@ _REFUSED: Final = re.compile(r"Request Request\(.*\) (is not authorized|needs \w
 """With all fields of a Java object in it, to which ours says no more than the error's code does."""
 _OPERATOR: Final = "127.0.0.1"
 """Where the operator and the node itself come from."""
+_AT_CONTROLLER: Final = "controller: "
+"""What the names of questions to the controller's listener begin with."""
 _ANYBODY: Final = "User:*"
 _Setting = tuple[tuple[Grant, ...], tuple[Grant, ...]]
 
@@ -56,16 +59,30 @@ def ask_everything(server: Server) -> dict[str, Any]:
     facts = Facts(seen.id, other.id, _producer_id(talk))
     hosts = _hosts()
     talk.quietly(CreateAclsRequest(creations=[*_for_operator(), *_for_all(hosts)]), 3)
-    for question in QUESTIONS:
+    _ask(talk, facts, hosts, QUESTIONS, "")
+    with talk.controller():
+        _ask(talk, facts, hosts, CONTROLLER_QUESTIONS, _AT_CONTROLLER)
+    return talk.answers
+
+
+def _ask(talk: Talk, facts: Facts, hosts: "Mapping[_Setting, str]", questions: Sequence[Question], prefix: str) -> None:
+    for question in questions:
         for name, allowed, denied in question.settings():
             with talk.coming_from(hosts[allowed, denied]):
-                talk.ask(f"{question.name}: {name}", question.make(facts), question.version)
-    return talk.answers
+                talk.ask(f"{prefix}{question.name}: {name}", question.make(facts), question.version)
 
 
 DIFFERENCES: Final = {
     "describe_user_scram_credentials v0: describe users: nothing": "Kafka never answers",
     "describe_user_scram_credentials v0: describe users: all but denied describe kafka-cluster": "Kafka never answers",
+    **dict.fromkeys(
+        (
+            "describe_cluster v1: controller: describe the controllers: nothing",
+            "describe_cluster v1: controller: describe the controllers: describe kafka-cluster",
+            "describe_cluster v1: controller: describe the controllers: all but denied alter kafka-cluster",
+        ),
+        "Kafka's message has a Java object in it, ours is null",
+    ),
 }
 """Where ours answers otherwise on purpose, and why."""
 
@@ -126,7 +143,7 @@ def _producer_id(talk: Talk) -> int:
 def _hosts() -> dict[_Setting, str]:
     """An address for each set of rights that some question is asked with."""
     found: dict[_Setting, str] = {}
-    for question in QUESTIONS:
+    for question in (*QUESTIONS, *CONTROLLER_QUESTIONS):
         for _, allowed, denied in question.settings():
             number = len(found) + 1
             found.setdefault((allowed, denied), f"127.1.{number >> 8}.{number & 255}")
@@ -165,12 +182,15 @@ def _creation(grant: Grant, host: str, permission: AclPermissionType) -> AclCrea
 
 def names() -> list[str]:
     """Of all questions, as they are recorded."""
-    return [_key(question, name) for question in QUESTIONS for name, _, _ in question.settings()]
+    asked = [("", question) for question in QUESTIONS]
+    asked += [(_AT_CONTROLLER, question) for question in CONTROLLER_QUESTIONS]
+    return [_key(question, f"{prefix}{question.name}: {name}") for prefix, question in asked
+            for name, _, _ in question.settings()]  # fmt: skip
 
 
 def _key(question: Question, name: str) -> str:
     api = question.make(Facts(bytes(16), bytes(16), 1)).api  # type: ignore[arg-type]
-    return f"{api.name.lower()} v{question.version}: {question.name}: {name}"
+    return f"{api.name.lower()} v{question.version}: {name}"
 
 
 def main() -> int:

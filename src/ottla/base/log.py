@@ -15,6 +15,7 @@ import time
 from typing import Any, Final, TextIO
 
 from ottla.base.errors import OttlaError
+from ottla.base.log_limit import RepeatFilter
 
 ROOT: Final = "root"
 """What the root logger is called in `levels` and `set_level`."""
@@ -118,6 +119,7 @@ def configure(level: str = "INFO", *, form: LogForm = LogForm.KAFKA, stream: Tex
     """Send everything at `level` or above to `stream` (standard output), and nowhere else; the handler in use."""
     handler = logging.StreamHandler(sys.stdout if stream is None else stream)
     handler.setFormatter(JsonFormatter() if form is LogForm.JSON else KafkaFormatter())
+    handler.addFilter(RepeatFilter())
     logging.addLevelName(TRACE, "TRACE")
     logging.captureWarnings(True)
     root = logging.getLogger()

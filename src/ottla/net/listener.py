@@ -7,6 +7,7 @@ while; at a limit of connections it leaves clients in the backlog, as Kafka does
 import errno
 import itertools
 import logging
+import re
 import select
 import socket
 from collections.abc import Callable
@@ -34,6 +35,7 @@ _BACKLOG_MIN: Final = 1_024
 _REJECTED_S_MAX: Final = 1.0
 """How long a client is kept that came too early; Apache Kafka's longest, too."""
 _CLOSED: Final = "[%s] closed the connection from %s:%d: %s"
+_DIGITS: Final = re.compile(r"\d+")
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _EXHAUSTED_PAUSE_S: Final = 1.0
 _EXHAUSTED_SAID_S: Final = 60.0
@@ -137,14 +139,16 @@ class Listener:
         admission = self.poller.admission
         limit = admission.address_limit(peer[0])
         if limit is not None:
-            _log.info("[%s] rejected %s: the address has the maximum of %d connections", self.name, peer[0], limit)
+            said = "[%s] rejected %s: the address has the maximum of %d connections"
+            self._complaints.info((peer[0], "too many"), said, self.name, peer[0], limit)
             sock.close()
             return None
         now_s = self.poller.loop.time()
         delay_s = admission.address_rates.delay_s(peer[0], now_s)
         if delay_s:
             # Not at once, or the client would be back at once.
-            _log.info("[%s] rejected %s: its connections come faster than its quota allows", self.name, peer[0])
+            said = "[%s] rejected %s: its connections come faster than its quota allows"
+            self._complaints.info((peer[0], "too fast"), said, self.name, peer[0])
             self.poller.loop.call_later(min(delay_s, _REJECTED_S_MAX), sock.close)
             return None
         self._rate.note(now_s)
@@ -187,10 +191,12 @@ class Listener:
     def ended(self, connection: Connection, reason: str, level: int) -> None:
         """Says why a connection is being closed; what a stranger could have us say without end, once in a minute."""
         said = (self.name, *connection.peer, reason)
-        if level < logging.WARNING:
+        if level < logging.INFO:
             _log.log(level, _CLOSED, *said)
         else:
-            self._complaints.log(level, (connection.peer[0], reason.partition(":")[0]), _CLOSED, *said)
+            # Numbers are the stranger's choice, too: one kind may have very many.
+            kind = _DIGITS.sub("", reason.partition(":")[0])
+            self._complaints.log(level, (connection.peer[0], kind), _CLOSED, *said)
 
     def forget(self, connection: Connection) -> None:
         """A connection is closed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ottla.base import log
-from ottla.base.log_limit import LimitedLog
+from ottla.base.log_limit import LimitedLog, repeatable
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +146,23 @@ def test_a_limited_log_forgets_subjects_rather_than_growing(
     for subject in ("a", "b", "c", "c", "a"):
         limited.warning(subject, subject)
     assert caplog.messages == ["a", "b", "c", "a"]
+
+
+def test_the_log_of_a_process_holds_marked_lines_back() -> None:
+    stream = io.StringIO()
+    handler = log.configure(stream=stream)
+    try:
+        logger = logging.getLogger("ottla.repeated")
+        for number in range(4):
+            logger.warning("%s is unreadable: 100%%", number, extra=repeatable("groups"))
+            logger.warning("plain")
+        [line] = [line for line in stream.getvalue().splitlines() if "unreadable" in line]
+        assert "0 is unreadable: 100%" in line
+        assert stream.getvalue().count("plain") == 4
+        record = logger.makeRecord("ottla.repeated", logging.WARNING, "", 0, "%s is unreadable: 100%%", ("5",), None)
+        record.repeatable = "groups"
+        record.created += 61
+        handler.handle(record)
+        assert "5 is unreadable: 100% (and 3 times since this was last said)" in stream.getvalue()
+    finally:
+        logging.getLogger().removeHandler(handler)

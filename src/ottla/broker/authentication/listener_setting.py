@@ -12,6 +12,7 @@ from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.server_config import ServerConfig
 from ottla.net.tls.setting import TlsSettings
 
+_CLIENT_AUTH: Final = "ssl.client.auth"
 _TYPES: Final = ("ssl.keystore.type", "ssl.truststore.type")
 
 
@@ -73,7 +74,7 @@ class ListenerSettings:
     def tls(self) -> TlsSettings:
         """All that is said about TLS."""
         algorithm = self.text("ssl.endpoint.identification.algorithm") or ""
-        auth = (self.text("ssl.client.auth") or "none").lower()
+        auth = self._client_auth()
         if auth not in ("none", "requested", "required"):
             raise ConfigError(f"{self.prefix}ssl.client.auth", auth, "Expected required, requested or none")
         types = {key: self.text(key) if self._is_given(key) else None for key in _TYPES}
@@ -94,6 +95,24 @@ class ListenerSettings:
             client_auth=auth,
             checks_host_name=algorithm.lower() == "https",
         )
+
+    @property
+    def loses_client_auth(self) -> bool:
+        """Whether the node asks for certificates and this listener does not, as its users log in (KIP-684)."""
+        return self._has_log_in and self._named_client_auth != "none" and self._client_auth() == "none"
+
+    def _client_auth(self) -> str:
+        if self._has_log_in and f"{self.prefix}{_CLIENT_AUTH}" not in self._given:
+            return "none"
+        return self._named_client_auth
+
+    @property
+    def _named_client_auth(self) -> str:
+        return (self.text(_CLIENT_AUTH) or "none").lower()
+
+    @property
+    def _has_log_in(self) -> bool:
+        return self._config.security_protocols.get(self.name) == "SASL_SSL"
 
     def _is_given(self, key: str) -> bool:
         return key in self._given or f"{self.prefix}{key}" in self._given

@@ -75,6 +75,13 @@ class NodeSecurity:
         if made is not None and made.tls is not None:
             tls = settings.tls()
             certificate = own_certificate(tls)
+            if settings.loses_client_auth:
+                _log.warning(
+                    "ssl.client.auth is not for the listener %s, whose clients log in: if it shall ask for their "
+                    "certificates, too, set %sssl.client.auth",
+                    name,
+                    settings.prefix,
+                )
             if not certificate.other_names:
                 _log.warning(
                     "The certificate of the listener %s has no subject alternative name, so clients that check names "

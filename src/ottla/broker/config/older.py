@@ -7,7 +7,7 @@ is told with what replaced it.
 Pure: settings in, settings and reasons out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.config import UnknownKey
@@ -19,6 +19,7 @@ OLDER_AUTHORIZERS: Final = frozenset(
     {"kafka.security.auth.SimpleAclAuthorizer", "kafka.security.authorizer.AclAuthorizer"}
 )
 
+_PROTOCOLS: Final = "listener.security.protocol.map"
 _PORT: Final = "9092"
 _CONTROLLER_OFFSET: Final = 10_000
 """How far behind the clients' port the controller's is put: next to it may be another node of this machine."""
@@ -88,6 +89,20 @@ def gone_because(name: str) -> str | None:
     return _ZOOKEEPER if name.startswith("zookeeper.") and name not in DECIDING else None
 
 
+def signs_of_older(names: Container[str]) -> list[str]:
+    """What tells that a file was written for an older Kafka, and cannot be taken as it is.
+
+    >>> signs_of_older({"broker.id", "port"}), signs_of_older({"broker.id", "process.roles"})
+    (['port'], [])
+    >>> signs_of_older({"broker.id", "listeners"})
+    ['broker.id without process.roles']
+    """
+    found = [name for name in DECIDING if name in names]
+    if not found and "broker.id" in names and "process.roles" not in names:
+        found = ["broker.id without process.roles"]
+    return found
+
+
 def replacements(given: Mapping[str, str]) -> dict[str, Replacement]:
     """What stands in 4.3 for each older setting that was given.
 
@@ -140,6 +155,9 @@ def standalone(given: Mapping[str, str]) -> dict[str, str]:
         "controller.listener.names": "CONTROLLER",
         "controller.quorum.bootstrap.servers": f"localhost:{controller}",
     }
+    protocols = _protocols(given.get(_PROTOCOLS), listeners)
+    if protocols is not None:
+        added[_PROTOCOLS] = protocols
     if not {"broker.id", "node.id"} & given.keys():
         added["node.id"] = "1"
     alone = (
@@ -148,3 +166,17 @@ def standalone(given: Mapping[str, str]) -> dict[str, str]:
         "share.coordinator.state.topic.min.isr",
     )  # fmt: skip
     return added | {name: "1" for name in alone if name not in given}
+
+
+def _protocols(given: str | None, listeners: str) -> str | None:
+    """The protocols of listeners with the controller's; None if its name is known without being told.
+
+    >>> _protocols(None, "PLAINTEXT://:9092"), _protocols("A:SSL", "A://:9092")
+    (None, 'A:SSL,CONTROLLER:PLAINTEXT')
+    """
+    if given is not None:
+        return f"{given},CONTROLLER:PLAINTEXT"
+    names = {endpoint.partition(":")[0].strip().upper() for endpoint in listeners.split(",")}
+    if names <= {"PLAINTEXT"}:
+        return None
+    return ",".join(["CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in sorted(names))])

@@ -14,6 +14,7 @@ from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.limit import broker_conflicts
 from ottla.broker.config.listener import ListenerAddress, is_host, parse_pairs
 from ottla.broker.node.operator_policy import check_policies
+from ottla.broker.quota.callback import check_quota_callback
 from ottla.broker.security.plugin import check_authorizer
 from ottla.replication.request.replica_selector import SELECTORS
 
@@ -53,6 +54,7 @@ def check_together(config: "ServerConfig") -> None:
 def check_startable(config: "ServerConfig") -> None:
     """Raises a `ConfigError` for what was asked for and this release cannot give: a node without it would mislead."""
     check_authorizer(config)
+    check_quota_callback(config)
     if config.boolean("remote.log.storage.system.enable"):
         raise ConfigConflictError(
             "remote.log.storage.system.enable",

@@ -1,8 +1,8 @@
 """DescribeCluster (key 60) on the controller listener, versions 0–2: the controllers, for clients that talk to them.
 
-Lists every controller that registered an address for this listener; `controller_id` is the active one, -1 while its
-address is not known. Who asks for brokers here gets MISMATCHED_ENDPOINT_TYPE (INVALID_REQUEST in version 0, which
-cannot ask for anything else).
+Needs Alter on the cluster, unlike the call at a broker. Lists every controller that registered an address for this
+listener; `controller_id` is the active one, -1 while its address is not known. Who asks for brokers here gets
+MISMATCHED_ENDPOINT_TYPE (INVALID_REQUEST in version 0, which cannot ask for anything else).
 
 Deviations: before the metadata log has begun no controller is listed, where Kafka fails. KIP-919.
 """

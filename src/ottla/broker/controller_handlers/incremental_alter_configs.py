@@ -1,7 +1,8 @@
 """IncrementalAlterConfigs (key 44) at the controller, versions 0–1: sets, deletes, appends to and subtracts configs.
 
-The levels of this controller's own loggers are changed here and stored nowhere; everything else is the active
-controller's. Brokers keep the loggers to themselves, so these come only from clients that talk to controllers.
+The levels of this controller's own loggers are changed here and stored nowhere, by those who have ClusterAction on the
+cluster; everything else is the active controller's. Brokers keep the loggers to themselves, so these come only from
+clients that talk to controllers.
 
 Deviations: see `ottla.metadata.controller.resource.config_request`. KIP-339, KIP-412, KIP-919.
 """
@@ -16,7 +17,7 @@ from ottla.broker.security.rights import may_cluster
 from ottla.metadata.controller.outcome import message_of
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.acl import AclOperation
-from ottla.protocol.errors import ApiError, ClusterAuthorizationFailedError
+from ottla.protocol.errors import ApiError, ClusterAuthorizationFailedError, ErrorCode
 from ottla.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
@@ -49,13 +50,17 @@ def _altered(
         error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
     )
     try:
-        if not may_cluster(context.rights, AclOperation.ALTER_CONFIGS):
+        if not may_cluster(context.rights, AclOperation.CLUSTER_ACTION):
             raise ClusterAuthorizationFailedError
         check_loggers(parts.node_id, resource)
         if not validate_only:
             alter_loggers(resource)
     except ApiError as error:
-        outcome.error_code, outcome.error_message = error.code, message_of(error)
+        outcome.error_code = error.code
+        # Of who may not, Kafka says what the code says.
+        outcome.error_message = (
+            error.message if error.code is ErrorCode.CLUSTER_AUTHORIZATION_FAILED else message_of(error)
+        )
     return outcome
 
 

@@ -44,6 +44,7 @@ from ottla.broker.node.stray_log import StrayLogs
 from ottla.broker.node.topic_metric import TopicMetrics
 from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.quorum_member import QuorumMember
+from ottla.broker.quota.callback import make_quota_callback
 from ottla.broker.quota.client_quota import ClientQuotas, quota_windows
 from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
@@ -280,7 +281,8 @@ class BrokerRole:
         # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
         # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:
         coordinators = parts.coordinators
-        quotas = ClientQuotas(quota_windows(around.config), around.clock, around.metrics)
+        callback = make_quota_callback(around.config, around.clock)
+        quotas = ClientQuotas(quota_windows(around.config), around.clock, around.metrics, callback)
         for listener in (
             self.metadata,  # Clients see the cluster as it was, as they do on any broker that lags.
             self._dynamic,  # Settings stay what they were.

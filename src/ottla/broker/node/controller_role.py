@@ -19,6 +19,7 @@ from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.controller_driver import ControllerDriver
 from ottla.broker.quorum.quorum_member import QuorumMember
 from ottla.broker.quorum.quorum_port import QuorumPort
+from ottla.broker.quota.callback import make_quota_callback
 from ottla.broker.quota.client_quota import quota_windows
 from ottla.broker.quota.mutation_quota import MutationQuotas
 from ottla.broker.request.api_table import CONTROLLER_SERVED
@@ -57,7 +58,9 @@ class ControllerRole:
 
         self.driver = ControllerDriver(make, member.raft, member.metadata.loader, around.steady_clock, config.node_id)
         member.metadata.controller = self.driver
-        quotas = MutationQuotas(quota_windows(config), around.clock)
+        quotas = MutationQuotas(
+            quota_windows(config, "controller."), around.clock, make_quota_callback(config, around.clock)
+        )
         # A fault does not end the node: clients are held to what they were.
         member.metadata.add_listener(quotas)
         parts = ControllerParts(

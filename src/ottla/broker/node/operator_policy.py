@@ -7,12 +7,11 @@ gets the settings of the node first. `validate` runs on the thread that serves a
 anything. A name that leads to no such class refuses the start: a policy that is not enforced is worse than none.
 """
 
-import importlib
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ottla.base.config import ConfigError
+from ottla.broker.config.operator_class import OperatorClass
 from ottla.metadata.controller.ports import NewTopic
 from ottla.metadata.image.config import ConfigResource
 from ottla.protocol.errors import PolicyViolationError, UnknownServerError
@@ -55,7 +54,7 @@ class OperatorPolicy:
 def check_policies(config: "ServerConfig") -> None:
     """Raises a `ConfigError` if a policy that the settings name is no class that can be had."""
     for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
-        _class(config, key)
+        _class(key).find(config.optional_string(key))
 
 
 def _ask(policy: Any, question: NewTopic | ConfigAlteration) -> None:
@@ -71,31 +70,8 @@ def _ask(policy: Any, question: NewTopic | ConfigAlteration) -> None:
 
 
 def _made(config: "ServerConfig", key: str) -> Any:
-    found = _class(config, key)
-    if found is None:
-        return None
-    try:
-        policy = found()
-        if hasattr(policy, "configure"):
-            policy.configure(dict(config.given))
-    except Exception as error:  # An operator's code: the start is refused with its reason.
-        raise ConfigError(key, config.optional_string(key), f"the policy cannot be made: {error!r}") from error
-    return policy
+    return _class(key).make(config.optional_string(key), config)
 
 
-def _class(config: "ServerConfig", key: str) -> Any:
-    """The class that a setting names; None if it names none."""
-    named = config.optional_string(key)
-    if not named:
-        return None
-    module_name, _, class_name = named.rpartition(":" if ":" in named else ".")
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        reason = (
-            f"no such Python class ({error}); write module:Class. Apache Kafka's policies are Java and don't run here"
-        )
-        raise ConfigError(key, named, reason) from error
-    if not callable(getattr(found, "validate", None)):
-        raise ConfigError(key, named, "the class has no method validate")
-    return found
+def _class(key: str) -> OperatorClass:
+    return OperatorClass(key, "validate", "write module:Class. Apache Kafka's policies are Java and don't run here")

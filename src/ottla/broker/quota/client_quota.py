@@ -16,6 +16,7 @@ from ottla.base.frozen import frozen
 from ottla.base.metric import MetricKind, MetricRegistry, Samples
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.quota.bucket import Bucket
+from ottla.broker.quota.callback import QuotaCallback
 from ottla.broker.quota.precedence import Share, applied
 from ottla.metadata.image.client_quota import QuotaEntity, Quotas
 from ottla.metadata.image.metadata_delta import MetadataDelta
@@ -33,6 +34,8 @@ _KINDS: Final = {
 """The quotas that are kept here, with Kafka's names of their metrics."""
 _BUCKETS_MIN: Final = 1_000
 """Up to so many buckets nobody looks for idle ones."""
+_CALLBACK_MS: Final = 1_000
+"""So long an operator's callback is believed about a client."""
 _SHOWN_MAX: Final = 1_000
 """So many shares have metrics of their own: those that were used last."""
 
@@ -45,11 +48,11 @@ class QuotaWindows:
     quota_window_size_seconds: int = 1
 
 
-def quota_windows(config: ServerConfig) -> QuotaWindows:
-    """The windows of a node's config."""
+def quota_windows(config: ServerConfig, prefix: str = "") -> QuotaWindows:
+    """The windows of a node's config; those of changes that the controller makes have the prefix `controller.`."""
     return QuotaWindows(
-        quota_window_num=config.integer("quota.window.num"),
-        quota_window_size_seconds=config.integer("quota.window.size.seconds"),
+        quota_window_num=config.integer(f"{prefix}quota.window.num"),
+        quota_window_size_seconds=config.integer(f"{prefix}quota.window.size.seconds"),
     )
 
 
@@ -64,7 +67,9 @@ class Entitlement(NamedTuple):
 class ClientQuotas:
     """Looks up buckets by user and client id."""
 
-    def __init__(self, windows: QuotaWindows, clock: Clock, metrics: MetricRegistry) -> None:
+    def __init__(
+        self, windows: QuotaWindows, clock: Clock, metrics: MetricRegistry, callback: QuotaCallback | None = None
+    ) -> None:
         self._windows: Final = windows
         self._clock: Final = clock
         self._stored: Map[QuotaEntity, Quotas] = Map()
@@ -72,7 +77,10 @@ class ClientQuotas:
         self._buckets: Final[dict[tuple[str, Share], Bucket]] = {}
         self._sweep_at = _BUCKETS_MIN
         self._watchers: Final[list[Callable[[], object]]] = []
-        self.is_active = False
+        self._callback: Final = callback
+        self._asked_ms = 0
+        """When the callback was last asked about anybody anew."""
+        self.is_active = callback is not None
         """Whether any client has a quota."""
         for key, (name, unit) in _KINDS.items():
             rate, throttled = f"kafka_server_{name}_rate", f"kafka_server_{name}_throttled_total"
@@ -96,7 +104,8 @@ class ClientQuotas:
             return
         self._stored = image.client_quotas
         self._entitlements.clear()
-        was_active, self.is_active = self.is_active, any(_limits_clients(quotas) for quotas in self._stored.values())
+        limits_any = self._callback is not None or any(_limits_clients(quotas) for quotas in self._stored.values())
+        was_active, self.is_active = self.is_active, limits_any
         if was_active is not self.is_active:
             for changed in self._watchers:
                 changed()
@@ -104,6 +113,9 @@ class ClientQuotas:
     def of(self, user: str, client_id: str) -> Entitlement:
         """What applies to a user's client."""
         client = Share(user, client_id)
+        if self._callback is not None and self.now_ms - self._asked_ms >= _CALLBACK_MS:
+            self._asked_ms = self.now_ms
+            self._entitlements.clear()
         found = self._entitlements.get(client)
         if found is None:
             self._sweep()
@@ -113,6 +125,8 @@ class ClientQuotas:
 
     def _bucket(self, key: str, client: Share) -> Bucket | None:
         quota = applied(self._stored, key, *client)
+        if self._callback is not None:
+            quota = self._callback.applied(key, client, quota)
         if quota is None:
             return None
         bucket = self._buckets.get((key, quota.share))

@@ -10,6 +10,7 @@ from typing import Final
 from immutables import Map
 
 from ottla.base.clock import Clock
+from ottla.broker.quota.callback import QuotaCallback
 from ottla.broker.quota.client_quota import QuotaWindows
 from ottla.broker.quota.precedence import Share, applied
 from ottla.broker.quota.token_bucket import TokenBucket
@@ -51,7 +52,8 @@ class MutationCharge:
 class MutationQuotas:
     """The buckets of all who have the quota."""
 
-    def __init__(self, windows: QuotaWindows, clock: Clock) -> None:
+    def __init__(self, windows: QuotaWindows, clock: Clock, callback: QuotaCallback | None = None) -> None:
+        self._callback: Final = callback
         self._clock: Final = clock
         self._burst_seconds: Final = windows.quota_window_num * windows.quota_window_size_seconds
         self._stored: Map[QuotaEntity, Quotas] = Map()
@@ -66,6 +68,8 @@ class MutationQuotas:
     def account(self, user: str, client_id: str, *, is_strict: bool) -> MutationCharge:
         """What a request of a user's client is charged to."""
         quota = applied(self._stored, CONTROLLER_MUTATION, user, client_id)
+        if self._callback is not None:
+            quota = self._callback.applied(CONTROLLER_MUTATION, Share(user, client_id), quota)
         if quota is None:
             return MutationCharge(None, self._clock, is_strict=is_strict)
         bucket = self._buckets.get(quota.share)

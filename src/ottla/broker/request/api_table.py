@@ -136,7 +136,10 @@ API_ROWS: Final[Mapping[ApiKey, Row]] = {
     ApiKey.UPDATE_RAFT_VOTER: Row("0", None, QUORUM, cluster(_CLUSTER_ACTION), BETWEEN_NODES),
 }
 
-_CONTROLLER_RIGHTS: Final[Mapping[ApiKey, Right]] = {ApiKey.FETCH: cluster(_CLUSTER_ACTION)}
+_CONTROLLER_RIGHTS: Final[Mapping[ApiKey, Right]] = {
+    ApiKey.DESCRIBE_CLUSTER: cluster(_ALTER),
+    ApiKey.FETCH: cluster(_CLUSTER_ACTION),
+}
 """Calls that need another right on the controllers' listeners than on the brokers'."""
 
 _ADVERTISED_OTHERWISE: Final[Mapping[ApiKey, VersionRange | None]] = {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.frozen import frozen
+from ottla.base.log_limit import repeatable
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
 from ottla.broker.config.keys.client_metric import CLIENT_METRIC_KEYS
@@ -65,7 +66,7 @@ def _matches(pattern: LinearRegex, attribute: str) -> bool:
     try:
         return pattern.matches(attribute)
     except RegexError as error:
-        _log.warning("A client metrics pattern does not count for a client: %s", error)
+        _log.warning("A client metrics pattern does not count for a client: %s", error, extra=repeatable("any client"))
         return False
 
 

@@ -6,19 +6,24 @@ which gets an `AuthorizationRequest` and answers True, False, or None to leave t
 all clients and must not wait for anything. One that fails denies.
 """
 
-import importlib
 import logging
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from ottla.base.config import ConfigError
 from ottla.broker.config.older import AUTHORIZER, OLDER_AUTHORIZERS, STANDARD_AUTHORIZER
+from ottla.broker.config.operator_class import OperatorClass
 from ottla.metadata.acl.decision import AclSettings, Question, parse_super_users
 from ottla.protocol.acl import AclOperation, AclResourceType
 
 _log = logging.getLogger(__name__)
 
 SUPER_USERS: Final = "super.users"
+_CLASS: Final = OperatorClass(
+    AUTHORIZER,
+    "authorize",
+    f"write {STANDARD_AUTHORIZER}, or module:Class. Other authorizers for Apache Kafka are Java and don't run here",
+)
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
 
 
@@ -90,41 +95,21 @@ def acl_settings(config: NodeSettings) -> AclSettings:
 
 def make_plugin(config: NodeSettings) -> PluginAuthorizer | None:
     """The operator's authorizer, made and configured; None if the access control lists decide alone."""
-    found = _class(config)
-    if found is None:
-        return None
-    try:
-        authorizer = found()
-        if hasattr(authorizer, "configure"):
-            authorizer.configure(dict(config.given))
-    except Exception as error:  # An operator's code: the start is refused with its reason.
-        raise ConfigError(AUTHORIZER, config.string(AUTHORIZER), f"it cannot be made: {error!r}") from error
-    return PluginAuthorizer(authorizer)
+    made = _CLASS.make(_named(config), config)
+    return None if made is None else PluginAuthorizer(made)
 
 
 def check_authorizer(config: NodeSettings) -> None:
     """Raises a `ConfigError` if the settings name no authorizer that can be had: a node without it would mislead."""
     if has_authorizer(config):
-        _class(config)
+        _CLASS.find(_named(config))
         acl_settings(config)
 
 
-def _class(config: NodeSettings) -> Any:
+def _named(config: NodeSettings) -> str | None:
+    """The operator's class; None for Kafka's own."""
     named = config.string(AUTHORIZER)
-    if named in ("", STANDARD_AUTHORIZER):
-        return None
     if named in OLDER_AUTHORIZERS:
         reason = f"this one kept its rules in ZooKeeper; write {STANDARD_AUTHORIZER}, and add the rules again"
         raise ConfigError(AUTHORIZER, named, reason)
-    module_name, _, class_name = named.rpartition(":" if ":" in named else ".")
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        reason = (
-            f"no such Python class ({error}); write {STANDARD_AUTHORIZER}, or module:Class. Other authorizers for "
-            "Apache Kafka are Java and don't run here"
-        )
-        raise ConfigError(AUTHORIZER, named, reason) from error
-    if not callable(getattr(found, "authorize", None)):
-        raise ConfigError(AUTHORIZER, named, "the class has no method authorize")
-    return found
+    return None if named in ("", STANDARD_AUTHORIZER) else named

@@ -62,7 +62,7 @@ def server_start_parser() -> ToolParser:
 def _serve(path: str, overrides: Sequence[str]) -> int:
     from ottla.base.log import LogForm, configure
     from ottla.broker.config.loading import ConfigLoadError, SettingSource
-    from ottla.broker.config.older import DECIDING
+    from ottla.broker.config.older import DECIDING, signs_of_older
     from ottla.cli.serving import serve
 
     older: list[str] = []
@@ -71,9 +71,9 @@ def _serve(path: str, overrides: Sequence[str]) -> int:
         source = SettingSource(path)
         source.add_file(path)
         source.add_overrides(overrides)
-        older = [key for key in DECIDING if key in source.settings]
+        older = signs_of_older(source.settings)
         config = source.config()
-        if older:
+        if older and older[0] in DECIDING:
             raise ConfigLoadError(f"{source.settings[older[0]].place}: {older[0]} is gone from Kafka 4.3")
     except (OttlaError, ValueError) as error:
         print(f"Exiting Kafka due to fatal exception: {error}", file=sys.stderr)

@@ -75,8 +75,9 @@ def _certificate_trouble(error: ssl.SSLCertVerificationError, address: Address) 
     said = (error.verify_message or str(error)).rstrip(".")
     if "mismatch" in said.lower() or "doesn't match" in said.lower():
         return (
-            f"the broker's certificate is not for {address.host} ({said}): connect by a name that it has, get one "
-            "that has this name, or switch the check off with ssl.endpoint.identification.algorithm="
+            f"the broker's certificate is not for {address.host} ({said}): connect by a name that stands in its "
+            "subject alternative names, get one that has this name there, or switch the check off with "
+            "ssl.endpoint.identification.algorithm="
         )
     if "expired" in said or "not yet valid" in said:
         return f"the broker's certificate: {said}; check its dates and both clocks"

@@ -2,7 +2,8 @@
 
 An entry is found by its resource's type, pattern and principal. A resource's name is looked up as it is, as the
 wildcard, and cut to each length that a prefix of its type has; a question costs as many look-ups as there are different
-lengths, however many entries there are.
+lengths, however many entries there are. Whether a principal may do something with any resource of a type is a
+question about its own entries alone.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ class AclIndex:
         """By pattern and principal."""
         self._lengths: Final[dict[int, dict[int, int]]] = {}
         """By type of resource: how many prefixes there are of each length."""
+        self._of_type: Final[dict[tuple[int, str], _Entries]] = {}
+        """By type of resource and principal."""
         for acl in acls:
             self.add(acl)
 
@@ -45,9 +48,14 @@ class AclIndex:
                 lengths = self._lengths.setdefault(acl.resource_type, {})
                 lengths[len(acl.resource_name)] = lengths.get(len(acl.resource_name), 0) + 1
         principals.setdefault(acl.principal, {})[acl] = None
+        self._of_type.setdefault((acl.resource_type, acl.principal), {})[acl] = None
 
     def remove(self, acl: Acl) -> None:
         """Takes an entry out that is there."""
+        entries = self._of_type[acl.resource_type, acl.principal]
+        del entries[acl]
+        if not entries:
+            del self._of_type[acl.resource_type, acl.principal]
         pattern = _Pattern(acl.resource_type, acl.pattern_type, acl.resource_name)
         principals = self._patterns[pattern]
         del principals[acl.principal][acl]
@@ -75,10 +83,8 @@ class AclIndex:
 
     def of_type(self, resource_type: int, principal: str) -> Iterator[Acl]:
         """The entries about any resource of a type that are for a principal or for anybody."""
-        for pattern, principals in self._patterns.items():
-            if pattern.resource_type == resource_type:
-                for name in (principal, ANYBODY):
-                    yield from principals.get(name, ())
+        for name in dict.fromkeys((principal, ANYBODY)):
+            yield from self._of_type.get((resource_type, name), ())
 
     def _about(self, resource_type: int, name: str) -> Iterator[dict[str, _Entries]]:
         patterns = self._patterns

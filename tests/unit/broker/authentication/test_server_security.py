@@ -232,3 +232,14 @@ def test_places_that_the_options_of_java_do_not_name() -> None:
     given = {"sasl_enabled_mechanisms": "OAUTHBEARER", "sasl_oauthbearer_jwks_endpoint_url": "https://c/k"}
     with pytest.raises(ConfigError, match="in KAFKA_OPTS does not name it"):
         security.make(settings(**given), "SASL_PLAINTEXT")
+
+
+def test_certificates_are_not_asked_of_those_who_log_in_unless_the_listener_says_so() -> None:
+    log_in = {"ssl_client_auth": "required"}
+    assert settings(**log_in).tls().client_auth == "none"
+    assert settings(**log_in).loses_client_auth
+    own = settings(**log_in, listener_name_a_ssl_client_auth="requested")
+    assert own.tls().client_auth == "requested"
+    assert not own.loses_client_auth
+    without_log_in = settings(**log_in, listener_security_protocol_map="A:SSL,CONTROLLER:PLAINTEXT")
+    assert without_log_in.tls().client_auth == "required"

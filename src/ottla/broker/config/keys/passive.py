@@ -6,7 +6,6 @@ A node names those that it was given in one line when it starts. A setting that 
 from typing import Final
 
 from ottla.broker.config.keys.oauth import OAUTH_KEYS, VALIDATION_NAMES
-from ottla.broker.config.keys.quota import CLIENT_QUOTA_KEYS
 from ottla.broker.config.keys.remote_storage import REMOTE_STORAGE_KEYS
 from ottla.broker.config.keys.sasl import SASL_KEYS
 from ottla.broker.config.keys.share_group import SHARE_GROUP_KEYS
@@ -102,9 +101,6 @@ _SECURITY: Final = {
     "sasl.users.file",
     *VALIDATION_NAMES,
 }
-_CLIENT_QUOTAS: Final = {"quota.window.num", "quota.window.size.seconds"}
-"""How the rates of clients are measured counts; of the rest nothing does yet."""
-
 NO_EFFECT: Final = "(No effect here.)"
 """Ends the documentation of such a setting in DescribeConfigs, where tools find it."""
 
@@ -119,13 +115,11 @@ NOT_ACTED_ON: Final = frozenset(
         *_OTHERS,
         *SHARE_GROUP_KEYS,
         *STREAMS_GROUP_KEYS,
-        *CLIENT_QUOTA_KEYS,
         *REMOTE_STORAGE_KEYS,
         *TLS_KEYS,
         *SASL_KEYS,
         *OAUTH_KEYS,
     }
     - _INTERNAL_TOPICS
-    - _CLIENT_QUOTAS
     - _SECURITY
 )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
+from ottla.base.config import ConfigError
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import leave_output
 from ottla.cli.kafka.argument.server_address import check_servers
@@ -98,6 +99,9 @@ class _Printer:
                 records = self._receive()
             except WakeupError:
                 return
+            except ConfigError:
+                # Java looks at the settings before it reads.
+                raise
             except OttlaError as error:
                 _say("Error processing message, terminating consumer process: ", error)
                 return

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable
 from typing import Final
 
+from ottla.base.log_limit import repeatable
 from ottla.protocol.consumer_protocol import ConsumerProtocolSubscription
 from ottla.protocol.errors import DecodeError
 
@@ -29,6 +30,7 @@ def subscribed_topics(group_id: str, metadata: Iterable[bytes]) -> frozenset[str
                 raise DecodeError("needs 2 bytes for its version", path="subscription", position=0)
             topics.update(ConsumerProtocolSubscription.decode_from(subscription, 2, 0)[0].topics)
     except DecodeError as error:
-        _log.warning("[group=%s] A subscription can't be read, so no topic counts as unused: %s", group_id, error)
+        said = "[group=%s] A subscription can't be read, so no topic counts as unused: %s"
+        _log.warning(said, group_id, error, extra=repeatable("any group"))
         return None
     return frozenset(topics)

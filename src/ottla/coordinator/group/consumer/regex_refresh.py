@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from ottla.base.log_limit import repeatable
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
 from ottla.coordinator.group.caller import Visible
@@ -132,7 +133,8 @@ class RegexRefresh:
                 compiled = LinearRegex(regex, work_max=_WORK_MAX)
                 topics = frozenset(visible([name for name in names if compiled.matches(name)]))
             except RegexError as error:
-                _log.warning("[group=%s] %r matches what it matched before: %s", group_id, regex, error)
+                said = "[group=%s] %r matches what it matched before: %s"
+                _log.warning(said, group_id, regex, error, extra=repeatable("any group"))
                 topics = frozenset() if before is None else before.topics
             if topics != (frozenset() if before is None else before.topics):
                 changed.append(regex)

@@ -36,4 +36,4 @@ def register_controller(
             for feature in request.features
         ],
     )
-    return Outcome(ControllerRegistrationResponse(error_message=None), [VersionedRecord(record, 0)])
+    return Outcome(ControllerRegistrationResponse(), [VersionedRecord(record, 0)])

@@ -1,0 +1,54 @@
+"""Classes that operators write in Python and name in a node's settings: `module:Class`.
+
+A name that leads to no such class refuses the start: a rule that is not kept is worse than none.
+"""
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from ottla.base.config import ConfigError
+
+
+class GivenSettings(Protocol):
+    """What of a node's config is asked here."""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """The settings of the file."""
+
+
+class OperatorClass(NamedTuple):
+    """A setting that may name such a class."""
+
+    key: str
+    method: str
+    """What the class must have."""
+    advice: str
+    """What to write where there is no such class, after "no such Python class (…); "."""
+
+    def find(self, named: str | None) -> Any:
+        """The class that a name stands for; None without a name. Raises `ConfigError`."""
+        if not named:
+            return None
+        module_name, _, class_name = named.rpartition(":" if ":" in named else ".")
+        try:
+            found = getattr(importlib.import_module(module_name), class_name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(self.key, named, f"no such Python class ({error}); {self.advice}") from error
+        if not callable(getattr(found, self.method, None)):
+            raise ConfigError(self.key, named, f"the class has no method {self.method}")
+        return found
+
+    def make(self, named: str | None, config: GivenSettings) -> Any:
+        """An object of the class that knows the node's settings; None without a name. Raises `ConfigError`."""
+        found = self.find(named)
+        if found is None:
+            return None
+        try:
+            made = found()
+            if hasattr(made, "configure"):
+                made.configure(dict(config.given))
+        except Exception as error:  # An operator's code: the start is refused with its reason.
+            raise ConfigError(self.key, named, f"it cannot be made: {error!r}") from error
+        return made
