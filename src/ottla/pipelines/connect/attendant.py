@@ -82,6 +82,8 @@ class Attendant:
                 message = self._next()
                 if message.get("do") == "end":
                     break
+                if message.get("do") == "restart":
+                    self._restart(message["restart"])
                 if message.get("process") is self._process and self._process is not None:
                     self._hear(message)
                 self._end_hang()
@@ -105,6 +107,13 @@ class Attendant:
         self._started_s, self._start_at_s, self._trace = time.monotonic(), None, None
         self._heard_s, self._call_s = time.monotonic(), 0.0
         self._process = TaskProcess(self._job, self._told)
+
+    def _restart(self, number: int) -> None:
+        """A user wants the task started again, whatever became of it."""
+        self._end_process()
+        self._policy.forget()
+        self._start_at_s, self._trace = time.monotonic(), None
+        self._send({"say": "restarted", "restart": number})
 
     def _hear(self, message: dict[str, Any]) -> None:
         say = message["say"]
@@ -151,16 +160,23 @@ class Attendant:
         self._process = None
         process.stop()
         deadline_s = time.monotonic() + self._grace_s
+        commands = []
         while time.monotonic() < deadline_s:
             message = self._patiently(deadline_s)
-            if message.get("process") == process:
+            if "do" in message:
+                commands.append(message)
+            elif message.get("process") == process:
                 if message["say"] == "moved":
                     self._records += message["records"]
                     self._send({"say": "moved", "records": message["records"]})
                 if message["say"] == "exit":
-                    return
-        process.kill()
-        process.wait()
+                    break
+        else:
+            process.kill()
+            process.wait()
+        for command in commands:
+            # What the driver said meanwhile is heard after it.
+            self._told.put(command)
 
     def _patiently(self, deadline_s: float) -> dict[str, Any]:
         try:

@@ -37,7 +37,7 @@ class ConnectorKind:
             ensure_offset_topic(definition.resolved())
         spark.dataSource.register(TaskSource)
         host = spark.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-        board = Board(definition.jobs(str(place.checkpoint)), host or "127.0.0.1")
+        board = Board(definition.jobs(str(place.checkpoint)), host or "127.0.0.1", place.part_restarts)
         try:
             query = (
                 spark.readStream.format("ottla-connect-task")

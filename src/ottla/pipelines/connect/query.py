@@ -5,6 +5,7 @@ one then end their shifts.
 """
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.pipelines.connect.board import Board
@@ -59,6 +60,10 @@ class ConnectorQuery:
         rows = records - self._told_records
         self._told_s, self._told_records = now_s, records
         return {"rows": rows, "rows_per_s": round(rate, 1), "lag": 0, "batch_ms": 0, "state_rows": 0, "state_bytes": 0}
+
+    def restart_parts(self, restarts: Mapping[str, int]) -> None:
+        """Starts tasks again by their numbers."""
+        self._board.restart(restarts)
 
     def exception(self) -> Any:
         """Why Spark ended it."""

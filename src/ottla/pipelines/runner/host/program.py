@@ -63,6 +63,10 @@ class RunnerHost:
             query = self._queries.get(told["name"])
             if query is not None and query.run == told["run"]:
                 query.stop()
+        elif told.get("do") == "restart":
+            query = self._queries.get(told["name"])
+            if query is not None and query.run == told["run"]:
+                query.restart_parts(told["parts"])
 
     def _start(self, spec: PipelineSpec, run: int) -> None:
         checkpoint = self._root / spec.place
@@ -71,8 +75,9 @@ class RunnerHost:
         except OttlaError as error:
             trigger, trouble = "", error
         place = Place(
-            name=spec.name, definition=spec.definition, checkpoint=checkpoint, cluster=self._cluster, trigger=trigger
-        )
+            name=spec.name, definition=spec.definition, checkpoint=checkpoint, cluster=self._cluster, trigger=trigger,
+            part_restarts=spec.part_restarts,
+        )  # fmt: skip
         query = HostedQuery(spec, run, place)
         try:
             if trouble is not None:
