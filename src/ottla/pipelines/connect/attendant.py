@@ -123,8 +123,8 @@ class Attendant:
         elif say == "moved":
             self._records += message["records"]
             self._send({"say": "moved", "records": message["records"]})
-        elif say == "topics":
-            self._send({"say": "topics", "topics": message["topics"]})
+        elif say in ("topics", "lag"):
+            self._send({name: value for name, value in message.items() if name != "process"})
         elif say == "beat":
             self._call_s = message["call_s"]
         elif say == "failed":

@@ -32,7 +32,7 @@ class ConnectorKind:
         """Starts the query."""
         from ottla.pipelines.connect.task_source import TaskSource
 
-        definition = read_definition(place.name, place.definition, place.cluster)
+        definition = read_definition(place.name, place.definition, {**place.cluster, **place.secrets})
         if not definition.is_sink:
             ensure_offset_topic(definition.resolved())
         spark.dataSource.register(TaskSource)

@@ -29,6 +29,8 @@ class Part:
     """Written or put since the pipeline was started."""
     topics: tuple[str, ...] = ()
     """Those that it has read or written."""
+    lag: int | None = None
+    """How many records wait in topics for a sink; None if it is not known, and for sources."""
     restart: int = 0
     """The last restart that a user asked for and that was done."""
 
@@ -40,6 +42,8 @@ class Part:
         """
         if message["say"] == "moved":
             return replace(self, records=self.records + message["records"])
+        if message["say"] == "lag":
+            return replace(self, lag=message["records"])
         if message["say"] == "restarted":
             return self.restarted(message["restart"])
         if message["say"] == "topics":
@@ -67,5 +71,6 @@ class Part:
             "host": self.host,
             "records": self.records,
             "topics": list(self.topics),
+            "lag": self.lag,
             "restart": self.restart,
         }

@@ -19,6 +19,7 @@ from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import SourceRecord
+from ottla.connect.transaction import TransactionContext, TransactionEnd
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import producer_settings
 from ottla.pipelines.connect.column_batch import column_batch, column_rows
@@ -59,7 +60,8 @@ class SourceRun:
         if self._boundary.is_exactly_once:
             # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
             self._producer.init_transactions()
-        self._offsets: Final = OffsetStore(job)
+        self._transaction: Final = TransactionContext() if self._boundary.is_connectors else None
+        self._offsets: Final = OffsetStore(job, self._transaction)
 
     def run(self) -> None:
         """Until it is to stop."""
@@ -70,6 +72,7 @@ class SourceRun:
             takes_columns = self._takes_columns()
             while not self._stop.is_set:
                 has_polled = (takes_columns and self._poll_columns()) or self._poll_rows()
+                self._end_poll()
                 if has_polled:
                     idle_ms = _IDLE_MS
                 else:
@@ -77,7 +80,7 @@ class SourceRun:
                     idle_ms = min(idle_ms * 2, _IDLE_MS_MAX)
                 if self._boundary.is_due(has_polled, time.monotonic() - self._since_s):
                     self._store()
-            self._store()
+            self._end()
         except BaseException:
             if self._error is None and not self._boundary.is_exactly_once:
                 # What came before the error is done with, as in Kafka.
@@ -95,7 +98,7 @@ class SourceRun:
 
     def _takes_columns(self) -> bool:
         kind, pipeline = self._task.column_kind(), self._pipeline
-        if kind is None or not pipeline.passes(kind):
+        if self._transaction is not None or kind is None or not pipeline.passes(kind):
             return False
         return not self._task.has_column_keys or pipeline.passes_keys(kind)
 
@@ -139,6 +142,9 @@ class SourceRun:
     def _take(self, records: Sequence[SourceRecord]) -> None:
         convert, reached = self._pipeline.source, self._offsets.reached
         for record in records:
+            if self._transaction is not None:
+                # The record before may have ended one.
+                self._begin()
             outcome = convert(record)
             if isinstance(outcome, ProducerRecord):
                 self._send(outcome, record)
@@ -146,6 +152,8 @@ class SourceRun:
                 self._keep(outcome)
             if record.source_partition is not None and record.source_offset is not None:
                 reached(record.source_partition, record.source_offset)
+            if self._transaction is not None:
+                self._end_transaction(self._transaction.end_of(record))
         self._report.moved(len(records))
 
     def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
@@ -182,6 +190,28 @@ class SourceRun:
             self._offsets.write(self._producer, self._delivered)
             self._flush()
         self._called(self._task.commit)
+
+    def _end_poll(self) -> None:
+        if self._transaction is not None:
+            self._end_transaction(self._transaction.end_of_poll())
+
+    def _end_transaction(self, how: TransactionEnd | None) -> None:
+        if how is None or not self._is_open:
+            return
+        if how is TransactionEnd.ABORT:
+            # All is sent first: what is given up unsent would count as a failure.
+            self._flush()
+            self._producer.abort_transaction()
+            self._is_open = False
+            self._begin()
+        self._store()
+
+    def _end(self) -> None:
+        if self._transaction is None:
+            self._store()
+        elif self._is_open:
+            # The task has not said that it is complete: its records come again.
+            self._producer.abort_transaction()
 
     def _flush(self) -> None:
         self._producer.flush()

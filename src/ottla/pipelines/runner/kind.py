@@ -43,6 +43,8 @@ class Place:
     """How often to look for new records, as `DataStreamWriter.trigger(processingTime=…)` takes it."""
     part_restarts: Mapping[str, int] = field(default_factory=dict)
     """How often users asked for a restart of each part until now."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the control process knows of this pipeline and no topic may have."""
 
     def cluster_options(self, settings: Mapping[str, str] | None = None) -> dict[str, str]:
         """The cluster as options of `format("ottla")`; `settings` count before the place's own."""

@@ -144,6 +144,7 @@ class ControlProcess:
         return {
             "do": "welcome",
             "cluster": dict(options.client),
+            "secrets": {prefix: dict(secrets) for prefix, secrets in options.secrets.items()},
             "checkpoints": str(options.checkpoints),
             "master": None if options.spark_submit else options.master,
             "spark": spark,

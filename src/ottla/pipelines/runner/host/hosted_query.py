@@ -74,8 +74,9 @@ class HostedQuery:
 
     def restart_parts(self, restarts: Mapping[str, int]) -> None:
         """Asks for restarts of parts, if the query has such."""
-        if isinstance(self._query, RestartsParts):
-            self._query.restart_parts(restarts)
+        query: object = self._query
+        if isinstance(query, RestartsParts):
+            query.restart_parts(restarts)
 
     def reports(self) -> Iterator[Report]:
         """What has become of it since the last look."""

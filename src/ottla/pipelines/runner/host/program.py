@@ -38,6 +38,7 @@ class RunnerHost:
         self._spark: Final = spark
         self._root: Final = Path(settings["checkpoints"])
         self._cluster: Final[Mapping[str, str]] = settings["cluster"]
+        self._secrets: Final[Mapping[str, Mapping[str, str]]] = settings.get("secrets", {})
         self._log: Final = Path(os.environ.get(LOG_VARIABLE, ""))
         self._queries: Final[dict[str, HostedQuery]] = {}
 
@@ -76,7 +77,7 @@ class RunnerHost:
             trigger, trouble = "", error
         place = Place(
             name=spec.name, definition=spec.definition, checkpoint=checkpoint, cluster=self._cluster, trigger=trigger,
-            part_restarts=spec.part_restarts,
+            part_restarts=spec.part_restarts, secrets=self._secrets_of(spec.name),
         )  # fmt: skip
         query = HostedQuery(spec, run, place)
         try:
@@ -88,6 +89,10 @@ class RunnerHost:
             self._link.send(query.failed(error))
         else:
             self._queries[spec.name] = query
+
+    def _secrets_of(self, name: str) -> dict[str, str]:
+        known = (secrets for prefix, secrets in self._secrets.items() if name.startswith(prefix))
+        return {setting: value for secrets in known for setting, value in secrets.items()}
 
     def _look(self) -> bool:
         """Tells what has become of the queries; whether some are between two states."""
