@@ -6,13 +6,14 @@ from that alone; nothing is kept on disk.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ottla.client.errors import RecordTooLargeError, SerializationError
 from ottla.client.producer.arrow import ArrowSent
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
+from ottla.connect.columns import SourceColumns
 from ottla.connect.connector import SourceConnector
 from ottla.connect.error import ConnectError, RetriableError
 from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
@@ -22,7 +23,7 @@ from ottla.connect.record import SourceRecord
 from ottla.connect.transaction import TransactionContext, TransactionEnd
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import producer_settings
-from ottla.pipelines.connect.column_batch import column_batch, column_rows
+from ottla.pipelines.connect.column_batch import all_rows, column_batch
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
@@ -120,13 +121,16 @@ class SourceRun:
         if columns is None:
             return False
         self._begin()
-        self._topics.ensure(columns.topic)
-        self._report.used(columns.topic)
-        for record in column_rows(columns, self._record_bytes_max):
-            self._take([record])
-        batch = column_batch(columns, self._record_bytes_max)
-        if batch is not None:
-            self._sent.append(self._producer.send_arrow(columns.topic, batch))
+        made = self._pipeline.columns(columns)
+        batch = column_batch(made, self._record_bytes_max) if isinstance(made, SourceColumns) else None
+        if isinstance(made, Dropped):
+            self._report.moved(len(columns.values))
+        elif made is None or batch is None:
+            self._take(all_rows(columns))
+        else:
+            self._topics.ensure(made.topic)
+            self._report.used(made.topic)
+            self._sent.append(self._producer.send_arrow(made.topic, batch))
             self._report.moved(batch.num_rows)
         if columns.source_partition is not None and columns.source_offset is not None:
             self._offsets.reached(columns.source_partition, columns.source_offset)
@@ -139,9 +143,11 @@ class SourceRun:
             self._producer.begin_transaction()
             self._is_open = True
 
-    def _take(self, records: Sequence[SourceRecord]) -> None:
+    def _take(self, records: Iterable[SourceRecord]) -> None:
         convert, reached = self._pipeline.source, self._offsets.reached
+        count = 0
         for record in records:
+            count += 1
             if self._transaction is not None:
                 # The record before may have ended one.
                 self._begin()
@@ -154,7 +160,7 @@ class SourceRun:
                 reached(record.source_partition, record.source_offset)
             if self._transaction is not None:
                 self._end_transaction(self._transaction.end_of(record))
-        self._report.moved(len(records))
+        self._report.moved(count)
 
     def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
         self._topics.ensure(made.topic)
