@@ -34,4 +34,5 @@ class SourceColumns:
     """The same kind; None where no record has a key."""
     timestamps: Any = None
     """Milliseconds; None leaves them to the producer."""
-    headers: Any = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    """Those of every record."""

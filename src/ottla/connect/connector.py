@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.config.definition import ConfigDef
 from ottla.connect.record import SinkRecord, SourceRecord
+from ottla.connect.transaction import TransactionContext
 
 Partition = Mapping[str, object]
 Offset = Mapping[str, object]
@@ -26,6 +27,11 @@ class SourceContext(Protocol):
 
     def offset(self, partition: Partition) -> Offset | None:
         """The last stored offset of a partition of the source; None if there is none."""
+        ...
+
+    @property
+    def transaction(self) -> TransactionContext | None:
+        """The ends of transactions, with `transaction.boundary=connector`; None otherwise."""
         ...
 
 
@@ -135,6 +141,10 @@ class SourceConnector(Connector):
 
     exactly_once: ClassVar[bool] = True
     """Whether a task that starts from its last offset gives exactly the records that are missing."""
+
+    def defines_transactions(self, settings: Settings) -> bool:
+        """Whether its tasks say where transactions end, for `transaction.boundary=connector`."""
+        return False
 
     def task_class(self) -> type[SourceTask]:
         """The class of its tasks."""

@@ -16,6 +16,7 @@ from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, Heade
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import SinkRecord
+from ottla.connect.transaction import TransactionContext
 
 WORKER: Final = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
@@ -42,6 +43,7 @@ class CountedPause:
 class _Offsets:
     def __init__(self) -> None:
         self.stored: Final[dict[str, dict[str, object]]] = {}
+        self.transaction: Final = TransactionContext()
 
     def offset(self, partition: Partition) -> Offset | None:
         return self.stored.get(json.dumps(partition, sort_keys=True))

@@ -38,6 +38,7 @@ _REGISTRY: Final = "ottla.connect.cluster.registry_converter"
 _FAR_CONVERTERS: Final = {
     "io.confluent.connect.avro.AvroConverter": f"{_REGISTRY}:AvroConverter",
     "io.confluent.connect.json.JsonSchemaConverter": f"{_REGISTRY}:JsonSchemaConverter",
+    "io.confluent.connect.protobuf.ProtobufConverter": "ottla.connect.cluster.protobuf_converter:ProtobufConverter",
 }
 
 

@@ -184,6 +184,10 @@ class World:
             self.later(0, 2_000, lambda: self.kill_runner(runner, "ended"))
         elif isinstance(command, c.StartQuery):
             self._start_query(runner, command)
+        elif isinstance(command, c.RestartParts):
+            query = runner.queries.get(command.name)
+            if query is not None and query.run == command.run:
+                query.spec = replace(query.spec, part_restarts=command.restarts)
         elif isinstance(command, c.StopQuery):
             query = runner.queries.get(command.name)
             if query is not None and query.run == command.run and not self._chance(0.03):
@@ -338,8 +342,12 @@ class World:
             self.write(replace(spec, wanted=self.random.choice(list(Wanted))))
         elif self._chance(0.5):
             self.write(replace(spec, version=spec.version + 1, isolation=self.random.choice(list(Isolation))))
-        else:
+        elif self._chance(0.5):
             self.write(replace(spec, restart=spec.restart + 1))
+        else:
+            part = str(self.random.randint(0, 2))
+            restarts = {**spec.part_restarts, part: spec.part_restarts.get(part, 0) + 1}
+            self.write(replace(spec, part_restarts=restarts))
 
     def _chance(self, share: float) -> bool:
         return not self.is_calm and self.random.random() < share

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.data.schema import INT32, STRING
 from ottla.connect.error import ConnectError, DataError, RetriableError, trace
 from ottla.connect.harness import WORKER, CountedPause
@@ -14,6 +15,7 @@ from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, Produ
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.pipeline.tolerance import ToleranceExceededError
 from ottla.connect.record import Header, SinkRecord, SourceRecord
+from ottla.connect.transform.header import InsertHeader
 from ottla.connect.transform.transform import Transform
 
 JSON = {
@@ -47,6 +49,36 @@ def test_a_sources_record_passes_transforms_and_converters() -> None:
         },
     ).source(record)  # fmt: skip
     assert made == ProducerRecord("topic-out", 1, b"5", b"text", (("h", b'[1,"a"]'),), 9)
+
+
+def test_transforms_that_look_at_no_value_are_applied_to_columns_at_once() -> None:
+    settings = {
+        "transforms": "h,r,f", "transforms.h.type": "InsertHeader", "transforms.h.header": "h",
+        "transforms.h.value.literal": "7", "transforms.r.type": "RegexRouter", "transforms.r.regex": "t(.*)",
+        "transforms.r.replacement": "o$1", "transforms.f.type": "Filter", "transforms.f.predicate": "other",
+        "predicates": "other", "predicates.other.type": "TopicNameMatches", "predicates.other.pattern": "out",
+    }  # fmt: skip
+    made = pipeline(settings)
+    assert made.passes(ColumnKind.STRING)
+    for topic in ("topic", "tut"):
+        columns = SourceColumns(topic=topic, values=["a"], source_partition=None, source_offset=None)
+        found, row = made.columns(columns), made.source(SourceRecord(None, None, topic, "a", value_schema=STRING))
+        if isinstance(row, Dropped):
+            assert topic == "tut"
+            assert isinstance(found, Dropped)
+        else:
+            assert isinstance(found, SourceColumns)
+            assert isinstance(row, ProducerRecord)
+            assert (found.topic, found.headers, found.values) == (row.topic, row.headers, ["a"])
+    looking = {"transforms": "c", "transforms.c.type": "Cast$Value", "transforms.c.spec": "string"}
+    assert not pipeline(looking).passes(ColumnKind.STRING)
+    mine = {"transforms": "m", "transforms.m.type": f"{__name__}:Marked", "transforms.m.header": "h",
+            "transforms.m.value.literal": "7"}  # fmt: skip
+    assert not pipeline(mine).passes(ColumnKind.STRING), "one's own may look at anything"
+
+
+class Marked(InsertHeader):
+    """One of a user's."""
 
 
 def test_without_tolerance_an_error_is_the_end_and_the_trace_is_kafkas() -> None:

@@ -3,6 +3,7 @@
 ottla connect --config connect-distributed.properties    a worker of a cluster
 ottla connect standalone worker.properties lines.json    a worker of its own, connectors from files
 ottla connect list                                       connectors with their states
+ottla connect status lines                               its tasks, with their records, lag and failures
 ottla connect create lines.json                          a connector from a file, or its new settings
 ottla connect pause lines                                resume, stop, restart and delete likewise
 ottla connect redrive lines-dead                         sends dead letters back to their topics
@@ -36,10 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_no_runner(standalone)
     _add_url(action("list", "list connectors with their states"))
     show = action("show", "print a connector's settings, status and offsets")
+    status = action("status", "print a connector's tasks with their records, lag and failures")
     create = action("create", "create a connector from a file, or give one new settings")
     create.add_argument("file", metavar="FILE", help="properties, or .json; - reads JSON from the input")
     _add_url(create)
-    for parser_of_one in (show, *(action(name, f"{name} a connector") for name in _CHANGES)):
+    for parser_of_one in (show, status, *(action(name, f"{name} a connector") for name in _CHANGES)):
         parser_of_one.add_argument("name", metavar="CONNECTOR")
         _add_url(parser_of_one)
     _add_redrive(action("redrive", "send dead letters back to their topics"))

@@ -62,6 +62,8 @@ def tell(options: argparse.Namespace) -> int:
         return _list(worker, options)
     if options.action == "show":
         return _show(worker, options)
+    if options.action == "status":
+        return _status(worker, options)
     if options.action == "create":
         return _create(worker, options)
     method, path, words = _CHANGES[options.action]
@@ -94,6 +96,25 @@ def _show(worker: Worker, options: argparse.Namespace) -> int:
     found = {part: worker.ask("GET", f"{path}/{part}") for part in ("config", "status", "offsets", "topics")}
     found |= {"offsets": found["offsets"]["offsets"], "topics": found["topics"][options.name]["topics"]}
     print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0
+
+
+def _status(worker: Worker, options: argparse.Namespace) -> int:
+    path = _path(options.name)
+    found = {**worker.ask("GET", f"{path}/status"), "progress": worker.ask("GET", f"{path}/progress")}
+    if options.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return 0
+    figures = {part["id"]: part for part in found["progress"]["tasks"]}
+    rows = []
+    for task in found["tasks"]:
+        known = figures.get(task["id"], {})
+        trace = str(task.get("trace") or "").partition("\n")[0]
+        cells = (known.get(name) for name in ("records", "lag", "failures"))
+        rows.append((task["id"], task["state"], task["worker_id"], *cells, trace))
+    print(f"{found['name']}: {found['type']}, {found['connector']['state']}")
+    columns = ["Task", "State", "Worker", "Records", "Lag", "Failures", "Trace"]
+    print(table(columns, rows, Style.of(sys.stdout)))
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.cli.service_process import Address, Service
+from ottla.connect.worker.pipeline import prefix_of
 from ottla.connect.worker.task_status import control_name
 from ottla.pipelines.runner.control.option import ControlOptions
 from ottla.pipelines.runner.control.service import ControlProcess
@@ -55,4 +56,5 @@ def control_options(config: ConnectConfig, worker_id: str) -> ControlOptions:
         status_topic=settings.string("pipelines.status.topic"),
         replication_factor=settings.integer("config.storage.replication.factor"),
         name=control_name(worker_id, uuid.uuid4().hex[:6]),
+        secrets={prefix_of(settings.string("group.id")): config.secrets},
     )

@@ -1,4 +1,4 @@
-"""Converters with a schema registry, by Confluent's class names: Avro and JSON Schema.
+"""Converters with a schema registry, by Confluent's class names: Avro and JSON Schema, and what Protobuf shares.
 
 A schema of Connect's is translated once and registered once; then a record costs its encoding. Settings without a
 prefix of their own are the registry client's (`schema.registry.url`) or the serializer's (`auto.register.schemas`).
@@ -44,7 +44,7 @@ _UNREADABLE: Final = (
 
 
 class RegistryConverter(Converter):
-    """What both have in common."""
+    """What all have in common."""
 
     schema_type: ClassVar[SchemaType]
     config_def: ClassVar[ConfigDef] = ConfigDef(
@@ -87,7 +87,7 @@ class RegistryConverter(Converter):
         if value is None and (schema is None or schema.optional):
             return None
         described = schema if schema is not None else _inferred(value)
-        name, named, encode = _remembered(self._writers, described, lambda: self._described(described))
+        name, named, encode = remembered(self._writers, described, lambda: self._described(described))
         try:
             frame = self._writer.frame(topic, name, lambda: named)
             return framed(frame, (), encode(value))
@@ -103,15 +103,17 @@ class RegistryConverter(Converter):
         if data is None:
             return NULL
         try:
-            written = self._reader.written(topic, (), data)
-            schema, decode = _remembered(self._readers, written.schema, lambda: self._known(written))
-            return SchemaAndValue(schema, decode(written.payload))
+            return self._decoded(self._reader.written(topic, (), data))
         except DataError:
             raise
         except RegistryUnavailableError as error:
             raise RetriableError(str(error)) from error
         except (SerializationError, RegistryError, *_UNREADABLE) as error:
             raise DataError(f"Failed to deserialize data for topic {topic} to {self.schema_type}: ") from error
+
+    def _decoded(self, written: Written) -> SchemaAndValue:
+        schema, decode = remembered(self._readers, written.schema, lambda: self._known(written))
+        return SchemaAndValue(schema, decode(written.payload))
 
     def _described(self, schema: Schema) -> tuple[str, NamedSchema, Any]:
         document, encode = self._encoder(schema)
@@ -178,7 +180,8 @@ class JsonSchemaConverter(RegistryConverter):
         return schema, lambda payload: read(json.loads(bytes(payload)))
 
 
-def _remembered(kept: dict[Any, _T], key: Any, make: Callable[[], _T]) -> _T:
+def remembered(kept: dict[Any, _T], key: Any, make: Callable[[], _T]) -> _T:
+    """What is kept under a key; made if it is not there, and the oldest then goes."""
     found = kept.get(key)
     if found is None:
         if len(kept) >= _CACHE_MAX:

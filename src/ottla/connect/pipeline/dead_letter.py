@@ -5,7 +5,7 @@ JSON of the value, so that nothing is lost.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.base.frozen import frozen
 from ottla.connect.error import java_name, trace
@@ -15,9 +15,8 @@ PREFIX: Final = "__connect.errors."
 Headers = tuple[tuple[str, bytes | None], ...]
 
 
-@frozen
-class ConsumerRecord:
-    """A record as it was read from a topic."""
+class ConsumerRecord(NamedTuple):
+    """A record as it was read from a topic; a tuple, since one is made for every record."""
 
     topic: str
     partition: int
@@ -29,8 +28,7 @@ class ConsumerRecord:
     headers: Headers = ()
 
 
-@frozen
-class ProducerRecord:
+class ProducerRecord(NamedTuple):
     """A record as it is written to a topic; without partition and timestamp the producer finds them."""
 
     topic: str

@@ -7,10 +7,12 @@ offset was not committed.
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.connect.columns import ColumnKind
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.converter.converter import Converter
 from ottla.connect.converter.json_writer import WriteOption, writer
 from ottla.connect.converter.plain import ByteArrayConverter, SimpleHeaderConverter, StringConverter
@@ -99,12 +101,28 @@ class RecordPipeline:
     def passes(self, kind: ColumnKind) -> bool:
         """Whether values of that kind, and missing keys, are in a topic what they are in a record."""
         made = self._converters
-        if self._chain or not _is_plain(made.value, kind):
+        if not self._chain.is_uniform or not _is_plain(made.value, kind):
             return False
         try:
             return made.key.from_connect("", None, None) is None
         except DataError:
             return False
+
+    def columns(self, columns: SourceColumns) -> SourceColumns | Dropped | None:
+        """What becomes of columns whose kind passes; None if each row has to go its own way, with its own error.
+
+        The transforms are applied to one record that stands for all.
+        """
+        if not self._chain:
+            return columns
+        one = SourceRecord(columns.source_partition, columns.source_offset, columns.topic)
+        found = self._chain.apply(one, self._tolerance)
+        if found is None:
+            return Dropped()
+        headers = found if isinstance(found, Failure) else self._headers(found)
+        if isinstance(found, Failure) or isinstance(headers, Failure):
+            return None
+        return replace(columns, topic=found.topic, headers=headers)
 
     @property
     def reads_texts(self) -> bool:
@@ -139,20 +157,32 @@ class RecordPipeline:
 
     def _read(self, record: ConsumerRecord) -> SinkRecord | Failure:
         made = self._converters
-        key = self._tolerance.run(
-            Stage.KEY_CONVERTER, made.key.java_name, lambda: made.key.to_connect(record.topic, record.key)
-        )
+        key: SchemaAndValue | Failure
+        value: SchemaAndValue | Failure
+        try:
+            key = made.key.to_connect(record.topic, record.key)
+        except Exception as error:  # noqa: BLE001 - as in Tolerance
+            key = self._understood(Stage.KEY_CONVERTER, made.key, record, error)
         if isinstance(key, Failure):
             return key
-        value = self._tolerance.run(
-            Stage.VALUE_CONVERTER, made.value.java_name, lambda: made.value.to_connect(record.topic, record.value)
-        )
+        try:
+            value = made.value.to_connect(record.topic, record.value)
+        except Exception as error:  # noqa: BLE001 - as in Tolerance
+            value = self._understood(Stage.VALUE_CONVERTER, made.value, record, error)
         if isinstance(value, Failure):
             return value
         if not record.headers:
             return _sink_record(record, key, value, ())
         headers = self._tolerance.run(Stage.HEADER_CONVERTER, made.header.java_name, lambda: self._read_headers(record))
         return headers if isinstance(headers, Failure) else _sink_record(record, key, value, headers)
+
+    def _understood(
+        self, stage: Stage, converter: Converter, record: ConsumerRecord, error: Exception
+    ) -> SchemaAndValue | Failure:
+        """What becomes of a key or value that was not understood at the first try."""
+        data = record.key if stage is Stage.KEY_CONVERTER else record.value
+        step = partial(converter.to_connect, record.topic, data)
+        return self._tolerance.after(stage, converter.java_name, step, error)
 
     def _read_headers(self, record: ConsumerRecord) -> tuple[Header, ...]:
         read = self._converters.header.to_connect_header
@@ -161,32 +191,45 @@ class RecordPipeline:
 
     def _write(self, record: SourceRecord) -> ProducerRecord | Failure:
         made, topic = self._converters, record.topic
-        headers = self._headers(record)
+        headers = self._headers(record) if record.headers else ()
         if isinstance(headers, Failure):
             return headers
-        key = self._tolerance.run(
-            Stage.KEY_CONVERTER, made.key.java_name, lambda: made.key.from_connect(topic, record.key_schema, record.key)
-        )
+        key: bytes | Failure | None
+        value: bytes | Failure | None
+        try:
+            key = made.key.from_connect(topic, record.key_schema, record.key)
+        except Exception as error:  # noqa: BLE001 - as in Tolerance
+            key = self._converted(Stage.KEY_CONVERTER, made.key, record, error)
         if isinstance(key, Failure):
             return key
-        value = self._tolerance.run(
-            Stage.VALUE_CONVERTER,
-            made.value.java_name,
-            lambda: made.value.from_connect(topic, record.value_schema, record.value),
-        )
+        try:
+            value = made.value.from_connect(topic, record.value_schema, record.value)
+        except Exception as error:  # noqa: BLE001 - as in Tolerance
+            value = self._converted(Stage.VALUE_CONVERTER, made.value, record, error)
         if isinstance(value, Failure):
             return value
         return ProducerRecord(topic, record.partition, key, value, headers, record.timestamp)
 
+    def _converted(
+        self, stage: Stage, converter: Converter, record: SourceRecord, error: Exception
+    ) -> bytes | Failure | None:
+        """What becomes of a key or value that was not converted at the first try."""
+        is_key = stage is Stage.KEY_CONVERTER
+        given = (record.key_schema, record.key) if is_key else (record.value_schema, record.value)
+        return self._tolerance.after(
+            stage, converter.java_name, lambda: converter.from_connect(record.topic, *given), error
+        )
+
     def _headers(self, record: SourceRecord) -> Headers | Failure:
-        if not record.headers:
-            return ()
-        name = self._converters.header.java_name
-        return self._tolerance.run(Stage.HEADER_CONVERTER, name, lambda: self._write_headers(record))
+        try:
+            return self._write_headers(record)
+        except Exception as error:  # noqa: BLE001 - as in Tolerance
+            name = self._converters.header.java_name
+            return self._tolerance.after(Stage.HEADER_CONVERTER, name, lambda: self._write_headers(record), error)
 
     def _write_headers(self, record: SourceRecord) -> Headers:
-        write = self._converters.header.from_connect_header
-        return tuple((each.key, write(record.topic, each.key, each.schema, each.value)) for each in record.headers)
+        write, topic = self._converters.header.from_connect_header, record.topic
+        return tuple([(each.key, write(topic, each.key, each.schema, each.value)) for each in record.headers])
 
     def _give_up(self, record: ConsumerRecord, failure: Failure) -> DeadLetter | Dropped:
         place = f"{{topic='{record.topic}', partition={record.partition}, offset={record.offset}}}"

@@ -94,10 +94,14 @@ class Tolerance:
         """What the step returns, or how it failed where that is tolerated."""
         try:
             return step()
-        except RetriableError as error:
-            return self._again(stage, class_name, step, error)
         except Exception as error:  # noqa: BLE001 - converters and transforms are anybody's code
-            return self.failed(Failure(stage, class_name, error))
+            return self.after(stage, class_name, step, error)
+
+    def after(self, stage: Stage, class_name: str, step: Callable[[], V], error: Exception) -> V | Failure:
+        """What becomes of a step that has just raised; for callers that do the first try themselves, without a call."""
+        if isinstance(error, RetriableError):
+            return self._again(stage, class_name, step, error)
+        return self.failed(Failure(stage, class_name, error))
 
     def failed(self, failure: Failure) -> Failure:
         """The failure, if it is tolerated."""

@@ -48,15 +48,29 @@ class TransformChain:
     def __bool__(self) -> bool:
         return bool(self._links)
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether records that differ in key, value, timestamp and place alone are changed alike."""
+        parts = [part for link in self._links for part in (link.transform, link.predicate) if part is not None]
+        return all(vars(type(part)).get("is_uniform", False) for part in parts)
+
     def apply(self, record: R, tolerance: Tolerance) -> R | Failure | None:
         """The record behind the last of them; None if one dropped it."""
-        current = record
+        current: R = record
+        found: R | Failure | None
         for link in self._links:
-            found = tolerance.run(Stage.TRANSFORMATION, link.class_name, lambda link=link, at=current: link.apply(at))  # type: ignore[misc]
+            try:
+                found = link.apply(current)
+            except Exception as error:  # noqa: BLE001 - transforms are anybody's code; what becomes of it is tolerance's
+                found = self._failed(link, current, tolerance, error)
             if found is None or isinstance(found, Failure):
                 return found
             current = found
         return current
+
+    @staticmethod
+    def _failed(link: Link, record: R, tolerance: Tolerance, error: Exception) -> R | Failure | None:
+        return tolerance.after(Stage.TRANSFORMATION, link.class_name, lambda: link.apply(record), error)
 
     def close(self) -> None:
         """Closes them."""

@@ -9,7 +9,7 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import NON_EMPTY_LIST, NON_NULL, AnyOf, Distinct
 from ottla.connect.data.builder import struct
 from ottla.connect.data.literal import parse_literal
-from ottla.connect.data.schema import NULL, Schema
+from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord, Header
@@ -32,6 +32,7 @@ class DropHeaders(Transform):
     """`headers=a,b`: every header of these names goes."""
 
     java_name = "org.apache.kafka.connect.transforms.DropHeaders"
+    is_uniform = True
     config_def: ClassVar[ConfigDef] = ConfigDef(
         ConfigKey("headers", ConfigType.LIST, REQUIRED, "The names of the headers that are removed.", importance=_HIGH,
                   validator=Distinct(empty_allowed=False))
@@ -53,6 +54,7 @@ class InsertHeader(Transform):
     """`header=a`, `value.literal=42`: one more header, its value read as SimpleHeaderConverter reads."""
 
     java_name = "org.apache.kafka.connect.transforms.InsertHeader"
+    is_uniform = True
     config_def: ClassVar[ConfigDef] = ConfigDef(
         ConfigKey("header", ConfigType.STRING, REQUIRED, "The name of the header.", importance=_HIGH,
                   validator=NON_NULL),
@@ -61,18 +63,17 @@ class InsertHeader(Transform):
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._name = ""
-        self._literal = NULL
+        self._header = Header("", None, None)
 
     def configure(self, given: Mapping[str, str]) -> None:
         """Reads the literal."""
         settings = self.config_def.parse(given)
-        self._name = str(settings["header"])
-        self._literal = parse_literal(str(settings["value.literal"]))
+        literal = parse_literal(str(settings["value.literal"]))
+        self._header = Header(str(settings["header"]), literal.schema, literal.value)
 
     def apply(self, record: R) -> R:
         """The record with the header behind those it has."""
-        return record.replace(headers=(*record.headers, Header(self._name, self._literal.schema, self._literal.value)))
+        return record.replace(headers=(*record.headers, self._header))
 
 
 class HeaderFrom(SidedTransform):

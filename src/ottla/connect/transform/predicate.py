@@ -25,6 +25,8 @@ class Predicate:
     java_name: str = ""
     version: ClassVar[str] = "4.3.1"
     config_def: ClassVar[ConfigDef] = ConfigDef()
+    is_uniform: ClassVar[bool] = False
+    """As of `Transform`: whether the answer does not depend on key, value, timestamp and place."""
 
     def configure(self, given: Mapping[str, str]) -> None:
         """Takes its settings, without the prefix `predicates.ALIAS.`"""
@@ -42,6 +44,7 @@ class HasHeaderKey(Predicate):
     """`name=h`: at least one header of that name, also one with a null value."""
 
     java_name = "org.apache.kafka.connect.transforms.predicates.HasHeaderKey"
+    is_uniform = True
     config_def: ClassVar[ConfigDef] = ConfigDef(
         ConfigKey("name", ConfigType.STRING, REQUIRED, "The name of the header.", validator=NON_EMPTY)
     )
@@ -72,6 +75,7 @@ class TopicNameMatches(Predicate):
     """`pattern=orders-.*`: the whole name of the topic matches."""
 
     java_name = "org.apache.kafka.connect.transforms.predicates.TopicNameMatches"
+    is_uniform = True
     config_def: ClassVar[ConfigDef] = ConfigDef(
         ConfigKey("pattern", ConfigType.STRING, REQUIRED, "A regular expression in Java's syntax.",
                   validator=AllOf((NON_EMPTY, REGEX)))
@@ -93,6 +97,7 @@ class Filter(Transform):
     """Drops every record that reaches it: give it a predicate."""
 
     java_name = "org.apache.kafka.connect.transforms.Filter"
+    is_uniform = True
 
     def apply(self, record: R) -> R | None:
         """Nothing."""

@@ -35,6 +35,7 @@ class RegexRouter(Transform):
     """`regex=(.*)-raw`, `replacement=$1`: for topics whose whole name matches."""
 
     java_name = "org.apache.kafka.connect.transforms.RegexRouter"
+    is_uniform = True
     config_def: ClassVar[ConfigDef] = ConfigDef(
         ConfigKey("regex", ConfigType.STRING, REQUIRED, "A regular expression in Java's syntax.", importance=_HIGH,
                   validator=REGEX),

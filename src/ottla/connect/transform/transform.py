@@ -23,6 +23,9 @@ class Transform:
     """The class that errors name; a transform in Python has `module.Class`."""
     version: ClassVar[str] = "4.3.1"
     config_def: ClassVar[ConfigDef] = ConfigDef()
+    is_uniform: ClassVar[bool] = False
+    """Whether records that differ in key, value, timestamp and place alone are changed alike. Such a transform is
+    applied once to a batch of columns. A subclass does not inherit it: it may look at anything."""
 
     def configure(self, given: Mapping[str, str]) -> None:
         """Takes its settings, without the prefix `transforms.ALIAS.`; `InvalidConfigError` if they cannot be used."""

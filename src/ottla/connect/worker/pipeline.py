@@ -6,7 +6,7 @@ the cluster's security from its own settings.
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -102,6 +102,18 @@ def next_spec(
 def restarted(current: Mapping[str, Any]) -> dict[str, Any]:
     """The same, started again."""
     return {**current, "restart": int(current.get("restart") or 0) + 1}
+
+
+def with_restarts(current: Mapping[str, Any], tasks: Iterable[int]) -> dict[str, Any]:
+    """The same with these tasks started again; the others go on.
+
+    >>> with_restarts({"part_restarts": {"0": 1}}, [0, 2])["part_restarts"]
+    {'0': 2, '2': 1}
+    """
+    restarts = dict(current.get("part_restarts") or {})
+    for task in tasks:
+        restarts[str(task)] = int(restarts.get(str(task)) or 0) + 1
+    return {**current, "part_restarts": restarts}
 
 
 def is_at_rest(spec: Mapping[str, Any] | None, status: Mapping[str, Any] | None) -> bool:

@@ -54,7 +54,11 @@ def task_states(report: Report, reporter: Reporter) -> list[Status]:
     status = report.status or {}
     parts = {part.get("id"): part for part in status.get("parts") or () if isinstance(part, dict)}
     worker_id = _worker_id(str(status.get("control") or "")) or reporter.worker_id
-    states = (_task_state(report, parts.get(number) or {}) for number in range(report.task_count))
+    asked = (report.spec or {}).get("part_restarts") or {}
+    states = (
+        _task_state(report, parts.get(number) or {}, int(asked.get(str(number)) or 0))
+        for number in range(report.task_count)
+    )
     return [Status(state, worker_id, reporter.generation, trace, report.version) for state, trace in states]
 
 
@@ -93,7 +97,7 @@ def _differs(known: Status | None, now: Status) -> bool:
     )  # fmt: skip
 
 
-def _task_state(report: Report, part: Mapping[str, Any]) -> tuple[State, str | None]:
+def _task_state(report: Report, part: Mapping[str, Any], restart: int) -> tuple[State, str | None]:
     status, spec = report.status or {}, report.spec or {}
     if report.target is TargetState.PAUSED:
         # Nothing runs: either the pipeline is paused, or it is about to be and its tasks with it.
@@ -103,6 +107,8 @@ def _task_state(report: Report, part: Mapping[str, Any]) -> tuple[State, str | N
     if int(status.get("restart") or 0) < int(spec.get("restart") or 0):
         return State.RESTARTING, None
     if status.get("state") == "running":
+        if part and int(part.get("restart") or 0) < restart:
+            return State.RESTARTING, None
         said = part.get("state")
         state = State(said) if said in set(State) else State.UNASSIGNED
         return state, _trace(part) if state in (State.FAILED, State.RESTARTING) else None

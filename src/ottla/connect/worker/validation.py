@@ -145,7 +145,8 @@ def _problems(connector: Connector, given: Mapping[str, str | None], facts: Work
         elif not connector.exactly_once:
             sentence = "The connector does not support exactly-once semantics with the provided configuration."
             yield "exactly.once.support", sentence
-    if (given.get("transaction.boundary") or "").strip().lower() == "connector":
+    is_connectors = (given.get("transaction.boundary") or "").strip().lower() == "connector"
+    if is_connectors and not connector.defines_transactions(raw(given)):
         yield (
             "transaction.boundary",
             "The connector does not support connector-defined transaction boundaries with the given configuration. "

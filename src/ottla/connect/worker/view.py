@@ -1,5 +1,6 @@
 """Connectors as REST shows them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
@@ -57,6 +58,24 @@ def status(state: ConfigState, table: StatusTable, name: str, plugins: Plugins) 
         "connector": found.to_json(),
         "tasks": [task_status(table, name, number) for number in table.tasks(name)],
         "type": kind_of(state.config(name) or {}, plugins),
+    }
+
+
+def progress(status: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`GET /connectors/{name}/progress`: what runners say of the connector and its tasks.
+
+    >>> progress({"progress": {"rows_per_s": 5.0, "lag": 3}, "parts": [{"id": 0, "records": 9, "lag": 3}]})
+    {'records_per_s': 5.0, 'lag': 3, 'tasks': [{'id': 0, 'records': 9, 'lag': 3, 'failures': 0, 'host': ''}]}
+    """
+    found = status or {}
+    figures = found.get("progress") or {}
+    shown = {"id": None, "records": 0, "lag": None, "failures": 0, "host": ""}
+    return {
+        "records_per_s": figures.get("rows_per_s", 0.0),
+        "lag": figures.get("lag", 0),
+        "tasks": [
+            {name: part.get(name, default) for name, default in shown.items()} for part in found.get("parts") or ()
+        ],
     }
 
 

@@ -82,6 +82,8 @@ class Attendant:
                 message = self._next()
                 if message.get("do") == "end":
                     break
+                if message.get("do") == "restart":
+                    self._restart(message["restart"])
                 if message.get("process") is self._process and self._process is not None:
                     self._hear(message)
                 self._end_hang()
@@ -106,6 +108,13 @@ class Attendant:
         self._heard_s, self._call_s = time.monotonic(), 0.0
         self._process = TaskProcess(self._job, self._told)
 
+    def _restart(self, number: int) -> None:
+        """A user wants the task started again, whatever became of it."""
+        self._end_process()
+        self._policy.forget()
+        self._start_at_s, self._trace = time.monotonic(), None
+        self._send({"say": "restarted", "restart": number})
+
     def _hear(self, message: dict[str, Any]) -> None:
         say = message["say"]
         self._heard_s = time.monotonic()
@@ -114,8 +123,8 @@ class Attendant:
         elif say == "moved":
             self._records += message["records"]
             self._send({"say": "moved", "records": message["records"]})
-        elif say == "topics":
-            self._send({"say": "topics", "topics": message["topics"]})
+        elif say in ("topics", "lag"):
+            self._send({name: value for name, value in message.items() if name != "process"})
         elif say == "beat":
             self._call_s = message["call_s"]
         elif say == "failed":
@@ -151,16 +160,23 @@ class Attendant:
         self._process = None
         process.stop()
         deadline_s = time.monotonic() + self._grace_s
+        commands = []
         while time.monotonic() < deadline_s:
             message = self._patiently(deadline_s)
-            if message.get("process") == process:
+            if "do" in message:
+                commands.append(message)
+            elif message.get("process") == process:
                 if message["say"] == "moved":
                     self._records += message["records"]
                     self._send({"say": "moved", "records": message["records"]})
                 if message["say"] == "exit":
-                    return
-        process.kill()
-        process.wait()
+                    break
+        else:
+            process.kill()
+            process.wait()
+        for command in commands:
+            # What the driver said meanwhile is heard after it.
+            self._told.put(command)
 
     def _patiently(self, deadline_s: float) -> dict[str, Any]:
         try:

@@ -10,7 +10,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ottla.pipelines.connect.definition import TaskJob
@@ -24,10 +24,11 @@ _SHIFT_SECONDS: Final = 30.0
 class Board:
     """The driver's side of all tasks of one connector."""
 
-    def __init__(self, jobs: Sequence[TaskJob], host: str) -> None:
+    def __init__(self, jobs: Sequence[TaskJob], host: str, restarts: Mapping[str, int] | None = None) -> None:
+        """`restarts` are those that were asked for before."""
         self._jobs: Final = jobs
         self._token: Final = secrets.token_hex(16)
-        self._parts: Final = [Part(job.number) for job in jobs]
+        self._parts: Final = [Part(job.number, restart=(restarts or {}).get(str(job.number), 0)) for job in jobs]
         self._lock: Final = threading.Lock()
         self._connections: Final[dict[int, tuple[socket.socket, float]]] = {}
         self._running: Final[set[socket.socket]] = set()
@@ -64,6 +65,19 @@ class Board:
         for connection, since_s in self._connected():
             if time.monotonic() - since_s >= _SHIFT_SECONDS:
                 _send(connection, {"do": "end"})
+
+    def restart(self, restarts: Mapping[str, int]) -> None:
+        """Starts tasks again whose number is higher than before; one without a slot is about to start anyhow."""
+        with self._lock:
+            for number, part in enumerate(self._parts):
+                asked = restarts.get(str(number), 0)
+                if asked <= part.restart:
+                    continue
+                found = self._connections.get(number)
+                if found is None:
+                    self._parts[number] = part.restarted(asked)
+                else:
+                    _send(found[0], {"do": "restart", "restart": asked})
 
     def close(self) -> None:
         """Ends all connections: attendants end their tasks."""

@@ -19,6 +19,8 @@ class Boundary:
     is_exactly_once: bool
     interval_s: float
     """0 is after each poll."""
+    is_connectors: bool = False
+    """Whether the task says when."""
 
     def is_due(self, has_polled: bool, since_s: float) -> bool:
         """Whether it is time, `since_s` after the last one.
@@ -26,6 +28,8 @@ class Boundary:
         >>> Boundary(True, 0.0).is_due(True, 0.1), Boundary(False, 5.0).is_due(False, 6.0)
         (True, True)
         """
+        if self.is_connectors:
+            return False
         return has_polled if self.interval_s == 0 else since_s >= self.interval_s
 
 
@@ -41,7 +45,9 @@ def boundary_of(config: Mapping[str, str], worker: Mapping[str, str], connector:
         return Boundary(False, flush_interval_s(worker))
     wanted = config.get("transaction.boundary", "poll").strip().lower()
     if wanted == "connector":
-        raise ConnectError("The connector does not define its own transaction boundaries: use poll or interval")
+        if not connector.defines_transactions(config):
+            raise ConnectError("The connector does not define its own transaction boundaries: use poll or interval")
+        return Boundary(True, 0.0, is_connectors=True)
     if wanted == "poll":
         return Boundary(True, 0.0)
     given = config.get("transaction.boundary.interval.ms", "").strip()

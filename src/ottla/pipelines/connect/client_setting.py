@@ -13,7 +13,9 @@ from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.connect.pipeline.transform_chain import prefixed
 
-_NOT_SHARED: Final = frozenset({"client.id", "group.id", "metric.reporters", "metrics.num.samples", "plugin.path"})
+_NOT_SHARED: Final = frozenset(
+    {"client.id", "group.id", "metric.reporters", "metrics.num.samples", "plugin.path", "config.providers"}
+)
 """Of the worker's own settings, those that are not meant for its clients."""
 _LONG_MS: Final = str(2**31 - 1)
 

@@ -19,20 +19,21 @@ def column_batch(columns: SourceColumns, bytes_max: int) -> "pa.RecordBatch | No
     """The columns by the producer's names; None if they have to be rows."""
     import pyarrow as pa
 
-    if _has_large(columns, bytes_max):
+    overhead = sum(len(name) + len(value or b"") for name, value in columns.headers)
+    if _has_large(columns, bytes_max - overhead):
         return None
     found: dict[str, Any] = {"value": columns.values.cast(pa.binary())}
     if columns.keys is not None:
         found["key"] = columns.keys.cast(pa.binary())
     if columns.timestamps is not None:
         found["timestamp"] = columns.timestamps
+    if columns.headers:
+        found["headers"] = _repeated(columns.headers, len(columns.values))
     return pa.RecordBatch.from_pydict(found)
 
 
-def column_rows(columns: SourceColumns, bytes_max: int) -> Iterator[SourceRecord]:
-    """The rows of columns that have a value that is too large; none otherwise."""
-    if not _has_large(columns, bytes_max):
-        return
+def all_rows(columns: SourceColumns) -> Iterator[SourceRecord]:
+    """The rows of columns, without the headers that transforms gave them."""
     values = columns.values.to_pylist()
     keys = columns.keys.to_pylist() if columns.keys is not None else [None] * len(values)
     times = columns.timestamps.cast("int64").to_pylist() if columns.timestamps is not None else [None] * len(values)
@@ -43,6 +44,14 @@ def column_rows(columns: SourceColumns, bytes_max: int) -> Iterator[SourceRecord
             None, None, columns.topic, value, key=key, value_schema=schema,
             key_schema=None if key is None else schema, timestamp=timestamp,
         )  # fmt: skip
+
+
+def _repeated(headers: tuple[tuple[str, bytes | None], ...], rows: int) -> Any:
+    import pyarrow as pa
+
+    kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    one = pa.array([[{"key": name, "value": value} for name, value in headers]], kind)
+    return one.take(pa.repeat(pa.scalar(0, pa.int64()), rows))
 
 
 def _has_large(columns: SourceColumns, bytes_max: int) -> bool:

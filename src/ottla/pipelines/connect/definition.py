@@ -11,6 +11,7 @@ from typing import Any, Final
 from ottla.base.frozen import frozen
 from ottla.connect.connector import Connector, SinkConnector
 from ottla.connect.error import ConnectError
+from ottla.connect.mask import Mask
 from ottla.connect.plugin import Plugins
 from ottla.connect.provider import ConfigProviders
 from ottla.connect.task_plan import task_configs
@@ -144,15 +145,16 @@ def _connector(name: str) -> Connector:
 
 
 def _planned(connector: Connector, config: Mapping[str, str], worker: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
+    resolved = dict(config)
     try:
-        config = ConfigProviders.of(worker).resolve(config)
-        connector.start(config)
+        resolved = ConfigProviders.of(worker).resolve(config)
+        connector.start(resolved)
         try:
-            return task_configs(connector, config)
+            return task_configs(connector, resolved)
         finally:
             connector.stop()
     except ConnectError as error:
-        raise InvalidDefinitionError(str(error)) from error
+        raise InvalidDefinitionError(Mask.of([(config, resolved)]).text(str(error))) from error
 
 
 def job_line(job: TaskJob) -> bytes:

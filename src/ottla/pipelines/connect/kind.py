@@ -32,12 +32,12 @@ class ConnectorKind:
         """Starts the query."""
         from ottla.pipelines.connect.task_source import TaskSource
 
-        definition = read_definition(place.name, place.definition, place.cluster)
+        definition = read_definition(place.name, place.definition, {**place.cluster, **place.secrets})
         if not definition.is_sink:
             ensure_offset_topic(definition.resolved())
         spark.dataSource.register(TaskSource)
         host = spark.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-        board = Board(definition.jobs(str(place.checkpoint)), host or "127.0.0.1")
+        board = Board(definition.jobs(str(place.checkpoint)), host or "127.0.0.1", place.part_restarts)
         try:
             query = (
                 spark.readStream.format("ottla-connect-task")

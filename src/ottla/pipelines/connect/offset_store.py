@@ -16,6 +16,7 @@ from ottla.client.record import TopicPartition
 from ottla.connect.connector import Offset, Partition
 from ottla.connect.error import DataError
 from ottla.connect.offset_record import decode, encode
+from ottla.connect.transaction import TransactionContext
 from ottla.pipelines.connect.client_setting import consumer_settings
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.topic_maker import offset_topics
@@ -26,7 +27,8 @@ _POLL_S: Final = 1.0
 class OffsetStore:
     """`SourceContext`: what is stored, and what is to be stored next."""
 
-    def __init__(self, job: TaskJob) -> None:
+    def __init__(self, job: TaskJob, transaction: TransactionContext | None = None) -> None:
+        self.transaction: Final = transaction
         self._name: Final = job.name
         self._topics: Final = offset_topics(job.config, job.worker)
         self._stored: Final[dict[str, dict[str, object]]] = {}

@@ -29,6 +29,10 @@ class Part:
     """Written or put since the pipeline was started."""
     topics: tuple[str, ...] = ()
     """Those that it has read or written."""
+    lag: int | None = None
+    """How many records wait in topics for a sink; None if it is not known, and for sources."""
+    restart: int = 0
+    """The last restart that a user asked for and that was done."""
 
     def told(self, message: dict[str, Any]) -> "Part":
         """After a message of the task's attendant.
@@ -38,6 +42,10 @@ class Part:
         """
         if message["say"] == "moved":
             return replace(self, records=self.records + message["records"])
+        if message["say"] == "lag":
+            return replace(self, lag=message["records"])
+        if message["say"] == "restarted":
+            return self.restarted(message["restart"])
         if message["say"] == "topics":
             return replace(self, topics=tuple(sorted({*self.topics, *message["topics"]})))
         return replace(
@@ -47,6 +55,11 @@ class Part:
             failures=message.get("failures", 0),
             host=message.get("host", self.host),
         )
+
+    def restarted(self, number: int) -> "Part":
+        """After a restart that a user asked for."""
+        state = TaskState.UNASSIGNED if self.state is TaskState.UNASSIGNED else TaskState.RESTARTING
+        return replace(self, state=state, trace=None, failures=0, restart=number)
 
     def to_json(self) -> dict[str, Any]:
         """As the status has it."""
@@ -58,4 +71,6 @@ class Part:
             "host": self.host,
             "records": self.records,
             "topics": list(self.topics),
+            "lag": self.lag,
+            "restart": self.restart,
         }

@@ -14,8 +14,10 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
+from ottla.connect.cluster.secret_setting import is_secret
 from ottla.connect.connector import SinkConnector, SourceConnector
 from ottla.connect.error import ConnectError, trace
+from ottla.connect.mask import Mask, MaskingFormatter
 from ottla.connect.plugin import Plugins
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.pause import Stop
@@ -24,6 +26,7 @@ from ottla.pipelines.runner.message import decode
 
 _log: Final = logging.getLogger(__name__)
 _LOCK_PAUSE_S: Final = 0.1
+_LOG_FORM: Final = "%(asctime)s %(levelname)s %(message)s"
 
 
 class Run(Protocol):
@@ -35,8 +38,10 @@ class Run(Protocol):
 
 def main() -> int:
     """Runs the task; the exit code."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    report, stop = Report(), Stop()
+    lines_of_log = logging.StreamHandler(sys.stderr)
+    lines_of_log.setFormatter(logging.Formatter(_LOG_FORM))
+    logging.basicConfig(level=logging.INFO, handlers=[lines_of_log])
+    report, stop, mask = Report(), Stop(), Mask({})
     lines = sys.stdin.buffer
     job = TaskJob(**decode(lines.readline()))
     # A connector that reads standard input gets none.
@@ -47,14 +52,22 @@ def main() -> int:
     try:
         with _lock_of(job).open("ab") as lock:
             if _taken(lock.fileno(), stop):
-                _made(job.resolved(), report, stop).run()
+                resolved = job.resolved()
+                mask = _mask_of(job, resolved)
+                lines_of_log.setFormatter(MaskingFormatter(_LOG_FORM, mask))
+                _made(resolved, report, stop).run()
     except BaseException as error:  # noqa: BLE001  (an edge: a connector raises anything, and its attendant decides)
         _log.error("The task %s-%d has failed", job.name, job.number, exc_info=error)
-        report.failed(trace(error))
+        report.failed(mask.text(trace(error)))
         return 1
     finally:
         report.flush()
     return 0
+
+
+def _mask_of(job: TaskJob, resolved: TaskJob) -> Mask:
+    pairs = [(job.config, resolved.config), (job.worker, resolved.worker), (job.settings, resolved.settings)]
+    return Mask.of(pairs, [value for name, value in job.worker.items() if is_secret(name)])
 
 
 def _made(job: TaskJob, report: Report, stop: Stop) -> Run:

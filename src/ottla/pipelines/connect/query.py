@@ -5,6 +5,7 @@ one then end their shifts.
 """
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.pipelines.connect.board import Board
@@ -53,12 +54,24 @@ class ConnectorQuery:
 
     def progress(self) -> dict[str, Any]:
         """What the pipeline's status says of its progress."""
-        records = sum(part.records for part in self._board.parts())
+        parts = self._board.parts()
+        records, lag = sum(part.records for part in parts), sum(part.lag or 0 for part in parts)
         now_s = time.monotonic()
         rate = (records - self._told_records) / max(now_s - self._told_s, 0.001)
         rows = records - self._told_records
         self._told_s, self._told_records = now_s, records
-        return {"rows": rows, "rows_per_s": round(rate, 1), "lag": 0, "batch_ms": 0, "state_rows": 0, "state_bytes": 0}
+        return {
+            "rows": rows,
+            "rows_per_s": round(rate, 1),
+            "lag": lag,
+            "batch_ms": 0,
+            "state_rows": 0,
+            "state_bytes": 0,
+        }
+
+    def restart_parts(self, restarts: Mapping[str, int]) -> None:
+        """Starts tasks again by their numbers."""
+        self._board.restart(restarts)
 
     def exception(self) -> Any:
         """Why Spark ended it."""

@@ -23,6 +23,7 @@ class Report:
         self._lock: Final = threading.Lock()
         self._call_since_s: float | None = None
         self._records = 0
+        self._lag: int | None = None
         self._topics: Final[set[str]] = set()
         threading.Thread(target=self._beat, name="connect-beat", daemon=True).start()
 
@@ -41,6 +42,12 @@ class Report:
     def moved(self, records: int) -> None:
         """So many records are written or put."""
         self._records += records
+
+    def behind(self, records: int) -> None:
+        """So many records wait in topics for a sink."""
+        if records != self._lag:
+            self._lag = records
+            self._send({"say": "lag", "records": records})
 
     def used(self, topic: str) -> None:
         """The task reads or writes the topic."""

@@ -45,6 +45,10 @@ class RestartPolicy:
         self.failures = 0
         """In a row."""
 
+    def forget(self) -> None:
+        """A user starts the task: failures of before do not count."""
+        self.failures = 0
+
     def failed(self, *, ran_ms: int) -> int | None:
         """How long to wait before the next start; None if there is none."""
         option = self._option

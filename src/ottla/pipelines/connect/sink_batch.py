@@ -18,6 +18,10 @@ class SinkBatch(Protocol):
     def behind(self) -> Behind:
         """What may be committed when they are put."""
 
+    @property
+    def count(self) -> int:
+        """How many they are."""
+
     def put(self, task: SinkTask) -> None:
         """Gives them to the task."""
 
@@ -31,6 +35,11 @@ class RowBatch:
 
     records: list[SinkRecord]
     behind: Behind
+
+    @property
+    def count(self) -> int:
+        """As `SinkBatch`."""
+        return len(self.records)
 
     def put(self, task: SinkTask) -> None:
         """As `SinkBatch`."""
@@ -49,6 +58,11 @@ class TextBatch:
     place: TopicPartition
     values: Any
     behind: Behind
+
+    @property
+    def count(self) -> int:
+        """As `SinkBatch`."""
+        return len(self.values)
 
     def put(self, task: SinkTask) -> None:
         """As `SinkBatch`."""

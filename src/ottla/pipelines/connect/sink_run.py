@@ -33,6 +33,7 @@ from ottla.protocol.records.timestamp import TimestampType
 
 _log: Final = logging.getLogger(__name__)
 _POLL_S: Final = 0.25
+_LAG_S: Final = 1.0
 _RETRY_MS: Final = 300
 _RETRY_MS_MAX: Final = 10_000
 _COLUMNS: Final = ("topic", "partition", "offset", "value")
@@ -57,7 +58,7 @@ class SinkRun(RebalanceListener):
         self._waiting: SinkBatch = _NOTHING
         """What the task has, or refused for now."""
         self._takes_texts = self._task.takes_texts and self._pipeline.reads_texts
-        self._committed_s = time.monotonic()
+        self._committed_s = self._told_s = time.monotonic()
         self._consumer: Final = Consumer(consumer_settings(job.config, job.worker, job.number))
 
     def run(self) -> None:
@@ -111,6 +112,7 @@ class SinkRun(RebalanceListener):
         batch = self._polled_texts() if self._takes_texts else self._polled_rows()
         if batch is not None:
             self._deliver(batch)
+        self._tell_lag()
         if time.monotonic() - self._committed_s >= self._interval_s:
             self._commit()
 
@@ -180,10 +182,20 @@ class SinkRun(RebalanceListener):
             if self._stop.wait_ms(delay_ms):
                 # Nothing is paused that came while this ran; it would be read before what waits.
                 fresh = consumer.poll(0.0)
+                self._tell_lag()
                 for partition, first in _first_offsets(fresh).items():
                     consumer.seek(partition, first)
         finally:
             consumer.resume(consumer.assignment())
+
+    def _tell_lag(self) -> None:
+        """What is not read yet, and what the task has not taken."""
+        if time.monotonic() - self._told_s < _LAG_S:
+            return
+        self._told_s = time.monotonic()
+        lags = [self._consumer.current_lag(partition) for partition in self._consumer.assignment()]
+        if all(lag is not None for lag in lags):
+            self._report.behind(sum(lag or 0 for lag in lags) + self._waiting.count)
 
     def _commit(self) -> None:
         self._committed_s = time.monotonic()

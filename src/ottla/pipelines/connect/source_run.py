@@ -6,22 +6,24 @@ from that alone; nothing is kept on disk.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ottla.client.errors import RecordTooLargeError, SerializationError
 from ottla.client.producer.arrow import ArrowSent
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
+from ottla.connect.columns import SourceColumns
 from ottla.connect.connector import SourceConnector
 from ottla.connect.error import ConnectError, RetriableError
 from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import SourceRecord
+from ottla.connect.transaction import TransactionContext, TransactionEnd
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import producer_settings
-from ottla.pipelines.connect.column_batch import column_batch, column_rows
+from ottla.pipelines.connect.column_batch import all_rows, column_batch
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
@@ -59,7 +61,8 @@ class SourceRun:
         if self._boundary.is_exactly_once:
             # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
             self._producer.init_transactions()
-        self._offsets: Final = OffsetStore(job)
+        self._transaction: Final = TransactionContext() if self._boundary.is_connectors else None
+        self._offsets: Final = OffsetStore(job, self._transaction)
 
     def run(self) -> None:
         """Until it is to stop."""
@@ -70,6 +73,7 @@ class SourceRun:
             takes_columns = self._takes_columns()
             while not self._stop.is_set:
                 has_polled = (takes_columns and self._poll_columns()) or self._poll_rows()
+                self._end_poll()
                 if has_polled:
                     idle_ms = _IDLE_MS
                 else:
@@ -77,7 +81,7 @@ class SourceRun:
                     idle_ms = min(idle_ms * 2, _IDLE_MS_MAX)
                 if self._boundary.is_due(has_polled, time.monotonic() - self._since_s):
                     self._store()
-            self._store()
+            self._end()
         except BaseException:
             if self._error is None and not self._boundary.is_exactly_once:
                 # What came before the error is done with, as in Kafka.
@@ -95,7 +99,7 @@ class SourceRun:
 
     def _takes_columns(self) -> bool:
         kind, pipeline = self._task.column_kind(), self._pipeline
-        if kind is None or not pipeline.passes(kind):
+        if self._transaction is not None or kind is None or not pipeline.passes(kind):
             return False
         return not self._task.has_column_keys or pipeline.passes_keys(kind)
 
@@ -117,13 +121,16 @@ class SourceRun:
         if columns is None:
             return False
         self._begin()
-        self._topics.ensure(columns.topic)
-        self._report.used(columns.topic)
-        for record in column_rows(columns, self._record_bytes_max):
-            self._take([record])
-        batch = column_batch(columns, self._record_bytes_max)
-        if batch is not None:
-            self._sent.append(self._producer.send_arrow(columns.topic, batch))
+        made = self._pipeline.columns(columns)
+        batch = column_batch(made, self._record_bytes_max) if isinstance(made, SourceColumns) else None
+        if isinstance(made, Dropped):
+            self._report.moved(len(columns.values))
+        elif made is None or batch is None:
+            self._take(all_rows(columns))
+        else:
+            self._topics.ensure(made.topic)
+            self._report.used(made.topic)
+            self._sent.append(self._producer.send_arrow(made.topic, batch))
             self._report.moved(batch.num_rows)
         if columns.source_partition is not None and columns.source_offset is not None:
             self._offsets.reached(columns.source_partition, columns.source_offset)
@@ -136,9 +143,14 @@ class SourceRun:
             self._producer.begin_transaction()
             self._is_open = True
 
-    def _take(self, records: Sequence[SourceRecord]) -> None:
+    def _take(self, records: Iterable[SourceRecord]) -> None:
         convert, reached = self._pipeline.source, self._offsets.reached
+        count = 0
         for record in records:
+            count += 1
+            if self._transaction is not None:
+                # The record before may have ended one.
+                self._begin()
             outcome = convert(record)
             if isinstance(outcome, ProducerRecord):
                 self._send(outcome, record)
@@ -146,7 +158,9 @@ class SourceRun:
                 self._keep(outcome)
             if record.source_partition is not None and record.source_offset is not None:
                 reached(record.source_partition, record.source_offset)
-        self._report.moved(len(records))
+            if self._transaction is not None:
+                self._end_transaction(self._transaction.end_of(record))
+        self._report.moved(count)
 
     def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
         self._topics.ensure(made.topic)
@@ -182,6 +196,28 @@ class SourceRun:
             self._offsets.write(self._producer, self._delivered)
             self._flush()
         self._called(self._task.commit)
+
+    def _end_poll(self) -> None:
+        if self._transaction is not None:
+            self._end_transaction(self._transaction.end_of_poll())
+
+    def _end_transaction(self, how: TransactionEnd | None) -> None:
+        if how is None or not self._is_open:
+            return
+        if how is TransactionEnd.ABORT:
+            # All is sent first: what is given up unsent would count as a failure.
+            self._flush()
+            self._producer.abort_transaction()
+            self._is_open = False
+            self._begin()
+        self._store()
+
+    def _end(self) -> None:
+        if self._transaction is None:
+            self._store()
+        elif self._is_open:
+            # The task has not said that it is complete: its records come again.
+            self._producer.abort_transaction()
 
     def _flush(self) -> None:
         self._producer.flush()

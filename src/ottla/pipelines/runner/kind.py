@@ -5,6 +5,7 @@ A kind is a module of ours, an entry point of the group `ottla.pipelines`, or `m
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
@@ -40,6 +41,10 @@ class Place:
     """Settings of the Kafka clients, `bootstrap.servers` and security among them: options `kafka.<setting>`."""
     trigger: str
     """How often to look for new records, as `DataStreamWriter.trigger(processingTime=…)` takes it."""
+    part_restarts: Mapping[str, int] = field(default_factory=dict)
+    """How often users asked for a restart of each part until now."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the control process knows of this pipeline and no topic may have."""
 
     def cluster_options(self, settings: Mapping[str, str] | None = None) -> dict[str, str]:
         """The cluster as options of `format("ottla")`; `settings` count before the place's own."""
@@ -58,6 +63,14 @@ class TellsParts(Protocol):
 
     def hasten(self) -> None:
         """Brings the micro-batch that is under way to its end: the query is to stop."""
+
+
+@runtime_checkable
+class RestartsParts(Protocol):
+    """A query whose parts can be started again one by one; `Kind.start` may return one."""
+
+    def restart_parts(self, restarts: Mapping[str, int]) -> None:
+        """Starts those parts again whose number is higher than what they were last told."""
 
 
 class Kind(Protocol):

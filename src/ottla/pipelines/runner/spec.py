@@ -55,6 +55,8 @@ class PipelineSpec:
     """The directory below the root of checkpoints; a new one makes the pipeline begin anew."""
     restart: int = 0
     """Goes up with each restart that a user asks for."""
+    part_restarts: Mapping[str, int] = field(default_factory=dict)
+    """The same for parts of the pipeline, such as a connector's tasks, by their numbers: the others go on."""
 
     @property
     def place(self) -> str:
@@ -66,7 +68,7 @@ class PipelineSpec:
 
         >>> PipelineSpec.from_json("p", PipelineSpec(name="p", kind="copy").to_json())
         PipelineSpec(name='p', kind='copy', definition={}, version=1, wanted=<Wanted.RUNNING: 'running'>, \
-isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0)
+isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts={})
         """
         fields = {
             "kind": self.kind,
@@ -76,6 +78,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0)
             "isolation": self.isolation.value,
             "checkpoint": self.checkpoint,
             "restart": self.restart,
+            "part_restarts": dict(self.part_restarts),
         }
         return json.dumps(fields, ensure_ascii=False).encode()
 
@@ -98,6 +101,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0)
             isolation=read.one_of("isolation", Isolation.SHARED),
             checkpoint=read.text("checkpoint", ""),
             restart=read.number("restart", 0),
+            part_restarts=read.numbers("part_restarts"),
         )
         check_name(name)
         check_place(name, spec.place)
@@ -140,6 +144,12 @@ class _Fields:
         found = self._fields.get(key, {})
         if not isinstance(found, dict):
             raise self._wrong(key, "a JSON object")
+        return found
+
+    def numbers(self, key: str) -> Mapping[str, int]:
+        found = self.object(key)
+        if not all(isinstance(each, int) and not isinstance(each, bool) for each in found.values()):
+            raise self._wrong(key, "an object of whole numbers")
         return found
 
     def one_of(self, key: str, default: _E) -> _E:

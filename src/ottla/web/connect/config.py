@@ -6,6 +6,7 @@ one kind of them. `listeners.https.` before a setting of TLS means the REST API 
 
 import socket
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKeys
@@ -17,6 +18,7 @@ from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.declaration import AnyCase, Items
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
+from ottla.connect.cluster.secret_setting import is_secret
 from ottla.connect.error import InvalidConfigError
 from ottla.connect.provider import ConfigProviders
 from ottla.web.http.address import ListenAddress
@@ -106,10 +108,12 @@ class ConnectConfig:
     """A worker's settings, typed."""
 
     settings: ClientSettings
-    client: Mapping[str, object]
+    client: Mapping[str, object] = field(repr=False)
     """Settings of all Kafka clients, `bootstrap.servers` among them."""
     worker: Mapping[str, str]
-    """What tasks are told: everything but secrets and the REST API's own."""
+    """What tasks are told by a topic: everything but secrets and the REST API's own."""
+    secrets: Mapping[str, str] = field(repr=False)
+    """What they are told by the control process alone."""
     providers: ConfigProviders
     unknown: tuple[str, ...]
     """Settings that nothing knows."""
@@ -138,7 +142,8 @@ class ConnectConfig:
         client["bootstrap.servers"] = ",".join(settings.list("bootstrap.servers"))
         ClientSettings.of(ADMIN_KEYS, client)
         unknown = tuple(name for name in given if not _is_known(name))
-        return cls(settings, client, _told(given, client), providers, unknown)
+        secrets = {name: value for name, value in resolved.items() if is_secret(name) and _is_tasks(name)}
+        return cls(settings, client, _told(given, client, providers), secrets, providers, unknown)
 
     @property
     def serves_loggers(self) -> bool:
@@ -186,23 +191,19 @@ def _is_known(name: str) -> bool:
     return any(name in keys for keys in _KINDS.values()) or (kind in _KINDS and inner in _KINDS[kind])
 
 
-def _told(given: Mapping[str, str], client: Mapping[str, object]) -> dict[str, str]:
-    """What may be written into the pipelines' topic. Placeholders may, what they stand for may not.
-
-    Settings of all clients are not among it: runners have them from their control process.
-    """
+def _told(given: Mapping[str, str], client: Mapping[str, object], providers: ConfigProviders) -> dict[str, str]:
+    """What may be written into the pipelines' topic. Placeholders may, what they stand for may not."""
     told = {
         name: value
         for name, value in given.items()
-        if not _is_secret(name) and not _is_rest(name) and (name not in ADMIN_KEYS or name == "config.providers")
+        if _is_tasks(name) and (not is_secret(name) or providers.has_placeholder(value))
     }
     return {**told, "bootstrap.servers": str(client["bootstrap.servers"])}
 
 
-def _is_secret(name: str) -> bool:
-    inner = name.partition(".")[2] if name.partition(".")[0] in _KINDS else name
-    keys = [keys[inner] for keys in _KINDS.values() if inner in keys]
-    return any(each.type is ConfigType.PASSWORD for each in keys) or "password" in name or "secret" in name
+def _is_tasks(name: str) -> bool:
+    """Whether tasks are told it. Settings of all clients come to them with those of the control process."""
+    return not _is_rest(name) and (name not in ADMIN_KEYS or name == "config.providers")
 
 
 def _is_rest(name: str) -> bool:

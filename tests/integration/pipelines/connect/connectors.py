@@ -26,6 +26,9 @@ class Counter(SourceConnector):
     def task_class(self) -> type[SourceTask]:
         return CounterTask
 
+    def defines_transactions(self, settings: Settings) -> bool:
+        return True
+
     def task_configs(self, tasks_max: int) -> Sequence[Settings]:
         return [{"number": str(number)} for number in range(tasks_max)]
 
@@ -37,6 +40,8 @@ class CounterTask(SourceTask):
         self._count, self._topic = int(settings["count"]), settings["topic"]
         self._batch = int(settings.get("batch", "100"))
         self._trouble = settings.get("trouble", "")
+        self._transaction = context.transaction
+        self._secret = settings.get("secret", "says nobody")
         self._flag = Path(settings.get("flag", "/none"))
 
     def poll(self) -> Sequence[SourceRecord]:
@@ -47,6 +52,12 @@ class CounterTask(SourceTask):
             for number in range(self._next, end)
         ]
         self._next = end
+        if self._transaction is not None:
+            # Transactions of ten; the fifth is given up, and the last one is not ended.
+            for record in found:
+                number = int(str(record.value).partition(":")[2])
+                if number % 10 == 9:
+                    (self._transaction.abort if number == 49 else self._transaction.commit)(record)
         return found
 
     def _make_trouble(self) -> None:
@@ -63,7 +74,7 @@ class CounterTask(SourceTask):
             return
         if self._trouble == "hang":
             time.sleep(3_600)
-        raise DataError("half is enough")
+        raise DataError(f"half is enough, {self._secret}")
 
 
 class Keeper(SinkConnector):
@@ -77,11 +88,13 @@ class KeeperTask(SinkTask):
     def start(self, context: SinkContext, settings: Settings) -> None:
         self._context, self._file = context, Path(settings["file"])
         self._refused, self._given_up = settings.get("retry", ""), settings.get("report", "")
+        self._patience = Path(settings["patience"]) if "patience" in settings else None
         self._kept: list[str] = []
         self._tries = 0
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        if any(record.value == self._refused for record in records) and self._tries < 2:
+        is_over = self._tries >= 2 if self._patience is None else self._patience.exists()
+        if any(record.value == self._refused for record in records) and not is_over:
             self._tries += 1
             raise RetriableError("not now")
         for record in records:

@@ -64,6 +64,10 @@ class TaskHost:
     def parts(self) -> list[Part]:
         return self._board.parts()
 
+    def restart(self, **restarts: int) -> None:
+        """Starts tasks again; `t1=2` is the second restart of task 1."""
+        self._board.restart({name.removeprefix("t"): number for name, number in restarts.items()})
+
     def wait_for(self, state: TaskState, number: int = 0) -> Part:
         self.wait_until(lambda: self.parts()[number].state is state)
         return self.parts()[number]

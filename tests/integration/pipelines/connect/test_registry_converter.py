@@ -4,16 +4,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer as TheirDeserializer
+from confluent_kafka.schema_registry.protobuf import ProtobufSerializer as TheirSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf.message_factory import GetMessageClass
 
 from ottla.client.registry.registry import SchemaRegistry
+from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
 from ottla.client.serde.schema.json_schema import JsonSchemaDeserializer
+from ottla.client.serde.schema.protobuf import ProtobufDeserializer, ProtobufSerializer
 from ottla.connect.data.builder import struct
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, OPTIONAL_STRING, STRING
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import DataError, InvalidConfigError, RetriableError
 from ottla.connect.plugin import Plugins
+from ottla.schema.protobuf.parse import parse
+from ottla.schema.protobuf.pool import descriptor_pool
+from ottla.schema.reference import Reference
+from ottla.schema.schema_type import SchemaType
 from tests.integration.pipelines.committed import committed_values
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.integration.pipelines.connect.task_host import TaskHost
@@ -21,6 +32,11 @@ from tests.integration.web.registry_process import RegistryProcess
 from tests.kafka.server import Server
 
 AVRO, JSON = "io.confluent.connect.avro.AvroConverter", "io.confluent.connect.json.JsonSchemaConverter"
+PROTOBUF = "io.confluent.connect.protobuf.ProtobufConverter"
+MONEY = 'syntax = "proto3"; package shop; message Money { int64 cents = 1; }'
+ORDER = """syntax = "proto3"; package shop; import "money.proto";
+message Order { message Line { string sku = 1; } Money price = 1; repeated Line lines = 2; }
+message Refund { Money price = 1; }"""
 USER = struct({"id": INT32, "name": OPTIONAL_STRING, "since": TIMESTAMP_SCHEMA}, name="shop.User")
 
 
@@ -89,3 +105,56 @@ def test_rows_of_a_file_become_avro_records(broker: Server, registry: str, topic
         read = AvroDeserializer(client)
         found = [read.deserialize(target, (), value) for value in committed_values(broker.bootstrap, target)]
     assert found == [{"id": 7, "name": "Ada"}, {"id": 8, "name": ""}]
+
+
+def test_protobuf_is_read_by_confluent_and_by_us(registry: str) -> None:
+    converter = Plugins().converter(PROTOBUF)
+    converter.configure({"schema.registry.url": registry}, is_key=False)
+    user = Struct(USER, {"id": 7, "name": None, "since": Instant(1_600_000_000_000)})
+    data = converter.from_connect("people", USER, user)
+    assert data is not None
+    found = converter.to_connect("people", data)
+    assert isinstance(found.value, Struct)
+    assert found.value.to_dict() == {"id": 7, "name": "", "since": Instant(1_600_000_000_000)}
+    assert converter.from_connect("people", None, None) is None
+    text = converter.from_connect("people-text", STRING, "ü")
+    assert converter.to_connect("people-text", text).value == "ü"
+    with SchemaRegistryClient({"url": registry}) as theirs:
+        latest = theirs.get_latest_version("people-value").schema
+        assert latest.schema_type == "PROTOBUF"
+        pool = descriptor_pool(parse(latest.schema_str or "", (), {}, strict=True))
+        message_class = GetMessageClass(pool.FindMessageTypeByName("shop.User"))
+        read = TheirDeserializer(message_class, {"use.deprecated.format": False}, theirs)
+        context = SerializationContext("people", MessageField.VALUE)
+        message = read(data, context)
+        assert message is not None
+        assert (message.id, message.since.seconds) == (7, 1_600_000_000)
+        write = TheirSerializer(message_class, theirs, {"use.deprecated.format": False})
+        again = converter.to_connect("people", write(message_class(id=8, name="Ada"), context)).value
+        assert isinstance(again, Struct)
+        assert (again["id"], again["name"], again["since"]) == (8, "Ada", None)
+    with pytest.raises(DataError):
+        converter.to_connect("people", b"no frame")
+    converter.close()
+
+
+def test_protobuf_with_references_and_a_message_that_is_not_the_first(registry: str) -> None:
+    converter = Plugins().converter(PROTOBUF)
+    converter.configure({"schema.registry.url": registry}, is_key=False)
+    with SchemaRegistry(url=registry) as client:
+        client.register("money", SchemaText(MONEY, SchemaType.PROTOBUF, ()))
+        references = [Reference("money.proto", "money", 1)]
+        order = ProtobufSerializer(client, ORDER, references=references)
+        refund = ProtobufSerializer(client, ORDER, message="shop.Refund", references=references)
+        first = order.serialize("orders", [], {"price": {"cents": 5}, "lines": [{"sku": "a"}]})
+        second = refund.serialize("orders", [], {"price": {"cents": 6}})
+        read = converter.to_connect("orders", first)
+        assert isinstance(read.value, Struct)
+        assert read.value.to_dict() == {"price": {"cents": 5}, "lines": [{"sku": "a"}]}
+        other = converter.to_connect("orders", second)
+        assert isinstance(other.value, Struct)
+        assert (other.value.schema.name, other.value.to_dict()) == ("Refund", {"price": {"cents": 6}})
+        again = converter.from_connect("copies", read.schema, read.value)
+        copied = ProtobufDeserializer(client, as_dict=True).deserialize("copies", (), again)
+        assert copied == {"price": {"cents": "5"}, "lines": [{"sku": "a"}]}
+    converter.close()

@@ -74,6 +74,19 @@ def test_a_retriable_error_brings_the_same_records_again_once(
     assert [each[6] for each in kept(file)] == ["a", "b", "c", "d"]
 
 
+def test_what_waits_is_told_as_lag(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
+    source, file = topic(), tmp_path / "kept"
+    produce(broker, source, *(b"%d" % number for number in range(25)))
+    config = {
+        "connector.class": KEEPER, "topics": source, "file": str(file), "retry": "3",
+        "patience": str(tmp_path / "patience"), "consumer.override.max.poll.records": "10",
+    }  # fmt: skip
+    with TaskHost(broker.bootstrap, tmp_path / "lagging", config) as tasks:
+        tasks.wait_until(lambda: tasks.parts()[0].lag == 25)
+        (tmp_path / "patience").touch()
+        tasks.wait_until(lambda: len(kept(file)) == 25 and tasks.parts()[0].lag == 0)
+
+
 def test_poison_is_a_dead_letter_that_says_why(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
     source, file, dead = topic(), tmp_path / "kept", f"dead-{time.time_ns()}"
     produce(broker, source, b'"a"', b"{", b'"given up"', b'"b"')

@@ -1,6 +1,8 @@
 """Source tasks with a broker: what is written, what is stored, and who gets up again."""
 
 import json
+import os
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -81,21 +83,75 @@ def test_a_task_in_trouble_gets_up_again_and_each_record_is_there_once(
 
 
 def test_a_task_that_fails_too_often_stays_failed_with_its_trace(
-    broker: Server, topic: CreateTopic, tmp_path: Path
+    broker: Server, topic: CreateTopic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = topic()
+    monkeypatch.setenv("OTTLA_TEST_SECRET", "hunter2")
     config = {
         "connector.class": COUNTER, "topic": target, "count": "40", "trouble": "always", "batch": "10",
         "tasks.max": "1", "tasks.restart.max": "2", "tasks.restart.backoff.ms": "10",
+        "secret": "${env:OTTLA_TEST_SECRET}",
     }  # fmt: skip
-    with TaskHost(broker.bootstrap, tmp_path / "failing", config) as tasks:
+    env = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    worker = {"config_providers": "env", "config_providers_env_class": env}
+    with TaskHost(broker.bootstrap, tmp_path / "failing", config, **worker) as tasks:
         part = tasks.wait_for(TaskState.FAILED)
     assert part.failures == 3
     assert part.trace is not None
-    assert part.trace.startswith("org.apache.kafka.connect.errors.DataException: half is enough\n\tat ")
+    assert part.trace.startswith("org.apache.kafka.connect.errors.DataException: half is enough, ${")
+    assert "hunter2" not in part.trace
     # What came before the failure is written, and stored as done.
     assert values(broker, target) == wanted(0, count=20)
     assert stored(broker, "failing") == {'{"counter": "0"}': {"next": 20}}
+
+
+def test_a_task_says_where_its_transactions_end(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
+    target = topic()
+    config = {
+        "connector.class": COUNTER, "topic": target, "count": "75", "batch": "25", "transaction.boundary": "connector",
+    }  # fmt: skip
+    for turn in range(2):
+        with TaskHost(broker.bootstrap, tmp_path / "ends", config, exactly_once_source_support="enabled") as tasks:
+            tasks.wait_until(lambda turn=turn: values(broker, target).total() >= 60 + turn * 20)  # type: ignore[misc]
+        config["count"] = "90"
+    kept = [number for number in range(90) if not 40 <= number < 50]
+    assert values(broker, target) == Counter(f"0:{number}" for number in kept)
+    assert stored(broker, "ends") == {'{"counter": "0"}': {"next": 90}}
+
+
+def test_a_restart_of_one_task_leaves_the_other_alone(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
+    target = topic()
+    config = {
+        "connector.class": COUNTER, "topic": target, "count": "100", "trouble": "raise", "batch": "50",
+        "flag": str(tmp_path / "flag"), "tasks.max": "2", "tasks.restart.max": "0",
+    }  # fmt: skip
+    with TaskHost(broker.bootstrap, tmp_path / "one", config) as tasks:
+        tasks.wait_until(lambda: {part.state for part in tasks.parts()} == {TaskState.FAILED, TaskState.RUNNING})
+        failed = next(part.number for part in tasks.parts() if part.state is TaskState.FAILED)
+        before = processes()
+        tasks.restart(**{f"t{failed}": 1})
+        seen = set()
+        while tasks.parts()[failed].state is not TaskState.RUNNING:
+            seen.add(tasks.parts()[1 - failed].state)
+            time.sleep(0.01)
+        assert seen == {TaskState.RUNNING}
+        assert before < processes(), "the process of the other one is the same"
+        tasks.wait_until(lambda: values(broker, target) == wanted(0, 1, count=100))
+        # One that runs is restarted, too, and only by a number that is new.
+        tasks.restart(t0=1, t1=1)
+        tasks.wait_until(lambda: [part.restart for part in tasks.parts()] == [1, 1])
+        tasks.wait_until(lambda: all(part.state is TaskState.RUNNING for part in tasks.parts()))
+        assert len(processes() - before) == 2
+    assert values(broker, target) == wanted(0, 1, count=100)
+
+
+def processes() -> set[int]:
+    """The processes of tasks that run now."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    for task in Path("/proc/self/task").iterdir():
+        children += (task / "children").read_text().split()
+    programs = {int(each): Path(f"/proc/{each}/cmdline") for each in children}
+    return {number for number, path in programs.items() if path.exists() and b"connect.program" in path.read_bytes()}
 
 
 def test_records_that_cannot_be_converted_or_written_are_dead_letters_of_a_source(

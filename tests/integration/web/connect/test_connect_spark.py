@@ -64,7 +64,8 @@ def test_lines_move_stop_and_are_read_again_from_altered_offsets(broker: Server,
         eventually(lambda: worker.ask("PATCH", "/connectors/in/offsets", moved)[0] == 200, worker, _SLOW_S)
         assert worker.ask("PUT", "/connectors/in/resume")[0] == 202
         eventually(lambda: target.read_text() == "one\ntwo\nthree\nthree\n", worker, _SLOW_S)
-        broken = {"connector.class": "FileStreamSink", "file": "/no/dir/x", "topics": "whole", "tasks.restart.max": "0"}
+        late = tmp_path / "late" / "out.txt"
+        broken = {"connector.class": "FileStreamSink", "file": str(late), "topics": "whole", "tasks.restart.max": "0"}
         assert worker.ask("PUT", "/connectors/out/config", broken)[0] == 200
         eventually(lambda: worker.task_states("out") == ["FAILED"], worker, _SLOW_S)
         trace = worker.ask("GET", "/connectors/out/tasks/0/status")[1]["trace"]
@@ -72,6 +73,10 @@ def test_lines_move_stop_and_are_read_again_from_altered_offsets(broker: Server,
         assert worker.state("out") == "RUNNING"
         status, plan = worker.ask("POST", "/connectors/out/restart?includeTasks=true&onlyFailed=true")
         assert (status, plan["connector"]["state"], plan["tasks"][0]["state"]) == (202, "RUNNING", "RESTARTING")
+        eventually(lambda: worker.task_states("out") == ["FAILED"], worker, _SLOW_S)
+        late.parent.mkdir()
+        assert worker.ask("POST", "/connectors/out/tasks/0/restart")[0] == 204
+        eventually(lambda: worker.task_states("out") == ["RUNNING"], worker, _SLOW_S)
         mended = {**broken, "file": str(target)}
         assert worker.ask("PUT", "/connectors/out/config", mended)[0] == 200
         eventually(lambda: worker.task_states("out") == ["RUNNING"], worker, _SLOW_S)

@@ -315,6 +315,10 @@ def test_the_commands_that_talk_to_a_worker(worker: ConnectProcess, tmp_path: Pa
     assert listed[0].split() == ["NAME", "TYPE", "STATE", "TASKS"]
     assert ["told", "source", "RUNNING", "1", "UNASSIGNED"] in [line.split() for line in listed]
     assert json.loads(tell(worker, "show", "told"))["config"]["topic"] == "t"
+    assert tell(worker, "status", "told").splitlines()[0].startswith("told: source, ")
+    assert json.loads(tell(worker, "status", "told", "--json"))["progress"] == {
+        "records_per_s": 0.0, "lag": 0, "tasks": [],
+    }  # fmt: skip
     assert tell(worker, "pause", "told") == "Connector told is to pause\n"
     worker.wait_for("told", "PAUSED")
     assert tell(worker, "delete", "told") == "Connector told is deleted; its offsets stay\n"

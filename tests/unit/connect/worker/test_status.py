@@ -1,5 +1,6 @@
 """Statuses: the status topic, and what a pipeline's report says of a connector's tasks."""
 
+from dataclasses import replace
 from typing import Any
 
 from ottla.connect.worker.config_record import TargetState
@@ -94,6 +95,14 @@ def test_a_restart_that_was_asked_for_is_seen_at_once() -> None:
     report = running({"id": 0, "state": "RUNNING"}, restart=1)
     asked = Report(report.target, report.version, 1, spec={"restart": 2}, status=report.status)
     assert states(asked) == [(State.RESTARTING, None)]
+
+
+def test_a_restart_of_one_task_leaves_the_others_as_they_are() -> None:
+    report = running({"id": 0, "state": "RUNNING"}, {"id": 1, "state": "FAILED", "trace": "why", "restart": 1})
+    asked = replace(report, spec={"part_restarts": {"1": 2}})
+    assert states(asked) == [(State.RUNNING, None), (State.RESTARTING, None)]
+    done = running({"id": 0, "state": "RUNNING"}, {"id": 1, "state": "RUNNING", "restart": 2})
+    assert states(replace(done, spec=asked.spec)) == [(State.RUNNING, None)] * 2
 
 
 def test_a_failed_task_stays_failed_while_it_is_paused() -> None:

@@ -1,5 +1,7 @@
 """Columns that a source gives: whole, or as rows where one value is too large for a request."""
 
+from dataclasses import replace
+
 import pytest
 
 from ottla.connect.columns import SourceColumns
@@ -20,12 +22,11 @@ def columns(*values: str | None, keys: list[bytes | None] | None = None) -> Sour
 
 
 def test_small_values_stay_columns() -> None:
-    from ottla.pipelines.connect.column_batch import column_batch, column_rows
+    from ottla.pipelines.connect.column_batch import column_batch
 
     batch = column_batch(columns("a", "bc"), 2)
     assert batch is not None
     assert batch.to_pydict() == {"value": [b"a", b"bc"]}
-    assert not list(column_rows(columns("a", "bc"), 2))
     keyed = column_batch(columns("a", None, keys=[b"k", None]), 2)
     assert keyed is not None
     assert keyed.column("key").to_pylist() == [b"k", None]
@@ -33,9 +34,19 @@ def test_small_values_stay_columns() -> None:
 
 
 def test_a_large_value_makes_rows_of_all() -> None:
-    from ottla.pipelines.connect.column_batch import column_batch, column_rows
+    from ottla.pipelines.connect.column_batch import all_rows, column_batch
 
     large = columns("a", "bcd", keys=[b"k", None])
     assert column_batch(large, 2) is None
-    found = [(row.key, row.value, row.timestamp, row.source_offset) for row in column_rows(large, 2)]
+    found = [(row.key, row.value, row.timestamp, row.source_offset) for row in all_rows(large)]
     assert found == [(b"k", b"a", 5, None), (None, b"bcd", 5, None)]
+
+
+def test_headers_are_those_of_every_row() -> None:
+    from ottla.pipelines.connect.column_batch import column_batch
+
+    marked = replace(columns("a", "bc"), headers=(("h", b"1"), ("n", None)))
+    batch = column_batch(marked, 5)
+    assert batch is not None
+    assert batch.column("headers").to_pylist() == [[{"key": "h", "value": b"1"}, {"key": "n", "value": None}]] * 2
+    assert column_batch(marked, 4) is None

@@ -1,12 +1,17 @@
 """Settings of a task's clients, of its boundaries, topics and restarts."""
 
+from pathlib import Path
+
 import pytest
 
 from ottla.connect.connector import SourceConnector
 from ottla.connect.error import ConnectError
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import admin_settings, consumer_settings, producer_settings
+from ottla.pipelines.connect.definition import read_definition
 from ottla.pipelines.connect.restart import RestartOption, RestartPolicy
+from ottla.pipelines.runner.control.option import ControlOptions
+from ottla.pipelines.runner.kind import Place
 
 WORKER = {
     "bootstrap.servers": "b:9092", "security.protocol": "SASL_SSL", "group.id": "workers", "client.id": "worker",
@@ -27,6 +32,20 @@ def test_brokers_and_security_are_said_once_and_prefixes_count_before_them() -> 
     for found in (producer, consumer, admin):
         assert (found["bootstrap.servers"], found["security.protocol"]) == ("b:9092", "SASL_SSL")
         assert not {"value.converter", "key.serializer"} & found.keys()
+
+
+def test_secrets_of_the_control_process_are_settings_of_clients_and_shown_nowhere() -> None:
+    secrets = {"producer.sasl.jaas.config": "hunter2", "consumer.sasl.jaas.config": "hunter3"}
+    place = Place(
+        name="connect-g@n", definition={}, checkpoint=Path("/c"), cluster={}, trigger="1 second", secrets=secrets
+    )
+    assert "hunter" not in repr(place)
+    assert "hunter" not in repr(ControlOptions(client={}, data=Path("/d"), secrets={"connect-g@": secrets}))
+    made = {"config": {"connector.class": "FileStreamSink", "topics": "t"}, "worker": WORKER}
+    job = read_definition("n", made, {**place.cluster, **place.secrets}).jobs("/c")[0]
+    assert "hunter" not in repr(job)
+    assert producer_settings(job.config, job.worker, 0)["sasl.jaas.config"] == "hunter2"
+    assert consumer_settings(job.config, job.worker, 0)["sasl.jaas.config"] == "hunter3"
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,13 @@ def test_security_goes_to_all_clients() -> None:
     assert "group.id" not in found.client
 
 
-def test_secrets_are_not_told_to_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_reach_tasks_by_no_topic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTTLA_TEST_SECRET", "hunter2")
     found = config(
         ssl__key__password="hunter2",
         producer__sasl__jaas__config="hunter2",
         value__converter__basic__auth__password="hunter2",
+        consumer__ssl__key__password="${env:OTTLA_TEST_SECRET}",
         producer__client__id="${env:OTTLA_TEST_SECRET}",
         config__providers="env",
         config__providers__env__class="EnvVarConfigProvider",
@@ -47,8 +48,14 @@ def test_secrets_are_not_told_to_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
         value__converter__schemas__enable="false",
     )
     assert "hunter2" not in repr(found.worker)
+    assert "hunter2" not in repr(found)
+    assert dict(found.secrets) == {
+        "producer.sasl.jaas.config": "hunter2", "value.converter.basic.auth.password": "hunter2",
+        "consumer.ssl.key.password": "hunter2",
+    }  # fmt: skip
     assert found.worker["producer.client.id"] == "${env:OTTLA_TEST_SECRET}"
     assert found.worker["producer.linger.ms"] == "5"
+    assert found.worker["consumer.ssl.key.password"] == "${env:OTTLA_TEST_SECRET}"
     assert found.worker["value.converter.schemas.enable"] == "false"
     assert "listeners" not in found.worker
 

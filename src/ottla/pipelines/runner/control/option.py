@@ -45,6 +45,8 @@ class ControlOptions:
     session_timeout_ms: int = 10_000
     supervision: SupervisionOptions = field(default_factory=SupervisionOptions)
     name: str = field(default_factory=new_control_name)
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """What runners are told of pipelines whose names begin so, and no topic may have."""
 
     @property
     def checkpoints(self) -> Path:

@@ -53,6 +53,7 @@ class ControlProcess:
             c.KillRunner: self._kill_runner,
             c.StartQuery: self._start_query,
             c.StopQuery: self._stop_query,
+            c.RestartParts: self._restart_parts,
             c.PublishStatus: lambda command: self._statuses.write(command.name, command.status),
             c.ForgetPipeline: self._forget,
         }
@@ -143,6 +144,7 @@ class ControlProcess:
         return {
             "do": "welcome",
             "cluster": dict(options.client),
+            "secrets": {prefix: dict(secrets) for prefix, secrets in options.secrets.items()},
             "checkpoints": str(options.checkpoints),
             "master": None if options.spark_submit else options.master,
             "spark": spark,
@@ -196,6 +198,10 @@ class ControlProcess:
 
     def _stop_query(self, command: c.StopQuery) -> None:
         self._channel.send(command.runner, {"do": "stop", "name": command.name, "run": command.run})
+
+    def _restart_parts(self, command: c.RestartParts) -> None:
+        message = {"do": "restart", "name": command.name, "run": command.run, "parts": dict(command.restarts)}
+        self._channel.send(command.runner, message)
 
     def _forget(self, command: c.ForgetPipeline) -> None:
         self._statuses.write(command.spec.name, None)

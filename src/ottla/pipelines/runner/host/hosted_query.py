@@ -13,7 +13,7 @@ from ottla.base.errors import OttlaError
 from ottla.pipelines.failure import reason
 from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, CheckpointLock
 from ottla.pipelines.runner.host.progress import progress_of
-from ottla.pipelines.runner.kind import InvalidDefinitionError, Place, TellsParts, kind_of
+from ottla.pipelines.runner.kind import InvalidDefinitionError, Place, RestartsParts, TellsParts, kind_of
 from ottla.pipelines.runner.spec import PipelineSpec
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class HostedQuery:
             told_of = _telling(self._query)
             if told_of is not None:
                 told_of.hasten()
+
+    def restart_parts(self, restarts: Mapping[str, int]) -> None:
+        """Asks for restarts of parts, if the query has such."""
+        query: object = self._query
+        if isinstance(query, RestartsParts):
+            query.restart_parts(restarts)
 
     def reports(self) -> Iterator[Report]:
         """What has become of it since the last look."""

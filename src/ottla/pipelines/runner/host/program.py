@@ -38,6 +38,7 @@ class RunnerHost:
         self._spark: Final = spark
         self._root: Final = Path(settings["checkpoints"])
         self._cluster: Final[Mapping[str, str]] = settings["cluster"]
+        self._secrets: Final[Mapping[str, Mapping[str, str]]] = settings.get("secrets", {})
         self._log: Final = Path(os.environ.get(LOG_VARIABLE, ""))
         self._queries: Final[dict[str, HostedQuery]] = {}
 
@@ -63,6 +64,10 @@ class RunnerHost:
             query = self._queries.get(told["name"])
             if query is not None and query.run == told["run"]:
                 query.stop()
+        elif told.get("do") == "restart":
+            query = self._queries.get(told["name"])
+            if query is not None and query.run == told["run"]:
+                query.restart_parts(told["parts"])
 
     def _start(self, spec: PipelineSpec, run: int) -> None:
         checkpoint = self._root / spec.place
@@ -71,8 +76,9 @@ class RunnerHost:
         except OttlaError as error:
             trigger, trouble = "", error
         place = Place(
-            name=spec.name, definition=spec.definition, checkpoint=checkpoint, cluster=self._cluster, trigger=trigger
-        )
+            name=spec.name, definition=spec.definition, checkpoint=checkpoint, cluster=self._cluster, trigger=trigger,
+            part_restarts=spec.part_restarts, secrets=self._secrets_of(spec.name),
+        )  # fmt: skip
         query = HostedQuery(spec, run, place)
         try:
             if trouble is not None:
@@ -83,6 +89,10 @@ class RunnerHost:
             self._link.send(query.failed(error))
         else:
             self._queries[spec.name] = query
+
+    def _secrets_of(self, name: str) -> dict[str, str]:
+        known = (secrets for prefix, secrets in self._secrets.items() if name.startswith(prefix))
+        return {setting: value for secrets in known for setting, value in secrets.items()}
 
     def _look(self) -> bool:
         """Tells what has become of the queries; whether some are between two states."""

@@ -1,5 +1,7 @@
 """What the supervision asks of the process around it."""
 
+from collections.abc import Mapping
+
 from ottla.base.frozen import frozen
 from ottla.pipelines.runner.spec import PipelineSpec
 from ottla.pipelines.runner.status import PipelineStatus
@@ -46,6 +48,16 @@ class StopQuery:
 
 
 @frozen
+class RestartParts:
+    """Start parts of a running query again whose number is higher than before."""
+
+    runner: str
+    name: str
+    run: int
+    restarts: Mapping[str, int]
+
+
+@frozen
 class PublishStatus:
     """Write the status of a pipeline."""
 
@@ -60,4 +72,4 @@ class ForgetPipeline:
     spec: PipelineSpec
 
 
-Command = StartRunner | StopRunner | KillRunner | StartQuery | StopQuery | PublishStatus | ForgetPipeline
+Command = StartRunner | StopRunner | KillRunner | StartQuery | StopQuery | RestartParts | PublishStatus | ForgetPipeline

@@ -20,6 +20,7 @@ from ottla.pipelines.runner.supervision.command import (
     ForgetPipeline,
     KillRunner,
     PublishStatus,
+    RestartParts,
     StartQuery,
     StartRunner,
     StopQuery,
@@ -256,6 +257,7 @@ class Supervision:
         pipeline.phase, pipeline.run, pipeline.started = Phase.STARTING, self._numbers, pipeline.order
         pipeline.due_ms = self._now_ms + self._options.start_timeout_ms
         pipeline.progress, pipeline.parts, pipeline.came_up = {}, (), False
+        pipeline.part_restarts = pipeline.spec.part_restarts
         self._commands.append(StartQuery(runner.name, pipeline.run, pipeline.spec))
 
     def _advance_hosted(self, pipeline: Pipeline) -> None:
@@ -269,6 +271,9 @@ class Supervision:
             self._commands.append(StopQuery(runner.name, name, pipeline.run))
         elif pipeline.phase is Phase.STARTING and is_late:
             self._kill(runner, f"the query of {name} did not start in time")
+        elif pipeline.phase is Phase.RUNNING and pipeline.part_restarts != pipeline.spec.part_restarts:
+            pipeline.part_restarts = pipeline.spec.part_restarts
+            self._commands.append(RestartParts(runner.name, name, pipeline.run, pipeline.part_restarts))
 
     def _forget(self, pipeline: Pipeline) -> None:
         name = pipeline.spec.name
@@ -365,5 +370,6 @@ def _may_share(spec: PipelineSpec) -> bool:
 
 def _essence(status: PipelineStatus) -> tuple[object, ...]:
     """All but what changes with every micro-batch."""
-    parts = tuple((part.get("id"), part.get("state"), part.get("trace"), part.get("topics")) for part in status.parts)
+    told = ("id", "state", "trace", "topics", "restart")
+    parts = tuple(tuple(part.get(name) for name in told) for part in status.parts)
     return (status.state, status.version, status.restart, status.runner, status.failures, status.trace, parts)

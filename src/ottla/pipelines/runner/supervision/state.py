@@ -54,6 +54,8 @@ class Pipeline:
     """The attempt that the runner has, or had last."""
     started: tuple[int, int] = (-1, -1)
     """The version and restart of that attempt."""
+    part_restarts: Mapping[str, int] = field(default_factory=dict)
+    """What that attempt was told of restarts of its parts."""
     came_up: bool = False
     """Whether that attempt has got beyond its start."""
     failures: int = 0

@@ -43,6 +43,7 @@ class ConnectorApi:
             route("PUT", f"{one}/config", self._put),
             route("PATCH", f"{one}/config", self._patch),
             route("GET", f"{one}/status", self._status),
+            route("GET", f"{one}/progress", self._progress),
             route("GET", f"{one}/tasks", self._tasks),
             route("GET", f"{one}/tasks/{{task}}/status", self._task_status),
             route("GET", f"{one}/topics", self._topics),
@@ -140,6 +141,13 @@ class ConnectorApi:
 
     async def _status(self, request: Request) -> Answer:
         return json_answer(self._status_of(request.parameters["connector"]))
+
+    async def _progress(self, request: Request) -> Answer:
+        """Ours alone: Kafka has no figures in its API."""
+        name = request.parameters["connector"]
+        if name not in self._parts.tables.configs:
+            raise absent(name)
+        return json_answer(view.progress(self._parts.leader.pipeline(name)))
 
     async def _tasks(self, request: Request) -> Answer:
         return json_answer(view.tasks(self._parts.tables.configs, request.parameters["connector"]))

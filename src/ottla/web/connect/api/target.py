@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ottla.connect.worker import decision, view
 from ottla.connect.worker.config_record import TargetState
-from ottla.connect.worker.pipeline import restarted
+from ottla.connect.worker.pipeline import restarted, with_restarts
 from ottla.connect.worker.refusal import STALE, RefusedError
 from ottla.connect.worker.status_record import State
 from ottla.web.connect.api.edge import ACCEPTED, NO_BODY, route, task_number
@@ -62,7 +62,7 @@ class TargetApi:
         return await self._parts.change(request, act)
 
     async def _restart_together(self, leader: Leader, name: str, *, includes_tasks: bool, only_failed: bool) -> Answer:
-        """Restarts the connector and, as one query, its tasks; the answer says which ones."""
+        """Restarts the connector and its tasks; the answer says which ones."""
         tables = leader.tables
         shown = view.status(tables.configs, tables.statuses, name, self._parts.plugins)
 
@@ -76,7 +76,7 @@ class TargetApi:
         for task in tasks:
             task["state"] = State.RESTARTING.value
         if tasks:
-            await self._restart_pipeline(leader, name)
+            await self._restart_tasks(leader, name, [task["id"] for task in tasks])
         return json_answer(shown, 202)
 
     async def _restart_task(self, request: Request) -> Answer:
@@ -84,14 +84,16 @@ class TargetApi:
 
         async def act(leader: Leader) -> Answer:
             decision.check_task(leader.tables.configs, name, task)
-            await self._restart_pipeline(leader, name)
+            await self._restart_tasks(leader, name, [task])
             return NO_BODY
 
         return await self._parts.change(request, act)
 
     @staticmethod
-    async def _restart_pipeline(leader: Leader, name: str) -> None:
+    async def _restart_tasks(leader: Leader, name: str, tasks: Sequence[int]) -> None:
         spec = leader.spec(name)
         if spec is None:
             raise RefusedError(409, STALE)
-        await leader.write_spec(name, restarted(spec))
+        is_running = (leader.pipeline(name) or {}).get("state") == "running"
+        # A query that is not there, or was given up, is started for all of its tasks.
+        await leader.write_spec(name, with_restarts(spec, tasks) if is_running else restarted(spec))

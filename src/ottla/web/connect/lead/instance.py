@@ -9,6 +9,7 @@ from typing import Final
 from ottla.base.frozen import frozen
 from ottla.connect.connector import Connector
 from ottla.connect.error import trace
+from ottla.connect.mask import Mask
 from ottla.connect.plugin import Plugins
 from ottla.connect.provider import ConfigProviders
 from ottla.connect.task_plan import task_configs
@@ -64,8 +65,9 @@ class Instance:
         try:
             self.tasks = await called(self._planned, timeout_s, f"The connector {self._name}")
         except Exception as error:  # noqa: BLE001 - an edge: a connector may raise anything
-            _log.warning("The connector %s failed: %s: %s", self._name, type(error).__name__, error)
-            self.failure, self._connector = trace(error), None
+            mask = Mask.of([(raw(self.config), self._resolved)])
+            _log.warning("The connector %s failed: %s: %s", self._name, type(error).__name__, mask.text(str(error)))
+            self.failure, self._connector = mask.text(trace(error)), None
             self._due, self._pause_s = loop.time() + self._pause_s, min(self._pause_s * 2, _LONGEST_PAUSE_S)
         else:
             self.failure, self._pause_s = None, _FIRST_PAUSE_S
