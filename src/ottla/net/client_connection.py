@@ -69,6 +69,8 @@ class ClientConnection(asyncio.BufferedProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, node: str, options: ClientOptions) -> None:
         self.node: Final = node
         """The other end, for messages."""
+        self.host = ""
+        """The name or address that was dialled: whom Kerberos' ticket is for."""
         self.versions: dict[int, VersionRange] = {}
         """What the node serves, by API key."""
         self.api_versions: ApiVersionsResponse | None = None
@@ -94,6 +96,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         loop = asyncio.get_running_loop()
         node, tls = f"{host}:{port}", options.tls()
         connection = cls(loop, node, options)
+        connection.host = host
         try:
             async with asyncio.timeout(options.setup_timeout_ms / 1000):
                 await loop.create_connection(
@@ -214,8 +217,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     async def _log_in(self, begin: BeginLogin) -> None:
         """Proves who we are. Raises `NetworkError` if the node does not believe it: it may be set right there."""
-        steps = login_steps(*begin())
         try:
+            steps = login_steps(*await begin(self.host))
             request = next(steps)
             while True:
                 request = steps.send(await self._ask(request, self.version_of(request.api)))
