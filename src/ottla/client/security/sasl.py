@@ -4,20 +4,17 @@ import os
 from typing import Final
 
 from ottla.base.config import ConfigError
-from ottla.base.dice import DICE
 from ottla.client.cluster.connecting import Authenticate
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import AuthenticationFailedError
 from ottla.client.security.mechanism import CLIENT_MECHANISMS, Begin, beginning
 from ottla.net.errors import LoginFailedError, LoginRefusedError
-from ottla.net.sasl.client_login import RETIRE_SHARE, login_steps
+from ottla.net.sasl.client_login import ClientExchange
 from ottla.net.sasl.jaas import JaasConfig, parse_jaas
 from ottla.net.sasl.jaas_file import is_for, sections_of_environment
 
 _SECTION: Final = "KafkaClient"
-_TIMEOUT_MS: Final = 60_000
-"""The whole set-up has a time-out of its own, and a shorter one."""
 
 
 def sasl_authenticate(settings: ClientSettings) -> Authenticate:
@@ -29,15 +26,12 @@ def sasl_authenticate(settings: ClientSettings) -> Authenticate:
         raise ConfigError("sasl.mechanism", f"{mechanism}{default}", f"Expected one of {known}")
     begin = login_of(settings, mechanism)
 
+    async def begin_login(host: str) -> tuple[str, ClientExchange]:
+        return mechanism, await begin(host)
+
     async def authenticate(connection: NodeConnection) -> None:
         try:
-            steps = login_steps(mechanism, await begin(connection.host))
-            request = next(steps)
-            while True:
-                request = steps.send(await connection.ask(request, timeout_ms=_TIMEOUT_MS))
-        except StopIteration as done:
-            # The session ends with it (KIP-368).
-            connection.retire_after(done.value * DICE.uniform(*RETIRE_SHARE))
+            await connection.log_in(begin_login)
         except LoginRefusedError as error:
             raise AuthenticationFailedError(f"{connection.node} {error}") from None
         except LoginFailedError as error:

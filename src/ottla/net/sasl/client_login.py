@@ -20,7 +20,7 @@ BeginLogin: TypeAlias = Callable[[str], Awaitable[tuple[str, ClientExchange]]]
 """The mechanism's name and a new exchange, for a connection to a host. Raises `LoginFailedError` and `NetworkError`."""
 
 RETIRE_SHARE: Final = (0.85, 0.95)
-"""Of a session's life, after which a new connection takes over: as Kafka's clients choose it."""
+"""Of a session's life, after which it is renewed: as Kafka's clients choose it."""
 
 
 def login_steps(mechanism: str, exchange: ClientExchange) -> LoginSteps:
