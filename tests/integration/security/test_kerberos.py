@@ -18,8 +18,7 @@ from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.clients.patience import until
 from tests.integration.client.cluster import cluster_client
 from tests.integration.client.test_security import ask, trouble
-from tests.integration.node.nodes import free_ports, running
-from tests.integration.security.scram import format_with_users
+from tests.integration.security.pair import pair
 from tests.integration.security.secured_node import SecuredNode
 from tests.kafka.peer import KafkaServer, command, require_kafka
 from tests.kafka.port import free_port
@@ -233,36 +232,11 @@ def test_ours_to_apache_kafka(realm: Realm, service: str, alice: Path, tmp_path:
 
 
 def test_a_broker_and_its_controller(realm: Realm, service: str, tmp_path: Path) -> None:
-    ports = free_ports(1)
-    shared = {
-        "listener.security.protocol.map": "A:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT",
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": f"1@localhost:{ports[0]}",
-        "sasl.kerberos.service.name": "kafka",
-        "sasl.enabled.mechanisms": "GSSAPI",
-        **{f"listener.name.{name}.gssapi.sasl.jaas.config": service for name in ("a", "controller")},
-    }
-    configs = [
-        ServerConfig(
-            {
-                **shared,
-                "process.roles": roles,
-                "node.id": str(number),
-                "listeners": place,
-                "log.dirs": str(tmp_path / roles),
-            }
-            | ({"inter.broker.listener.name": "A"} if roles == "broker" else {})
-        )
-        for number, roles, place in (
-            (1, "controller", f"CONTROLLER://localhost:{ports[0]}"),
-            (2, "broker", "A://localhost:0"),
-        )
-    ]
-    for config in configs:
-        format_with_users(config)
+    modules = {f"listener_name_{name}_gssapi_sasl_jaas_config": service for name in ("a", "controller")}
 
     async def main() -> None:
-        async with running(configs[0]), running(configs[1]) as broker:
+        given = {**modules, "sasl_kerberos_service_name": "kafka"}
+        async with pair(tmp_path, "SASL_PLAINTEXT", "GSSAPI", **given) as broker:
             address = f"localhost:{broker.listener_address('A')[1]}"
             async with cluster_client(address, ADMIN_KEYS, **gssapi(service)) as client:
                 answer = await client.request(2, MetadataRequest(topics=[]))
