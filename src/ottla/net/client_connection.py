@@ -6,6 +6,7 @@ clients: a node that owes an answer owes all later ones, too.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from ssl import SSLContext
@@ -13,10 +14,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.net.client_session import ClientSession, SessionEvents
 from ottla.net.deadline_timer import DeadlineTimer
 from ottla.net.errors import InvalidFrameError, LoginFailedError, LoginRefusedError
 from ottla.net.frame_reader import FrameReader
-from ottla.net.sasl.client_login import BeginLogin, login_steps
+from ottla.net.sasl.client_login import BeginLogin
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import request_type
 from ottla.protocol.definition import Request, Response
@@ -63,20 +65,29 @@ class _Sent(NamedTuple):
     deadline: float
 
 
+class _Held(NamedTuple):
+    """A request that waits for the renewal of a log-in; without `done` nobody waits for its answer."""
+
+    request: Request
+    version: int | None
+    done: Done | None
+    deadline: float
+
+
 class ClientConnection(asyncio.BufferedProtocol):
     """A connection that has been made, and knows what the node speaks. `open` makes one."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, node: str, options: ClientOptions) -> None:
         self.node: Final = node
         """The other end, for messages."""
+        self.host = ""
+        """The name or address that was dialled: whom Kerberos' ticket is for."""
         self.versions: dict[int, VersionRange] = {}
         """What the node serves, by API key."""
         self.api_versions: ApiVersionsResponse | None = None
         """All that the node said about itself."""
         self.is_known = True
         """Whether the node knows who we are, where it wants to."""
-        self.session_ms = 0
-        """How long the node serves us after our log-in; 0 for ever."""
         self.on_lost: Callable[[OttlaError], None] | None = None
         """Called once when the connection is gone, before those who wait for answers are."""
         self._loop: Final = loop
@@ -84,6 +95,8 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._reader: Final = FrameReader(options.response_bytes_max)
         self._timer: Final = DeadlineTimer(loop, self._expire)
         self._sent: Final[dict[int, _Sent]] = {}
+        self._session: ClientSession | None = None
+        self._held: list[_Held] = []
         self._next_id = 0
         self._transport: asyncio.Transport | None = None
         self._error: OttlaError | None = None
@@ -94,6 +107,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         loop = asyncio.get_running_loop()
         node, tls = f"{host}:{port}", options.tls()
         connection = cls(loop, node, options)
+        connection.host = host
         try:
             async with asyncio.timeout(options.setup_timeout_ms / 1000):
                 await loop.create_connection(
@@ -123,7 +137,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     @property
     def in_flight_count(self) -> int:
         """How many requests wait for their answers."""
-        return len(self._sent)
+        return len(self._sent) + len(self._held)
 
     @property
     def unsent_bytes(self) -> int:
@@ -141,21 +155,35 @@ class ClientConnection(asyncio.BufferedProtocol):
         return highest
 
     def send(self, request: Request, done: Done, *, timeout_ms: int, version: int | None = None) -> None:
-        """Sends a request, in the highest common version unless told otherwise; `done` hears the answer."""
-        try:
-            chosen = self._write(request, version)
-        except OttlaError as error:
-            self._loop.call_soon(done, error)
-            return
-        deadline = self._loop.time() + timeout_ms / 1000
-        self._sent[self._next_id] = _Sent(request.api, chosen, done, deadline)
-        self._next_id = (self._next_id + 1) % _CORRELATION_IDS
-        self._timer.arm(deadline)
+        """Sends a request, in the highest common version unless told otherwise; `done` hears the answer.
+
+        While a log-in is renewed it waits for that.
+        """
+        now = self._loop.time()
+        deadline = now + timeout_ms / 1000
+        if self._session is not None and self._session.holds(now):
+            self._held.append(_Held(request, version, done, deadline))
+            self._timer.arm(deadline)
+        else:
+            self._send_now(request, version, done, deadline)
 
     def send_unanswered(self, request: Request, *, version: int | None = None) -> None:
         """Sends a request that the node will not answer: Produce with acks=0. Raises what speaks against it."""
-        self._write(request, version)
-        self._next_id = (self._next_id + 1) % _CORRELATION_IDS
+        if self._session is not None and self._session.holds(self._loop.time()):
+            self._held.append(_Held(request, version, None, float("inf")))
+        else:
+            self._send_unanswered_now(request, version)
+
+    async def log_in(self, begin: BeginLogin) -> None:
+        """Proves who we are, now and again before the session ends.
+
+        Raises `LoginFailedError`, or what says that the proof or the node can't be reached.
+        """
+        session = ClientSession(
+            self._loop, begin, self._ask_in_session, SessionEvents(self._release, self._log_in_lost)
+        )
+        await session.log_in(self.host)
+        self._session = session
 
     def close(self) -> None:
         """Ends the connection; what is in flight fails soon."""
@@ -186,12 +214,18 @@ class ClientConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Asyncio calls: it is over."""
         self._timer.close()
+        if self._session is not None:
+            self._session.close()
         error = self._error or NetworkError(f"{self.node} disconnected" + (f": {exc}" if exc else ""))
         if self.on_lost is not None:
             self.on_lost(error)
         for sent in self._sent.values():
             self._loop.call_soon(sent.done, error)
         self._sent.clear()
+        held, self._held = self._held, []
+        for waiting in held:
+            if waiting.done is not None:
+                self._loop.call_soon(waiting.done, error)
 
     async def _negotiate(self) -> None:
         """Asks in our newest version; a node that doesn't know it names its own newest (KIP-511), or is very old."""
@@ -214,32 +248,63 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     async def _log_in(self, begin: BeginLogin) -> None:
         """Proves who we are. Raises `NetworkError` if the node does not believe it: it may be set right there."""
-        steps = login_steps(*begin())
         try:
-            request = next(steps)
-            while True:
-                request = steps.send(await self._ask(request, self.version_of(request.api)))
-        except StopIteration as done:
-            self.session_ms = done.value
+            await self.log_in(begin)
         except LoginRefusedError as error:
             raise NetworkError(f"{self.node} {error}") from None
         except LoginFailedError as error:
             raise NetworkError(f"{self.node}: {error}") from None
+
+    async def _ask_in_session(self, request: Request) -> Response:
+        """Asks what belongs to a log-in, after the answers to all that was sent before."""
+        deadline = max((sent.deadline for sent in self._sent.values()), default=0.0)
+        wait_ms = max(0.0, deadline - self._loop.time()) * 1000
+        return await self._ask(request, self.version_of(request.api), after_ms=wait_ms)
+
+    def _release(self) -> None:
+        """Sends what was held back while the log-in was renewed."""
+        held, self._held = self._held, []
+        for waiting in held:
+            if waiting.done is not None:
+                self._send_now(waiting.request, waiting.version, waiting.done, waiting.deadline)
+                continue
+            # Who sent it does not wait; a connection that is lost says so itself.
+            with contextlib.suppress(OttlaError):
+                self._send_unanswered_now(waiting.request, waiting.version)
+
+    def _log_in_lost(self, error: OttlaError) -> None:
+        """The node does not take the new log-in: a new connection says why."""
+        self._fail(NetworkError(f"{self.node}: the log-in could not be renewed: {error}"))
+
+    def _send_now(self, request: Request, version: int | None, done: Done, deadline: float) -> None:
+        try:
+            chosen = self._write(request, version)
+        except OttlaError as error:
+            self._loop.call_soon(done, error)
+            return
+        self._sent[self._next_id] = _Sent(request.api, chosen, done, deadline)
+        self._next_id = (self._next_id + 1) % _CORRELATION_IDS
+        self._timer.arm(deadline)
+
+    def _send_unanswered_now(self, request: Request, version: int | None) -> None:
+        self._write(request, version)
+        self._next_id = (self._next_id + 1) % _CORRELATION_IDS
 
     async def _ask_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
         response = await self._ask(request, version)
         assert isinstance(response, ApiVersionsResponse)
         return response
 
-    async def _ask(self, request: Request, version: int) -> Response:
+    async def _ask(self, request: Request, version: int, *, after_ms: float = 0.0) -> Response:
         answer: asyncio.Future[Response | OttlaError] = self._loop.create_future()
 
         def done(result: Response | OttlaError) -> None:
             if not answer.done():
                 answer.set_result(result)
 
-        # The time-out of the whole set-up is the one that counts.
-        self.send(request, done, timeout_ms=2 * self._options.setup_timeout_ms, version=version)
+        # During the set-up its own time-out is the one that counts.
+        timeout_s = (2 * self._options.setup_timeout_ms + after_ms) / 1000
+        self._send_now(request, version, done, self._loop.time() + timeout_s)
         response = await answer
         if isinstance(response, OttlaError):
             raise response
@@ -279,7 +344,13 @@ class ClientConnection(asyncio.BufferedProtocol):
                 error = RequestTimedOutError(f"{self.node} did not answer {sent.api.name} in time")
                 self._loop.call_soon(sent.done, error)
             return None
-        return min((sent.deadline for sent in self._sent.values()), default=None)
+        for waiting in self._held:
+            if waiting.deadline <= now and waiting.done is not None:
+                error = RequestTimedOutError(f"{self.node} did not renew our log-in in time")
+                self._loop.call_soon(waiting.done, error)
+        self._held = [waiting for waiting in self._held if waiting.deadline > now]
+        deadlines = [sent.deadline for sent in self._sent.values()] + [waiting.deadline for waiting in self._held]
+        return min(deadlines, default=None)
 
     def _fail(self, error: OttlaError) -> None:
         """The connection cannot be trusted any more."""

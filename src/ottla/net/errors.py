@@ -1,6 +1,7 @@
 """What can go wrong between two sockets, beyond what the protocol has codes for."""
 
 from ottla.base.errors import OttlaError
+from ottla.protocol.errors import NetworkError
 
 
 class ListenError(OttlaError):
@@ -35,6 +36,10 @@ class LoginFailedError(OttlaError):
 
 class LoginRefusedError(LoginFailedError):
     """What the node answered, as the end of a sentence that begins with its name."""
+
+
+class NoProofError(NetworkError):
+    """Who would give us what we log in with can't be asked now: trying again may help."""
 
 
 def _guess(size: int) -> str:

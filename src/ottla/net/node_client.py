@@ -13,13 +13,11 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.net.client_connection import ClientConnection, ClientOptions, Done, FindContext
 from ottla.net.deadline_timer import DeadlineTimer
-from ottla.net.sasl.client_login import RETIRE_SHARE, BeginLogin
+from ottla.net.sasl.client_login import BeginLogin
 from ottla.protocol.definition import Request
 from ottla.protocol.errors import NetworkError, RequestTimedOutError
 
 _JITTER: Final = 0.2
-_ANSWERS_S: Final = 0.1
-"""How often a connection that is given up is looked at for answers that it still owes."""
 
 
 @frozen
@@ -75,7 +73,6 @@ class NodeClient:
         self._timer: Final = DeadlineTimer(loop, self._expire)
         self._opening: asyncio.Task[None] | None = None
         self._retry: asyncio.TimerHandle | None = None
-        self._retiring: asyncio.TimerHandle | None = None
         self._failures = 0
         self._not_before = 0.0
         self._is_closed = False
@@ -110,9 +107,8 @@ class NodeClient:
         opening, self._opening = self._opening, None
         if opening is not None:
             opening.cancel()
-        for timer in (self._retry, self._retiring):
-            if timer is not None:
-                timer.cancel()
+        if self._retry is not None:
+            self._retry.cancel()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -143,29 +139,11 @@ class NodeClient:
         self._failures = 0
         self._connection = connection
         connection.on_lost = self._lost
-        if connection.session_ms:
-            # Another connection takes over in time; on this one only answers still come.
-            share = DICE.uniform(*RETIRE_SHARE)
-            self._retiring = self._loop.call_later(connection.session_ms * share / 1000, self._retire, connection)
         waiting, self._waiting = self._waiting, []
         now = self._loop.time()
         for held in waiting:
             timeout_ms = round((held.deadline - now) * 1000)
             connection.send(held.request, held.done, timeout_ms=timeout_ms, version=held.version)
-
-    def _retire(self, connection: ClientConnection) -> None:
-        """The session on a connection is about to end: nothing is sent on it any more."""
-        if connection is not self._connection:
-            return
-        self._connection = None
-        connection.on_lost = None
-        self._close_when_answered(connection)
-
-    def _close_when_answered(self, connection: ClientConnection) -> None:
-        if connection.in_flight_count and connection.is_open and not self._is_closed:
-            self._loop.call_later(_ANSWERS_S, self._close_when_answered, connection)
-        else:
-            connection.close()
 
     def _lost(self, _error: OttlaError) -> None:
         self._connection = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +15,7 @@ from ottla.client.metric.metric_name import MetricName
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.integration.client.certificate import encrypted
 from tests.integration.client.cluster import cluster_client
-from tests.integration.client.secured import MECHANISMS, SecuredKafka, mutual
+from tests.integration.client.secured import MECHANISMS, SESSION_MS, SecuredKafka, mutual
 
 ALICE = {"sasl_username": "alice", "sasl_password": "secret"}
 BEARER = {
@@ -109,14 +110,21 @@ def test_sasl_as_java_configures_it(kafka: SecuredKafka) -> None:
     ask(kafka.address("SASL"), **protocol, sasl_jaas_config=jaas)
 
 
-def test_a_session_that_ends_is_followed_by_another(kafka: SecuredKafka) -> None:
+def test_a_session_is_renewed_on_its_connection(kafka: SecuredKafka) -> None:
     async def main() -> None:
         settings = _sasl(kafka, "PLAIN", "SASL")
         async with cluster_client(kafka.address("SASL"), ADMIN_KEYS, client_id="me", **settings) as client:
             made = MetricName("connection-creation-total", "admin-client-metrics", (("client-id", "me"),))
-            while client.metrics.values()[made] < 3:
-                await client.request(1, MetadataRequest(topics=[]))
+            await client.request(1, MetadataRequest(topics=[]))
+            before = client.metrics.values()[made]
+            ends_at = time.monotonic() + 3 * SESSION_MS / 1000
+            while time.monotonic() < ends_at:
+                await asyncio.gather(*(client.request(1, MetadataRequest(topics=[])) for _ in range(5)))
                 await asyncio.sleep(0.01)
+            # What is asked after a session's end is asked after a log-in, too.
+            await asyncio.sleep(1.5 * SESSION_MS / 1000)
+            await client.request(1, MetadataRequest(topics=[]))
+            assert client.metrics.values()[made] == before
 
     asyncio.run(main())
 

@@ -29,6 +29,7 @@ from tests.integration.client.cluster import cluster_client
 from tests.integration.client.test_security import ask, trouble
 from tests.integration.net.served import PATIENCE_S, is_closed_by_server, receive_frame
 from tests.integration.node.nodes import properties
+from tests.integration.security.pair import pair
 from tests.integration.security.secured_node import SecuredNode
 from tests.integration.security.test_attack import connect, request
 from tests.integration.security.test_clients import round_trip, unsigned
@@ -249,3 +250,42 @@ def _wait_for_keys(source: KeySource) -> None:
     while not source.keys and time.monotonic() < deadline:
         time.sleep(0.02)
     assert source.keys
+
+
+@pytest.mark.long
+def test_a_broker_and_its_controller(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nodes get their tokens over https, and new ones before they end."""
+    require_openssl()
+    authority = Authority(tmp_path, "authority")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority.sign("localhost", "DNS:localhost").both)
+    with TokenProvider(context) as provider, caplog.at_level("INFO"):
+        provider.life_s = 6.0
+        asyncio.run(_nodes_with_tokens(provider, tmp_path, authority))
+        assert provider.given >= 2
+    assert "session has ended" not in caplog.text
+
+
+async def _nodes_with_tokens(provider: TokenProvider, directory: Path, authority: Authority) -> None:
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+    settings = {
+        "sasl_oauthbearer_token_endpoint_url": f"{provider.issuer}/token",
+        "sasl_oauthbearer_client_credentials_client_id": CLIENT[0],
+        "sasl_oauthbearer_client_credentials_client_secret": CLIENT[1],
+    }
+    server = dict(settings)
+    for name in ("a", "controller"):
+        server |= {key.replace(".", "_"): value for key, value in provider.broker_settings(name).items()}
+        trust = f'ssl.truststore.location="{authority.certificate}"'
+        server[f"listener_name_{name}_oauthbearer_sasl_jaas_config"] = f"{module} {trust};"
+    async with pair(directory, "SASL_PLAINTEXT", "OAUTHBEARER", **server) as broker:
+        address = f"localhost:{broker.listener_address('A')[1]}"
+        login = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER", **settings}
+        login["sasl_jaas_config"] = f"{module} {trust};"
+        async with cluster_client(address, ADMIN_KEYS, **login) as client:
+            ends_at = time.monotonic() + 1.5 * provider.life_s
+            while time.monotonic() < ends_at:
+                answer = await client.request(2, MetadataRequest(topics=[]))
+                assert isinstance(answer, MetadataResponse)
+                assert [each.node_id for each in answer.brokers] == [2]
+                await asyncio.sleep(0.1)

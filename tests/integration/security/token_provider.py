@@ -26,6 +26,10 @@ class TokenProvider:
         """Where it sends those who ask for its keys."""
         self.fetches = 0
         """How often somebody asked for the keys."""
+        self.given = 0
+        """How many tokens it gave for credentials."""
+        self.life_s = 600.0
+        """How long they last."""
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -42,7 +46,9 @@ class TokenProvider:
                 if self.headers["Authorization"] != expected or fields["grant_type"] != ["client_credentials"]:
                     self._answer(401, b"{}")
                     return
-                said = {"access_token": provider.token(CLIENT[0], scope=fields["scope"][0]), "token_type": "Bearer"}
+                token = provider.token(CLIENT[0], provider.life_s, scope=fields.get("scope", ["kafka"])[0])
+                said = {"access_token": token, "token_type": "Bearer"}
+                provider.given += 1
                 self._answer(200, json.dumps(said).encode())
 
             def _answer(self, status: int, body: bytes, **headers: str) -> None:

@@ -128,7 +128,7 @@ def _key_source(settings: ListenerSettings, options: Mapping[str, str], url: Spl
             refresh_ms=_integer(settings, f"{_PLACE}.refresh.ms", 1),
             pause_ms=_integer(settings, f"{_PLACE}.retry.backoff.ms", 1),
             pause_max_ms=_integer(settings, f"{_PLACE}.retry.backoff.max.ms", 1),
-            tls=client_context(_tls(options)) if url.scheme == "https" else None,
+            tls=client_context(TlsSettings.of_options(options)) if url.scheme == "https" else None,
         )
     )
     if url.scheme == "file":
@@ -155,20 +155,6 @@ def _checked_url(settings: ListenerSettings, url: str | None, allowed: frozenset
     if not is_usable:
         raise ConfigError(key, url, "Expected https://..., http://... or file:///... of a set of keys (JWKS)")
     return parts
-
-
-def _tls(options: Mapping[str, str]) -> TlsSettings:
-    """As in Kafka, the login module says whom to trust on the way to the provider; else the system does."""
-    return TlsSettings(
-        keystore_type=options.get("ssl.keystore.type"),
-        keystore_location=options.get("ssl.keystore.location"),
-        keystore_password=options.get("ssl.keystore.password"),
-        key_password=options.get("ssl.key.password"),
-        truststore_type=options.get("ssl.truststore.type"),
-        truststore_location=options.get("ssl.truststore.location"),
-        truststore_password=options.get("ssl.truststore.password"),
-        truststore_certificates=options.get("ssl.truststore.certificates"),
-    )
 
 
 def _text(settings: ListenerSettings, key: str) -> str | None:

@@ -1,59 +1,71 @@
 """What a node proves to other nodes that it dials: brokers on the inter-broker listener, controllers on theirs.
 
 The same settings serve both sides: the listener's key store is what the node shows, and the JAAS entry's `username` and
-`password` are what it logs in with.
+`password` are what it logs in with. Tokens, tickets and users' classes are those of the clients, by the same settings.
 """
 
-import base64
-import json
-import time
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.base.config import ConfigError
+from ottla.base.config_type import Password
 from ottla.broker.authentication.jaas_entry import JaasEntries
 from ottla.broker.authentication.listener_setting import ListenerSettings
+from ottla.broker.config.keys.server import SERVER_KEYS
+from ottla.net.errors import LoginFailedError
 from ottla.net.sasl.client_login import BeginLogin, ClientExchange
-from ottla.net.sasl.oauthbearer import oauthbearer_exchange
-from ottla.net.sasl.plain import plain_exchange
-from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
-from ottla.net.sasl.scram import ScramLogin, scram_exchange
 
-_CLAIM: Final = "unsecuredLoginStringClaim_"
-_LIFETIME: Final = "unsecuredLoginLifetimeSeconds"
+_PREFIXES: Final = ("sasl.oauthbearer.", "sasl.login.", "sasl.kerberos.")
+_HANDLER: Final = "sasl.client.callback.handler.class"
 
 
 def begin_login(settings: ListenerSettings, mechanism: str, jaas: JaasEntries) -> BeginLogin:
     """What begins a log-in by a mechanism. Raises `ConfigError` if it has nothing to log in with."""
-    options = jaas.find(settings, mechanism).options
-    begin = _beginning(mechanism, options)
-    if begin is None:
-        raise ConfigError(
-            f"{settings.prefix}{mechanism.lower()}.sasl.jaas.config",
-            None,
-            f"this node logs in with {mechanism} to others and needs username and password there",
-        )
-    return lambda: (mechanism, begin())
+    # A node without SASL starts sooner, and stays smaller, without the clients.
+    from ottla.client.config.admin import ADMIN_KEYS
+    from ottla.client.config.settings import ClientSettings
+    from ottla.client.errors import AuthenticationFailedError
+    from ottla.client.security.mechanism import CLIENT_MECHANISMS, beginning
+
+    if mechanism not in CLIENT_MECHANISMS:
+        raise ConfigError("sasl.mechanism", mechanism, f"Expected one of {', '.join(CLIENT_MECHANISMS)}")
+    given = {
+        name: value
+        for name in SERVER_KEYS
+        if name in ADMIN_KEYS
+        and (name == _HANDLER or name.startswith(_PREFIXES))
+        and (value := _given(settings, mechanism, name)) is not None
+    }
+    try:
+        begin = beginning(ClientSettings.of(ADMIN_KEYS, given), mechanism, jaas.find(settings, mechanism))
+    except ConfigError as error:
+        raise _with_advice(error, settings, mechanism) from None
+
+    async def logged_in(host: str) -> tuple[str, ClientExchange]:
+        try:
+            return mechanism, await begin(host)
+        except AuthenticationFailedError as error:
+            raise LoginFailedError(str(error)) from error
+
+    return logged_in
 
 
-def _beginning(mechanism: str, options: Mapping[str, str]) -> Callable[[], ClientExchange] | None:
-    if mechanism == "OAUTHBEARER" and any(name.startswith(_CLAIM) for name in options):
-        return lambda: oauthbearer_exchange(_unsigned(options), {})
-    username, password = options.get("username"), options.get("password")
-    if username is None or password is None:
+def _given(settings: ListenerSettings, mechanism: str, name: str) -> object:
+    """A setting as a client takes it, if the node's file says something else than the default."""
+    value = settings.mechanism_value(mechanism, name)
+    if value is None or value == SERVER_KEYS[name].default:
         return None
-    if mechanism == "PLAIN":
-        return lambda: plain_exchange(username, password)
-    if mechanism in SCRAM_MECHANISMS:
-        return lambda: scram_exchange(ScramLogin(mechanism, username, password))
-    return None
+    if isinstance(value, Password):
+        return value.secret
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _unsigned(options: Mapping[str, str]) -> str:
-    """A token without a signature, for trials: the other node believes it only if it was set up to."""
-    now = time.time()
-    claims: dict[str, object] = {"iat": now, "exp": now + float(options.get(_LIFETIME, "3600"))}
-    claims |= {name.removeprefix(_CLAIM): value for name, value in options.items() if name.startswith(_CLAIM)}
-    parts = ({"alg": "none"}, claims)
-    encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
-    return f"{encoded[0]}.{encoded[1]}."
+def _with_advice(error: ConfigError, settings: ListenerSettings, mechanism: str) -> ConfigError:
+    """Names the node's own setting where a client's is wrong."""
+    reason = error.reason
+    if error.key == "sasl.username":
+        reason = f"this node logs in with {mechanism} to others and needs username and password there"
+    if error.key in ("sasl.username", "sasl.jaas.config", "sasl.mechanism"):
+        return ConfigError(f"{settings.prefix}{mechanism.lower()}.sasl.jaas.config", None, reason)
+    return ConfigError(f"{settings.prefix}{error.key}", error.value, reason)

@@ -14,6 +14,7 @@ from ottla.base.config import ConfigError
 from ottla.broker.authentication.bearer_setting import BearerListener, bearer_handler
 from ottla.broker.authentication.credential import Credentials, Passwords
 from ottla.broker.authentication.jaas_entry import JaasEntries
+from ottla.broker.authentication.kerberos_setting import accepts_tickets
 from ottla.broker.authentication.listener_setting import ListenerSettings
 from ottla.broker.authentication.user_file import KEY as USERS_FILE
 from ottla.broker.authentication.user_file import UserFile
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SERVED_MECHANISMS: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
+SERVED_MECHANISMS: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER", "GSSAPI")
 _RULES: Final = "ssl.principal.mapping.rules"
 _NONCE_BYTES: Final = 18
 _USER: Final = "user_"
@@ -99,6 +100,8 @@ class ServerSecurity:
             bearer = BearerListener(settings, entry, self._allowed_urls, self._now_ms)
             sources += [] if bearer.source is None else [bearer.source]
             return partial(oauthbearer_server, bearer.read)
+        if mechanism == "GSSAPI":
+            return accepts_tickets(settings, entry)
         find = partial(self._credentials.find, passwords=users)
         return lambda: scram_server(mechanism, find, secrets.token_urlsafe(_NONCE_BYTES))
 
@@ -109,9 +112,9 @@ def enabled_mechanisms(settings: ListenerSettings) -> tuple[str, ...]:
     wanted = settings.strings(key)
     unknown = [name for name in wanted if name not in SERVED_MECHANISMS]
     if unknown or not wanted:
-        is_default = wanted == ("GSSAPI",)
-        shown = f"{','.join(wanted)}{' (the default)' if is_default else ''}"
-        raise ConfigError(f"{settings.prefix}{key}", shown, f"Expected some of {', '.join(SERVED_MECHANISMS)}")
+        raise ConfigError(
+            f"{settings.prefix}{key}", ",".join(wanted), f"Expected some of {', '.join(SERVED_MECHANISMS)}"
+        )
     return wanted
 
 

@@ -153,6 +153,7 @@ async def _set_up(
 ) -> NodeConnection:
     loop = asyncio.get_running_loop()
     connection = NodeConnection(loop, target.label, options.client, sensor)
+    connection.host = target.address.host
     try:
         if options.tls is not None:
             progress.step = "the TLS handshake"

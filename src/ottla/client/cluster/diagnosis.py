@@ -10,7 +10,7 @@ import ssl
 from typing import Final
 
 from ottla.client.cluster.address import Address
-from ottla.net.errors import InvalidFrameError
+from ottla.net.errors import InvalidFrameError, NoProofError
 from ottla.protocol.errors import NetworkError
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
@@ -30,6 +30,8 @@ def explain(error: BaseException, address: Address, protocol: str, *, step: str 
         return f"connection refused: nothing listens on port {address.port} there; is the broker running?"
     if isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT):
         return f"{error.strerror or 'unreachable'}: no way to this address; check network and firewall"
+    if isinstance(error, NoProofError):
+        return str(error)
     if isinstance(error, (NetworkError, ConnectionResetError, BrokenPipeError, EOFError)):
         return _closed(protocol, step)
     return str(getattr(error, "strerror", None) or error)

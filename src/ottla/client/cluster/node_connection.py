@@ -42,8 +42,6 @@ class NodeConnection(ClientConnection):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, node: str, options: ClientOptions, sensor: NodeSensor) -> None:
         super().__init__(loop, node, options)
-        self.retire_at: float | None = None
-        """The loop's time from which on a new connection should take over: a SASL session is about to end."""
         self.last_used = loop.time()
         """The loop's time of the last request."""
         self.lost_because: Exception | None = None
@@ -55,7 +53,7 @@ class NodeConnection(ClientConnection):
         self._throttled_until = 0.0
         self._descriptor = -1
         self._wake_bytes = 1
-        self._is_retired = False
+        self._is_retired = self._is_detached = False
 
     async def negotiate(self) -> None:
         """Asks for the versions that the node speaks: the first exchange on a connection."""
@@ -78,10 +76,15 @@ class NodeConnection(ClientConnection):
         if throttle_time_ms > 0:
             self._throttled_until = max(self._throttled_until, self._loop.time() + throttle_time_ms / 1000)
 
-    def retire_after(self, lifetime_ms: float) -> None:
-        """The session ends so soon; 0 is never."""
-        if lifetime_ms > 0:
-            self.retire_at = self._loop.time() + lifetime_ms / 1000
+    @property
+    def renew_at(self) -> float:
+        """The loop's time from which on the SASL session has to be renewed: infinite if it does not end."""
+        return float("inf") if self._session is None else self._session.renew_at
+
+    @property
+    def has_to_retire(self) -> bool:
+        """Whether a new connection should take over: a session ends, and threads have the socket."""
+        return self._is_detached and self.renew_at <= self._loop.time()
 
     @property
     def throttled_ms(self) -> float:
@@ -110,11 +113,6 @@ class NodeConnection(ClientConnection):
         """
         super().send(request, done, timeout_ms=timeout_ms, version=version)
 
-    def send_unanswered(self, request: Request, *, version: int | None = None) -> None:
-        """Sends a request that the node will not answer: Produce with acks=0. Raises what speaks against it."""
-        super().send_unanswered(request, version=version)
-        self._sent_at.pop()
-
     def count_for(self, sensor: NodeSensor) -> None:
         """Counts elsewhere from now on: a bootstrap connection turned out to be some broker's."""
         if sensor is not self._sensor:
@@ -127,6 +125,7 @@ class NodeConnection(ClientConnection):
         if self._descriptor < 0 or self._transport is None:
             return None
         self._transport.pause_reading()
+        self._is_detached = True
         detached = socket.socket(fileno=os.dup(self._descriptor))
         detached.setblocking(False)
         return detached
@@ -222,6 +221,10 @@ class NodeConnection(ClientConnection):
         self._sent_at.append(time.monotonic())  # uvloop's own time is coarse
         self._sensor.requests.record(size)
         return chosen
+
+    def _send_unanswered_now(self, request: Request, version: int | None) -> None:
+        super()._send_unanswered_now(request, version)
+        self._sent_at.pop()
 
     def _write_pieces(self, transport: asyncio.Transport, pieces: list[Records]) -> int:
         """Straight to the socket while asyncio holds nothing back: its own buffer would be a copy."""

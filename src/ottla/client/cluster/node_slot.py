@@ -69,7 +69,7 @@ class NodeSlot:
         connection = self.connection
         if connection is None or not connection.is_open:
             return None
-        if connection.retire_at is not None and connection.retire_at <= self._loop.time():
+        if connection.has_to_retire:
             self.retire()
             return None
         return connection

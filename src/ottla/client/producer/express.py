@@ -68,7 +68,7 @@ class _Road:
         connection = self.connection
         if not self.is_clean or not connection.is_open or connection.throttled_ms:
             return False
-        return connection.retire_at is None or connection.retire_at > time.monotonic() + 1
+        return connection.renew_at > time.monotonic() + 1
 
     def send_rest(self, rest: bytes, timeout_ms: int) -> None:
         """What the system did not take at once."""

@@ -1,56 +1,37 @@
 """SASL of a client: what the settings say it logs in with, and the messages of `net.sasl` over its connections."""
 
 import os
-from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from ottla.base.config import ConfigError
-from ottla.base.dice import DICE
 from ottla.client.cluster.connecting import Authenticate
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import AuthenticationFailedError
-from ottla.client.security.token_source import TokenSource
+from ottla.client.security.mechanism import CLIENT_MECHANISMS, Begin, beginning
 from ottla.net.errors import LoginFailedError, LoginRefusedError
-from ottla.net.sasl.client_login import RETIRE_SHARE, ClientExchange, login_steps
+from ottla.net.sasl.client_login import ClientExchange
 from ottla.net.sasl.jaas import JaasConfig, parse_jaas
 from ottla.net.sasl.jaas_file import is_for, sections_of_environment
-from ottla.net.sasl.oauthbearer import oauthbearer_exchange
-from ottla.net.sasl.plain import plain_exchange
-from ottla.net.sasl.scram import MECHANISMS as SCRAM_MECHANISMS
-from ottla.net.sasl.scram import ScramLogin, scram_exchange
 
-_Begin: TypeAlias = Callable[[], Awaitable[ClientExchange]]
-
-_SUPPORTED: Final = ("PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER")
 _SECTION: Final = "KafkaClient"
-_TIMEOUT_MS: Final = 60_000
-"""The whole set-up has a time-out of its own, and a shorter one."""
-
-
-class _Credentials(NamedTuple):
-    username: str
-    password: str
 
 
 def sasl_authenticate(settings: ClientSettings) -> Authenticate:
     """What proves on each new connection who we are. Raises `ConfigError`."""
     mechanism = settings.string("sasl.mechanism")
-    if mechanism not in _SUPPORTED:
-        known = ", ".join(_SUPPORTED)
+    if mechanism not in CLIENT_MECHANISMS:
+        known = ", ".join(CLIENT_MECHANISMS)
         default = "" if settings.is_given("sasl.mechanism") else " (Kafka's default)"
         raise ConfigError("sasl.mechanism", f"{mechanism}{default}", f"Expected one of {known}")
-    begin = _beginning(settings, mechanism)
+    begin = login_of(settings, mechanism)
+
+    async def begin_login(host: str) -> tuple[str, ClientExchange]:
+        return mechanism, await begin(host)
 
     async def authenticate(connection: NodeConnection) -> None:
-        steps = login_steps(mechanism, await begin())
-        request = next(steps)
         try:
-            while True:
-                request = steps.send(await connection.ask(request, timeout_ms=_TIMEOUT_MS))
-        except StopIteration as done:
-            # The session ends with it (KIP-368).
-            connection.retire_after(done.value * DICE.uniform(*RETIRE_SHARE))
+            await connection.log_in(begin_login)
         except LoginRefusedError as error:
             raise AuthenticationFailedError(f"{connection.node} {error}") from None
         except LoginFailedError as error:
@@ -59,29 +40,10 @@ def sasl_authenticate(settings: ClientSettings) -> Authenticate:
     return authenticate
 
 
-def _beginning(settings: ClientSettings, mechanism: str) -> _Begin:
+def login_of(settings: ClientSettings, mechanism: str) -> Begin:
+    """What begins a client's log-ins, with the login module of its settings or of its file. Raises `ConfigError`."""
     secret = settings.secret("sasl.jaas.config")
-    jaas = _of_file(settings, mechanism) if secret is None else parse_jaas(secret)
-    if mechanism == "OAUTHBEARER":
-        source = TokenSource(settings, jaas.options)
-        prefix = "extension_"
-        extensions = {
-            name.removeprefix(prefix): value for name, value in jaas.options.items() if name.startswith(prefix)
-        }
-
-        async def begin_bearer() -> ClientExchange:
-            return oauthbearer_exchange(await source.token(), extensions)
-
-        return begin_bearer
-    credentials = _credentials(settings, jaas)
-
-    async def begin() -> ClientExchange:
-        if mechanism == "PLAIN":
-            return plain_exchange(*credentials)
-        is_token = jaas.options.get("tokenauth", "").lower() == "true"
-        return scram_exchange(ScramLogin(mechanism, *credentials, is_token=is_token))
-
-    return begin
+    return beginning(settings, mechanism, _of_file(settings, mechanism) if secret is None else parse_jaas(secret))
 
 
 def _of_file(settings: ClientSettings, mechanism: str) -> JaasConfig:
@@ -91,14 +53,3 @@ def _of_file(settings: ClientSettings, mechanism: str) -> JaasConfig:
             if is_for(entry, mechanism):
                 return entry
     return JaasConfig("", {})
-
-
-def _credentials(settings: ClientSettings, jaas: JaasConfig) -> _Credentials:
-    handler = settings.plugin("sasl.client.callback.handler.class")
-    if callable(handler):
-        return _Credentials(*handler())
-    username = settings.optional_string("sasl.username") or jaas.options.get("username")
-    password = settings.secret("sasl.password") or jaas.options.get("password")
-    if username is None or password is None:
-        raise ConfigError("sasl.username", username, "sasl.username and sasl.password are needed, or sasl.jaas.config")
-    return _Credentials(username, password)

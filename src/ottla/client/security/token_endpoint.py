@@ -8,6 +8,7 @@ import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from ssl import SSLContext
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,8 @@ from ottla.base.frozen import frozen
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import AuthenticationFailedError
+from ottla.net.tls.context import client_context
+from ottla.net.tls.setting import TlsSettings
 
 _PREFIX: Final = "sasl.oauthbearer.client.credentials"
 _TIMEOUT_S: Final = 10.0
@@ -33,6 +36,8 @@ class TokenEndpoint:
     body: bytes
     timeout_s: float
     backoff: Backoff
+    tls: SSLContext | None = None
+    """Whom to trust where the login module says so; else the system says it."""
 
     @classmethod
     def of(cls, settings: ClientSettings, options: Mapping[str, str], url: str) -> "TokenEndpoint":
@@ -56,6 +61,7 @@ class TokenEndpoint:
             Backoff(
                 settings.integer("sasl.login.retry.backoff.ms"), settings.integer("sasl.login.retry.backoff.max.ms")
             ),
+            _tls(options) if url.startswith("https:") else None,
         )
 
     async def token(self) -> str:
@@ -90,12 +96,17 @@ class TokenEndpoint:
                 "Content-Type": "application/x-www-form-urlencoded",
             },
         )
-        with urllib.request.urlopen(request, timeout=self.timeout_s) as answer:
+        with urllib.request.urlopen(request, timeout=self.timeout_s, context=self.tls) as answer:
             said = json.loads(answer.read(_ANSWER_BYTES_MAX))
         token = said.get("access_token") if isinstance(said, dict) else None
         if not isinstance(token, str) or not token:
             raise ValueError("the answer has no access_token")
         return token
+
+
+def _tls(options: Mapping[str, str]) -> SSLContext | None:
+    """Nothing where a login module names no stores: then the system's certificates are read when they are needed."""
+    return client_context(TlsSettings.of_options(options)) if any(name.startswith("ssl.") for name in options) else None
 
 
 def read_token_file(path: str) -> str:

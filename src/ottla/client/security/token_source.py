@@ -121,12 +121,15 @@ class _UserCall:
 
     async def __call__(self) -> Token:
         """Asks the user's code; what is not a coroutine may block, so it has a thread."""
-        if inspect.iscoroutinefunction(self._call):
-            result = await self._call()
-        else:
-            result = await asyncio.to_thread(self._call)
-            if inspect.isawaitable(result):
-                result = await result
+        try:
+            if inspect.iscoroutinefunction(self._call):
+                result = await self._call()
+            else:
+                result = await asyncio.to_thread(self._call)
+                if inspect.isawaitable(result):
+                    result = await result
+        except Exception as error:  # users' code: its trouble is the log-in's
+            raise AuthenticationFailedError(f"{_HANDLER} raised {type(error).__name__}: {error}") from error
         if isinstance(result, Token):
             return result
         if isinstance(result, str) and result:

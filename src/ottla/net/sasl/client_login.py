@@ -4,7 +4,7 @@ Sans I/O: `login_steps` yields requests, is sent their responses, and returns ho
 What keeps us out is a `LoginFailedError` that says what to do about it.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Final, TypeAlias
 
 from ottla.net.errors import LoginRefusedError
@@ -16,11 +16,11 @@ from ottla.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHan
 ClientExchange: TypeAlias = Generator[bytes, bytes, None]
 """A mechanism's messages: it yields ours, and is sent the broker's."""
 LoginSteps: TypeAlias = Generator[Request, Response, int]
-BeginLogin: TypeAlias = Callable[[], tuple[str, ClientExchange]]
-"""The mechanism's name and a new exchange, for each connection."""
+BeginLogin: TypeAlias = Callable[[str], Awaitable[tuple[str, ClientExchange]]]
+"""The mechanism's name and a new exchange, for a connection to a host. Raises `LoginFailedError` and `NetworkError`."""
 
 RETIRE_SHARE: Final = (0.85, 0.95)
-"""Of a session's life, after which a new connection takes over: as Kafka's clients choose it."""
+"""Of a session's life, after which it is renewed: as Kafka's clients choose it."""
 
 
 def login_steps(mechanism: str, exchange: ClientExchange) -> LoginSteps:
@@ -61,5 +61,7 @@ def _advice(mechanism: str) -> str:
     """What the user can do; a broker does not tell which of the two is wrong."""
     if mechanism == "OAUTHBEARER":
         return ""
+    if mechanism == "GSSAPI":
+        return "; its log says why the ticket does not do"
     hint = "" if mechanism == "PLAIN" else f", and whether the user was created for {mechanism}"
     return f"; check sasl.username and sasl.password{hint}"

@@ -1,5 +1,7 @@
 """What the `ssl.*` settings of one listener or client say, whoever reads them."""
 
+from collections.abc import Mapping
+
 from ottla.base.config import ConfigError
 from ottla.base.frozen import frozen
 
@@ -27,6 +29,20 @@ class TlsSettings:
 
     def __repr__(self) -> str:
         return f"TlsSettings(prefix={self.prefix!r}, keystore_location={self.keystore_location!r})"
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, str]) -> "TlsSettings":
+        """As a login module says whom to trust on the way to a provider of tokens or keys."""
+        return cls(
+            keystore_type=options.get("ssl.keystore.type"),
+            keystore_location=options.get("ssl.keystore.location"),
+            keystore_password=options.get("ssl.keystore.password"),
+            key_password=options.get("ssl.key.password"),
+            truststore_type=options.get("ssl.truststore.type"),
+            truststore_location=options.get("ssl.truststore.location"),
+            truststore_password=options.get("ssl.truststore.password"),
+            truststore_certificates=options.get("ssl.truststore.certificates"),
+        )
 
     def error(self, name: str, value: object, reason: str) -> ConfigError:
         """What is wrong with one of them."""

@@ -9,6 +9,7 @@ from ottla.base.config import ConfigError
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.security import sasl
+from ottla.net.sasl.client_login import ClientExchange
 
 
 def first_message(**given: object) -> bytes:
@@ -16,8 +17,8 @@ def first_message(**given: object) -> bytes:
     return next(asyncio.run(_begun(settings)))
 
 
-async def _begun(settings: ClientSettings) -> "sasl.ClientExchange":
-    return await sasl._beginning(settings, "PLAIN")()
+async def _begun(settings: ClientSettings) -> ClientExchange:
+    return await sasl.login_of(settings, "PLAIN")("a")
 
 
 def test_the_file_that_java_would_be_started_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

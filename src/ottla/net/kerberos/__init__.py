@@ -1,0 +1,1 @@
+"""Kerberos: what stands behind the exchange of GSSAPI. Needs the package `gssapi`."""
