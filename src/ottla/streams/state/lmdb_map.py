@@ -48,6 +48,11 @@ class LmdbMap:
         self._before = undo.before
         self._scans: list[weakref.ref[_Scan]] = []
 
+    def renew(self, transaction: Any, undo: UndoLog) -> None:
+        """Goes on in the transaction that follows; scans that are under way go on, too."""
+        self._transaction = transaction
+        self._before = undo.before
+
     def get(self, key: bytes) -> bytes | None:
         """The value, or None."""
         full = self._prefix + key
