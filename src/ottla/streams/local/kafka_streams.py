@@ -15,12 +15,15 @@ from typing import Any, Final, Self
 from ottla.base.errors import OttlaError
 from ottla.client.facade.loop_thread import LoopThread
 from ottla.streams.engine.topology import Topology
+from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
 from ottla.streams.local.failure import FailureResponse
+from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
+from ottla.streams.local.query.reader import READERS, QueryableStoreType, StoreQuery, UnknownStateStoreError, type_of
 from ottla.streams.local.restoration import StateRestoreListener
 from ottla.streams.local.setting import LocalSettings
-from ottla.streams.local.task_loop import WorkerPorts
+from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
 from ottla.streams.local.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -29,6 +32,10 @@ StateListener = Callable[[RunState, RunState], None]
 """`(new state, old state)`."""
 UncaughtExceptionHandler = Callable[[Exception], FailureResponse | None]
 """Says what becomes of the instance; None is SHUTDOWN_CLIENT."""
+
+
+class StreamsNotRunningError(StreamsError):
+    """A store was asked for while no task runs."""
 
 
 class KafkaStreams:
@@ -145,6 +152,65 @@ class KafkaStreams:
     def metrics(self) -> dict[str, float]:
         """Counts of this process: records processed, dropped, sent and restored, tasks by kind."""
         return {} if self._worker is None else self._worker.metrics()
+
+    def store(
+        self,
+        name: str,
+        store_type: QueryableStoreType | None = None,
+        *,
+        partition: int | None = None,
+        stale: bool = False,
+    ) -> Any:
+        """A store of this instance, to be read from any thread: its partitions that are here, or one of them.
+
+        Without a type it is read by its kind, values alone. `stale` allows copies (standbys), which lag behind.
+        """
+        spec = self._topology.stores.get(name)
+        if spec is None:
+            raise UnknownStateStoreError(
+                f"Cannot get state store {name} because no such store is registered in the topology."
+            )
+        wanted = store_type or type_of(spec.kind)
+        wanted.check(name, spec.kind)
+        query = StoreQuery(name, wanted, partition, stale)
+        self._in_loop(lambda loop: loop.views(query))
+        return READERS[wanted](
+            lambda function: self._in_loop(lambda _: function()), lambda: self._task_loop().views(query)
+        )
+
+    def query_metadata_for_key(self, store: str, key: Any) -> KeyQueryMetadata:
+        """The instance that has a key of a store, and those with copies, by their `application.server`."""
+        found: KeyQueryMetadata = self._in_loop(lambda loop: loop.places.of_key(store, key))
+        return found
+
+    def streams_metadata_for_store(self, store: str) -> list[StreamsMetadata]:
+        """The instances that have partitions of a store."""
+        found: list[StreamsMetadata] = self._in_loop(lambda loop: loop.places.of_store(store))
+        return found
+
+    def metadata_for_all_streams_clients(self) -> list[StreamsMetadata]:
+        """All instances that have an `application.server`."""
+        found: list[StreamsMetadata] = self._in_loop(lambda loop: loop.places.all())
+        return found
+
+    def _task_loop(self) -> TaskLoop:
+        found = None if self._worker is None else self._worker.loop
+        if found is None:
+            raise StreamsNotRunningError(f"KafkaStreams has to be running; state is {self._state.value}.")
+        return found
+
+    def _in_loop(self, function: Callable[[TaskLoop], Any]) -> Any:
+        """What a function returns that is called between two turns of the tasks' loop."""
+        thread = self._thread
+        if self._state not in (RunState.RUNNING, RunState.REBALANCING) or thread is None:
+            raise StreamsNotRunningError(f"KafkaStreams is not running. State is {self._state.value}.")
+
+        async def call() -> Any:
+            return function(self._task_loop())
+
+        if asyncio._get_running_loop() is thread.loop:
+            return function(self._task_loop())
+        return thread.run(call())
 
     async def _run(self) -> None:
         ports = WorkerPorts(self._moved, self._failed, self._restore_listener)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.errors import WakeupError
 from ottla.client.record import TopicPartition
+from ottla.streams.engine.store.reading import read_store
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.run_state import RunState
@@ -23,6 +24,9 @@ from ottla.streams.local.cluster_clients import ClusterClients
 from ottla.streams.local.committing import Committing, CommitWriter, TransactionWriter
 from ottla.streams.local.failure import FailureResponse
 from ottla.streams.local.global_table import GlobalTables
+from ottla.streams.local.purge import RepartitionPurge
+from ottla.streams.local.query.place import StorePlaces, stage_of
+from ottla.streams.local.query.reader import InvalidStateStoreError, StoreQuery
 from ottla.streams.local.record_sender import RecordSender
 from ottla.streams.local.restoration import Restoration, StateRestoreListener
 from ottla.streams.local.setting import LocalSettings
@@ -31,8 +35,8 @@ from ottla.streams.local.task_run import TaskPorts, TaskRun
 from ottla.streams.local.task_store import TaskStores, stored_tasks
 from ottla.streams.local.task_table import TaskTable
 
-_SLICE_RECORDS: Final = 500
-_TURN_S: Final = 0.02
+_SLICE_RECORDS: Final = 100
+_TURN_S: Final = 0.004
 _IDLE_S: Final = 0.25
 _SHUTDOWN_S: Final = 10.0
 _COMMIT_RECORDS: Final = 50_000
@@ -114,6 +118,8 @@ class TaskLoop(RebalanceListener):
         if self._settings.is_exactly_once:
             self._clients.producer.begin_transaction()
         self._background.append(asyncio.create_task(self.restoration.run(), name="restoration"))
+        purge = RepartitionPurge(self.application, self._clients.admin, self._committing.committed)
+        self._background.append(asyncio.create_task(purge.run(self._settings.purge_interval_ms), name="purge"))
         if self._global_stores:
             self._background.append(asyncio.create_task(self.global_tables.follow(), name="global tables"))
         self.consumer.subscribe(self.application.inputs, listener=self)
@@ -181,6 +187,41 @@ class TaskLoop(RebalanceListener):
     def _dropped_records(self, runs: list[TaskRun]) -> int:
         elsewhere = self.sender.dropped_records + self.global_tables.dropped_records
         return sum(run.engine.dropped_records for run in runs) + elsewhere
+
+    # Queries
+
+    @property
+    def places(self) -> StorePlaces:
+        """Where stores are."""
+        return StorePlaces(self.application, self._assignor.task_map)
+
+    def views(self, query: StoreQuery) -> list[Any]:
+        """The views of a store on this process; raises if it cannot be asked now."""
+        application = self.application
+        if query.store in application.topology.global_sources.values():
+            return [self.global_tables.store(query.store)]
+        stage, spec = stage_of(application, query.store)
+        running, copies = self.table.running, self.table.copies if query.stale else {}
+        tasks = [TaskId(stage.number, number) for number in range(stage.partitions)]
+        if query.partition is not None:
+            tasks = [task for task in tasks if task.partition == query.partition]
+        runs = [run for task in tasks if (run := running.get(task) or copies.get(task)) is not None]
+        if not runs or (not self.table.is_settled and not query.stale):
+            raise InvalidStateStoreError(
+                f"The state store, {query.store}, may have migrated to another instance, or is being restored: ask "
+                f"again, ask the instance that query_metadata_for_key names, or allow stale reads"
+            )
+        serdes = application.configuration.get
+        return [
+            read_store(
+                spec,
+                application.application_id,
+                run.stores.state_map(spec),  # type: ignore[arg-type]  # both maps of this host have pages
+                lambda role: serdes(f"default.{role.value}.serde"),
+                with_times=query.type.with_times,
+            )
+            for run in runs
+        ]
 
     # The group
 

@@ -50,6 +50,11 @@ class Worker:
         """The application, once the cluster was looked at."""
         return None if self._loop is None else self._loop.application
 
+    @property
+    def loop(self) -> TaskLoop | None:
+        """What runs the tasks, if anything does."""
+        return self._loop
+
     def metrics(self) -> dict[str, float]:
         """What was counted."""
         return {} if self._loop is None else self._loop.metrics()
