@@ -17,7 +17,7 @@ from ottla.client.admin.value.topic import NewTopic
 from ottla.client.record import TopicPartition
 from ottla.pipelines.session import session
 from ottla.pipelines.streams.kafka_streams import KafkaStreams
-from ottla.pipelines.streams.run_state import RunState
+from ottla.streams.host.run_state import RunState
 from tests.bench.session_cpu import session_cpu_seconds
 from tests.bench.streams import SOURCE, TARGET, counting, records
 

@@ -30,6 +30,8 @@ from ottla.streams.engine.extractor import (
 )
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError, TopologyError
+from ottla.streams.host.run_state import RunState
+from ottla.streams.kafka_streams import KafkaStreams
 from ottla.streams.option import (
     Branched,
     BufferConfig,
@@ -72,6 +74,7 @@ __all__ = [
     "KGroupedTable",
     "KStream",
     "KTable",
+    "KafkaStreams",
     "Materialized",
     "Named",
     "OutputRecord",
@@ -85,6 +88,7 @@ __all__ = [
     "RecordEncodeError",
     "RecordMetadata",
     "Repartitioned",
+    "RunState",
     "Serde",
     "Serdes",
     "SessionWindowedCogroupedKStream",

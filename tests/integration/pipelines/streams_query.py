@@ -14,8 +14,8 @@ from ottla.client.admin.value.offset import IsolationLevel, OffsetSpec
 from ottla.client.record import TopicPartition
 from ottla.pipelines.session import session
 from ottla.pipelines.streams.kafka_streams import KafkaStreams
-from ottla.pipelines.streams.run_state import RunState
 from ottla.streams import Consumed, Grouped, Materialized, Produced, Serdes, StreamsBuilder, Topology
+from ottla.streams.host.run_state import RunState
 from tests.integration.pipelines.conftest import SPARK_SETTINGS
 
 SOURCE, TARGET, APPLICATION = "values", "value-counts", "counting"

@@ -16,7 +16,7 @@ pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install ottla[spar
 from pyspark import cloudpickle
 
 from ottla.pipelines.streams.kafka_streams import KafkaStreams
-from ottla.pipelines.streams.run_state import RunState
+from ottla.streams.host.run_state import RunState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

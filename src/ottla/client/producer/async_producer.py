@@ -98,6 +98,25 @@ class AsyncProducer:
         record = ProducerRecord(topic, value, key, partition, timestamp_ms, headers or ())
         return await self._enqueue(record, on_delivery)
 
+    def send_now(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: Headers | None,
+        on_delivery: OnDelivery | None = None,
+    ) -> SendFuture | None:
+        """Puts a record of bytes into its batch if that takes no waiting; None: nothing has happened, `enqueue` it."""
+        if not self._is_plain:
+            return None
+        return self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+
+    def watch_failures(self, failed: Callable[[Exception], None]) -> None:
+        """Has `failed` called for each batch that is given up; who sends without looking at futures hears of it so."""
+        self._core.watch_failures(failed)
+
     async def _enqueue(self, record: ProducerRecord, on_delivery: OnDelivery | None) -> SendFuture:
         core = self._core
         core.check_may_send()

@@ -180,6 +180,17 @@ class ProducerCore:
         """A record of a known topic, as it goes into a batch."""
         return self.maker.make(record, on_delivery)
 
+    def watch_failures(self, failed: Callable[[Exception], None]) -> None:
+        """Tells of each batch that is given up."""
+        before = self.outcome.on_failure
+
+        def on_failure(batch: ProducerBatch, error: Exception) -> Exception:
+            told = error if before is None else before(batch, error)
+            failed(told)
+            return told
+
+        self.outcome.on_failure = on_failure
+
     async def flush(self) -> None:
         """Waits until all that was sent before is done."""
         with self.metric.span("flush"):

@@ -17,12 +17,12 @@ from ottla.pipelines.failure import reason
 from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, CheckpointLock
 from ottla.pipelines.streams.purge import RepartitionPurge
 from ottla.pipelines.streams.query import ApplicationQuery
-from ottla.pipelines.streams.run_state import IllegalStateError, RunState, check_follows
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.supervised_query import SupervisedQuery
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError
 from ottla.streams.host.application import Application
+from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

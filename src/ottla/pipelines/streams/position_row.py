@@ -5,24 +5,20 @@ It is a row like the others but for its topic, which no topic can be called. The
 that is restored from changelogs has them, too.
 """
 
-import base64
 import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow.compute as pc
 
 from ottla.base.frozen import frozen
 from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.streams.host.kept_time import times_to_text
 from ottla.streams.state.local_state import Position, Times
 
 POSITION: Final = "/position"
 TICK: Final = "@tick"
 """The position's entry that counts the clock's ticks; no topic."""
-_TIMES: Final = "ottla:"
-_METADATA_MAX: Final = 4_096
-"""`offset.metadata.max.bytes` of brokers."""
 
 
 @frozen
@@ -52,24 +48,6 @@ class GroupPosition:
                 found[TopicPartition(topic, self.partition)] = OffsetAndMetadata(offset, metadata)
                 metadata = ""
         return found
-
-
-def times_to_text(times: Times) -> str:
-    """As metadata of an offset; nothing if it were too long."""
-    text = _TIMES + base64.b85encode(zlib.compress(json.dumps(times).encode(), 9)).decode()
-    return text if len(text) <= _METADATA_MAX else ""
-
-
-def times_from_text(text: str) -> Times:
-    """The times that `times_to_text` has written; none for what somebody else has.
-
-    >>> times_from_text(times_to_text({"0_1": {"": (5,)}}))
-    {'0_1': {'': (5,)}}
-    """
-    if not text.startswith(_TIMES):
-        return {}
-    found: Mapping[str, Mapping[str, list[int]]] = json.loads(zlib.decompress(base64.b85decode(text[len(_TIMES) :])))
-    return {task: {name: tuple(numbers) for name, numbers in times.items()} for task, times in found.items()}
 
 
 class PositionedRows:

@@ -23,13 +23,13 @@ from ottla.pipelines.sink.stream_writer import sink_task
 from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.source.range_read import RangePartition, read_range
 from ottla.pipelines.streams.output_column import READ, records_of
-from ottla.pipelines.streams.position_row import times_from_text
 from ottla.pipelines.streams.shipment import Shipment
 from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.protocol.errors import UnknownTopicOrPartitionError
 from ottla.streams.engine.store.spec import LoggedChange
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.batch_run import restored
+from ottla.streams.host.kept_time import times_from_text
 from ottla.streams.state.errors import StateMismatchError
 from ottla.streams.state.local_state import LocalState, Position, StateBatch, Times, remove_state
 

@@ -11,12 +11,14 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from ottla.client.record import TopicPartition
 from ottla.streams.engine.store.coder import changelog_topic
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.engine.topology import SourceNode, Topology
 from ottla.streams.errors import TopologyError
 from ottla.streams.host.internal_topic import InternalTopicPlan, changelog_plan, repartition_plan
 from ottla.streams.host.partitioning import partition_counts, topics_of
+from ottla.streams.host.task_share import TaskId
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,15 @@ class Application:
         """The stores that tasks of a partition number have, with their stages."""
         return [
             (stage, spec) for stage in self.stages if partition < stage.partitions for _, spec in self._stores(stage)
+        ]
+
+    def places_of(self, task: TaskId) -> list[TopicPartition]:
+        """The partitions that a task reads, in the order in which equal times are taken."""
+        stage = next(one for one in self.stages if one.number == task.stage)
+        return [
+            TopicPartition(topic, task.partition)
+            for topic in stage.topics
+            if task.partition < self.counts[self.short_name(topic)]
         ]
 
     def changelog_topic(self, store: str) -> str:

@@ -4,12 +4,14 @@
 <application.id>-<store>-changelog     a store's changes; compacted, and where windows age, deleted as well
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ottla.streams.engine.store.coder import changelog_topic
 from ottla.streams.engine.store.spec import StoreSpec
+from ottla.streams.errors import StreamsError
+from ottla.streams.host.layout import IncompatibleTopologyError
 
 _DAY_MS: Final = 86_400_000
 _REPARTITION: Final[Mapping[str, str]] = {
@@ -19,6 +21,10 @@ _REPARTITION: Final[Mapping[str, str]] = {
     "segment.bytes": "52428800",
 }
 _CHANGELOG: Final[Mapping[str, str]] = {"cleanup.policy": "compact", "message.timestamp.type": "CreateTime"}
+
+
+class MissingInternalTopicError(StreamsError):
+    """A changelog or repartition topic of an application that has run before is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +59,37 @@ def changelog_plan(
     elif spec.is_versioned:
         config["min.compaction.lag.ms"] = str(min(spec.retention_ms + _DAY_MS, (1 << 63) - 1))
     return InternalTopicPlan(changelog_topic(application_id, spec.name), partitions, {**config, **spec.topic_config})
+
+
+def is_internal(application_id: str, topic: str) -> bool:
+    """Whether a topic is one of the application's own: patterns do not mean those.
+
+    >>> is_internal("shop", "shop-counts-changelog"), is_internal("shop", "shop-orders")
+    (True, False)
+    """
+    return topic.startswith(f"{application_id}-") and topic.endswith(("-changelog", "-repartition"))
+
+
+def missing_topics(
+    application_id: str, wanted: Sequence[InternalTopicPlan], counts: Mapping[str, int], *, has_run: bool
+) -> list[InternalTopicPlan]:
+    """The internal topics that have to be made, where `counts` are there.
+
+    `IncompatibleTopologyError` for one with another number of partitions, `MissingInternalTopicError` for one that is
+    gone though the application has run before.
+    """
+    for plan in wanted:
+        found = counts.get(plan.name, plan.partitions)
+        if found != plan.partitions:
+            raise IncompatibleTopologyError(
+                f"the topic {plan.name} has {found} partitions, and the topology needs {plan.partitions}: the "
+                f"number of partitions of an input has changed. Reset the application to begin anew"
+            )
+    missing = [plan for plan in wanted if plan.name not in counts]
+    if missing and has_run:
+        raise MissingInternalTopicError(
+            f"{', '.join(plan.name for plan in missing)} is gone, and {application_id} has run before: "
+            f"what was in there is lost. Reset the application (ottla streams reset {application_id}) to compute it "
+            f"again from the inputs"
+        )
+    return missing

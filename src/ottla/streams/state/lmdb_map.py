@@ -48,6 +48,11 @@ class LmdbMap:
         self._before = undo.before
         self._scans: list[weakref.ref[_Scan]] = []
 
+    def renew(self, transaction: Any, undo: UndoLog) -> None:
+        """Goes on in the transaction that follows; scans that are under way go on, too."""
+        self._transaction = transaction
+        self._before = undo.before
+
     def get(self, key: bytes) -> bytes | None:
         """The value, or None."""
         full = self._prefix + key
@@ -84,6 +89,12 @@ class LmdbMap:
         if scan.has_more:
             self._scans.append(weakref.ref(scan))
         return scan
+
+    def page(self, low: bytes, high: bytes | None, count: int) -> tuple[list[Pair], bytes | None]:
+        """As `pairs`, with keys as users of the map know them: nothing is kept in between, so others may write."""
+        prefix = self._prefix
+        found, following = self.pairs(prefix + low, self._end if high is None else prefix + high, count)
+        return [(self.cut(key), value) for key, value in found], None if following is None else self.cut(following)
 
     def pairs(self, low: bytes, high: bytes | None, count: int) -> tuple[list[Pair], bytes | None]:
         """Up to about `count` pairs from `low` on, keys with the prefix, and where to go on (None: that is all)."""

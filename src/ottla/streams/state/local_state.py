@@ -50,7 +50,7 @@ _NOWHERE: Final = b"\xff\xff"
 class LocalState:
     """An open environment. One process has it open at a time: LMDB's lock makes others wait."""
 
-    def __init__(self, path: Path, identity: str, *, is_synced: bool = True) -> None:
+    def __init__(self, path: Path, identity: str, *, is_synced: bool = True, bytes_max: int = MAP_BYTES) -> None:
         """Opens or makes it; `StateMismatchError` if it belongs to something else than `identity` says."""
         if lmdb is None:
             raise StateUnavailableError("stores on disk need LMDB: pip install 'ottla[streams]'")
@@ -58,7 +58,7 @@ class LocalState:
         try:
             _make(path, is_synced=is_synced)
             self._environment: Any = lmdb.open(
-                str(path), map_size=MAP_BYTES, max_dbs=3, sync=is_synced, metasync=is_synced
+                str(path), map_size=bytes_max, max_dbs=3, sync=is_synced, metasync=is_synced
             )
         except (OSError, lmdb.Error) as error:
             raise StateUnavailableError(f"the state in {path} cannot be opened: {error}") from error
@@ -104,6 +104,23 @@ class LocalState:
         transaction = self._environment.begin(write=True)
         position = _loaded(transaction.get(_POSITION, db=self._meta))
         return StateBatch(transaction, (self._data, self._undo, self._meta), position)
+
+    def commit_and_go_on(self, batch: "StateBatch", end: Position, times: Times, *, can_be_undone: bool = True) -> None:
+        """Makes a batch durable and begins the next one at its end: maps and scans of the first stay valid."""
+        batch.commit(end, times)
+        batch.renew(self._environment.begin(write=True), end if can_be_undone else None)
+
+    def begin_behind(self) -> "StateBatch":
+        """Opens what is sure to be in the changelogs, to be brought up from there: the last batch is undone."""
+        transaction = self._environment.begin(write=True)
+        try:
+            previous = _loaded(transaction.get(_PREVIOUS, db=self._meta))
+            if previous is not None:
+                self._go_back(transaction, previous)
+            return StateBatch(transaction, (self._data, self._undo, self._meta), None)
+        except BaseException:
+            transaction.abort()
+            raise
 
     def restore(self) -> "StateBatch":
         """Opens an empty state that is to be filled from changelogs."""
@@ -157,11 +174,11 @@ class StateBatch:
     def __init__(
         self, transaction: Any, databases: tuple[Any, Any, Any], start: Position | None, *, is_writable: bool = True
     ) -> None:
-        self._transaction: Final = transaction
+        self._transaction = transaction
         self._data, self._undo_database, self._meta = databases
-        self._start: Final = start
+        self._start = start
         self._is_writable: Final = is_writable
-        self._undo: Final = UndoLog(is_kept=start is not None)
+        self._undo = UndoLog(is_kept=start is not None)
         self._maps: Final[dict[str, LmdbMap]] = {}
 
     @property
@@ -199,6 +216,14 @@ class StateBatch:
             transaction.commit()
         except (OSError, lmdb.Error) as error:
             raise StateUnavailableError(f"the state cannot be written: {error}") from error
+
+    def renew(self, transaction: Any, start: Position | None) -> None:
+        """Goes on as the batch that begins at `start`, in a transaction of its own; None: it cannot be undone."""
+        self._transaction = transaction
+        self._start = start
+        self._undo = UndoLog(is_kept=start is not None)
+        for found in self._maps.values():
+            found.renew(transaction, self._undo)
 
     def abort(self) -> None:
         """Forgets the batch."""

@@ -14,10 +14,9 @@ from ottla.pipelines.streams.position_row import (
     TICK,
     GroupPosition,
     PositionedRows,
-    times_from_text,
-    times_to_text,
 )
 from ottla.streams.engine.error_handler import OutputRecord
+from ottla.streams.host.kept_time import times_from_text, times_to_text
 
 TIMES = {"0_1": {"": (17,), "node": (3, 4)}}
 HERE = GroupPosition("app", 1, {"a": 5, "b": 7, TICK: 9}, TIMES)

@@ -138,6 +138,19 @@ class TimestampedKeyValueStore(Generic[K, V]):
         """All pairs."""
         return self.range(None, None)
 
+    def prefix_scan(self, prefix: bytes) -> Iterator[tuple[K, tuple[V, int]]]:
+        """The pairs whose keys' bytes begin like this."""
+        for key, data in self._map.scan(prefix, increment(prefix)):
+            yield self._coder.key(key), (self._coder.value(data[8:]), _TIME.unpack_from(data)[0])
+
+    def reverse_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, tuple[V, int]]]:
+        """The same as `range`, last key first."""
+        return reversed(list(self.range(key_from, key_to)))
+
+    def reverse_all(self) -> Iterator[tuple[K, tuple[V, int]]]:
+        """The same as `all`, last key first."""
+        return self.reverse_range(None, None)
+
     def approximate_num_entries(self) -> int:
         """How many pairs there are."""
         return sum(1 for _ in self._map.scan(b"", None))
@@ -168,6 +181,18 @@ class ValueView(Generic[K, V]):
     def all(self) -> Iterator[tuple[K, V]]:
         """All pairs."""
         return self.range(None, None)
+
+    def prefix_scan(self, prefix: bytes) -> Iterator[tuple[K, V]]:
+        """The pairs whose keys' bytes begin like this."""
+        return ((key, value) for key, (value, _) in self._store.prefix_scan(prefix))
+
+    def reverse_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, V]]:
+        """The same as `range`, last key first."""
+        return ((key, value) for key, (value, _) in self._store.reverse_range(key_from, key_to))
+
+    def reverse_all(self) -> Iterator[tuple[K, V]]:
+        """The same as `all`, last key first."""
+        return self.reverse_range(None, None)
 
     def approximate_num_entries(self) -> int:
         """How many pairs there are."""

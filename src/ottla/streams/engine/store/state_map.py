@@ -64,6 +64,16 @@ class MemoryMap:
         values = self._values
         return iter([(key, values[key]) for key in self._sorted[first:last]])
 
+    def page(self, low: bytes, high: bytes | None, count: int) -> tuple[list[tuple[bytes, bytes]], bytes | None]:
+        """Up to `count` pairs from `low` on, and where to go on (None: that is all); others may write meanwhile."""
+        if self._added or self._removed:
+            self._settle()
+        first = bisect_left(self._sorted, low)
+        last = len(self._sorted) if high is None else bisect_left(self._sorted, high)
+        values = self._values
+        pairs = [(key, values[key]) for key in self._sorted[first : min(last, first + count)]]
+        return pairs, self._sorted[first + count] if first + count < last else None
+
     def __len__(self) -> int:
         return len(self._values)
 

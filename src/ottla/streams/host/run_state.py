@@ -39,7 +39,7 @@ def check_follows(before: RunState, after: RunState) -> None:
 
     >>> check_follows(RunState.NOT_RUNNING, RunState.RUNNING)
     Traceback (most recent call last):
-    ottla.pipelines.streams.run_state.IllegalStateError: NOT_RUNNING cannot become RUNNING
+    ottla.streams.host.run_state.IllegalStateError: NOT_RUNNING cannot become RUNNING
     """
     if after not in FOLLOWS[before]:
         raise IllegalStateError(f"{before.value} cannot become {after.value}")

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from ottla.pipelines.streams.run_state import FOLLOWS, IllegalStateError, RunState, check_follows
+from ottla.streams.host.run_state import FOLLOWS, IllegalStateError, RunState, check_follows
 
 
 @pytest.mark.parametrize(("before", "after"), list(itertools.product(RunState, RunState)))

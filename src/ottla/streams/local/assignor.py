@@ -1,0 +1,176 @@
+"""Divides an application's tasks among its processes: what the leader of the group `application.id` runs.
+
+Members say with their subscription which process they are, where they are asked, and whose states they have on disk;
+the assignment says which tasks they run and keep copies of, and where all others are.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ottla.client.consumer.assignor.partition_assignor import (
+    PartitionAssignor,
+    RebalanceProtocol,
+    Shares,
+    TopicRacks,
+)
+from ottla.client.consumer.assignor.subscription import MemberAssignment, MemberSubscription
+from ottla.client.record import TopicPartition
+from ottla.streams.host.application import Application
+from ottla.streams.host.task_share import Claim, Share, TaskId, shared, without_moving
+
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class MemberFacts:
+    """What a process tells the leader."""
+
+    process: str = ""
+    endpoint: str = ""
+    stored: tuple[str, ...] = ()
+    wants_shutdown: bool = False
+
+    def encoded(self) -> bytes:
+        """As user data of a subscription."""
+        return json.dumps([_VERSION, self.process, self.endpoint, self.stored, self.wants_shutdown]).encode()
+
+    @classmethod
+    def decoded(cls, data: bytes | None) -> "MemberFacts":
+        """From user data.
+
+        >>> MemberFacts.decoded(MemberFacts("p", "localhost:1", ("0_1",)).encoded()).stored
+        ('0_1',)
+        """
+        if not data:
+            return cls()
+        _, process, endpoint, stored, wants_shutdown = json.loads(data)[:5]
+        return cls(process, endpoint, tuple(stored), wants_shutdown)
+
+
+@dataclass(frozen=True)
+class TaskMap:
+    """What the leader tells all: by endpoint, the tasks that run there and those of which it has copies."""
+
+    standby: tuple[TaskId, ...] = ()
+    active_at: Mapping[str, tuple[TaskId, ...]] = field(default_factory=dict)
+    standby_at: Mapping[str, tuple[TaskId, ...]] = field(default_factory=dict)
+    is_shutdown: bool = False
+    complaint: str = ""
+
+    def encoded(self) -> bytes:
+        """As user data of an assignment."""
+        shown: list[Any] = [_VERSION, _texts(self.standby)]
+        shown += [{at: _texts(tasks) for at, tasks in one.items()} for one in (self.active_at, self.standby_at)]
+        return json.dumps([*shown, self.is_shutdown, self.complaint]).encode()
+
+    @classmethod
+    def decoded(cls, data: bytes | None) -> "TaskMap":
+        """From user data."""
+        if not data:
+            return cls()
+        _, standby, active_at, standby_at, is_shutdown, complaint = json.loads(data)[:6]
+        active, copies = ({at: _tasks(texts) for at, texts in one.items()} for one in (active_at, standby_at))
+        return cls(_tasks(standby), active, copies, is_shutdown, complaint)
+
+
+class StreamsAssignor(PartitionAssignor):
+    """The assignor of one process; `facts` is kept true by it, `task_map` is what the leader said last."""
+
+    name = "ottla-streams"
+    protocols = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
+
+    def __init__(self, application: Application, standby_replicas: int) -> None:
+        self._application: Final = application
+        self._standby_replicas: Final = standby_replicas
+        self.facts = MemberFacts()
+        self.on_join: Callable[[], None] = _nothing
+        """Is called before every join, to bring `facts` up to date."""
+        self.task_map = TaskMap()
+
+    def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
+        """What this process tells."""
+        self.on_join()
+        return self.facts.encoded()
+
+    def on_assignment(self, assignment: MemberAssignment, generation_id: int) -> None:
+        """What the leader said."""
+        self.task_map = TaskMap.decoded(assignment.user_data)
+
+    def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
+        """Who reads what."""
+        return {member: list(found.partitions) for member, found in self.assign(topics, members).items()}
+
+    def assign(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> dict[str, MemberAssignment]:
+        """Who reads what, and what all are told."""
+        complaint = self._complaint(topics)
+        facts = {member: MemberFacts.decoded(subscription.user_data) for member, subscription in members.items()}
+        running = self._running(members)
+        claims = {
+            member: Claim(frozenset(running[member]), frozenset(_tasks(facts[member].stored))) for member in members
+        }
+        shares = shared(self._tasks(), claims, self._standby_replicas)
+        given = without_moving(shares, running)
+        active_at = {facts[member].endpoint: tuple(tasks) for member, tasks in given.items() if facts[member].endpoint}
+        standby_at = {
+            facts[member].endpoint: tuple(share.standby)
+            for member, share in shares.items()
+            if facts[member].endpoint and share.standby
+        }
+        is_shutdown = any(one.wants_shutdown for one in facts.values())
+
+        def told(share: Share) -> bytes:
+            return TaskMap(tuple(share.standby), active_at, standby_at, is_shutdown, complaint).encoded()
+
+        return {
+            member: MemberAssignment(tuple(self._places(given[member])), told(share))
+            for member, share in shares.items()
+        }
+
+    def _tasks(self) -> dict[TaskId, bool]:
+        application = self._application
+        return {
+            TaskId(stage.number, partition): any(name in application.changelogs for name in stage.stores)
+            for stage in application.stages
+            for partition in range(stage.partitions)
+        }
+
+    def _running(self, members: Mapping[str, MemberSubscription]) -> dict[str, list[TaskId]]:
+        """The tasks of each member; of two that claim one, the member of the later generation has it."""
+        stage_of = {topic: stage.number for stage in self._application.stages for topic in stage.topics}
+        owners: dict[TaskId, str] = {}
+        for member in sorted(members, key=lambda name: members[name].generation_id or -1):
+            for topic, partition in members[member].owned_partitions:
+                if topic in stage_of:
+                    owners[TaskId(stage_of[topic], partition)] = member
+        found: dict[str, list[TaskId]] = {member: [] for member in members}
+        for task, member in owners.items():
+            found[member].append(task)
+        return found
+
+    def _places(self, tasks: Iterable[TaskId]) -> list[TopicPartition]:
+        return [place for task in tasks for place in self._application.places_of(task)]
+
+    def _complaint(self, topics: TopicRacks) -> str:
+        """What is wrong with the topics: the tasks were planned when they were others."""
+        application = self._application
+        for topic in application.inputs:
+            planned = application.counts[application.short_name(topic)]
+            found = len(topics.get(topic, ()))
+            if found != planned:
+                what = f"has {found} partitions" if found else "is gone"
+                return f"the topic {topic} {what}, and the application was planned for {planned}"
+        return ""
+
+
+def _nothing() -> None:
+    """There is nothing to bring up to date."""
+
+
+def _texts(tasks: Iterable[TaskId]) -> list[str]:
+    return [str(task) for task in tasks]
+
+
+def _tasks(texts: Iterable[str]) -> tuple[TaskId, ...]:
+    return tuple(TaskId.parse(text) for text in texts)

@@ -1,0 +1,255 @@
+"""`KafkaStreams` in one process: a topology at work in a thread with an event loop of its own.
+
+The thread starts with `start` and ends with `close`. Listeners and handlers are called in it: they must not wait.
+"""
+
+import asyncio
+import concurrent.futures
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+from ottla.base.errors import OttlaError
+from ottla.client.facade.loop_thread import LoopThread
+from ottla.streams.engine.topology import Topology
+from ottla.streams.errors import StreamsError
+from ottla.streams.host.application import Application
+from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
+from ottla.streams.local.failure import FailureResponse
+from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
+from ottla.streams.local.query.reader import READERS, QueryableStoreType, StoreQuery, UnknownStateStoreError, type_of
+from ottla.streams.local.restoration import StateRestoreListener
+from ottla.streams.local.setting import LocalSettings
+from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
+from ottla.streams.local.worker import Worker
+
+_log = logging.getLogger(__name__)
+
+StateListener = Callable[[RunState, RunState], None]
+"""`(new state, old state)`."""
+UncaughtExceptionHandler = Callable[[Exception], FailureResponse | None]
+"""Says what becomes of the instance; None is SHUTDOWN_CLIENT."""
+
+
+class StreamsNotRunningError(StreamsError):
+    """A store was asked for while no task runs."""
+
+
+class KafkaStreams:
+    """A topology at work in this process.
+
+    streams = KafkaStreams(builder.build(), {"application.id": "shop", "bootstrap.servers": "localhost:9092"})
+    streams.start()
+    streams.wait()
+    """
+
+    def __init__(self, topology: Topology, config: Mapping[str, Any]) -> None:
+        """Reads the settings; `ConfigError` for a bad one. Nothing is connected yet."""
+        self._topology: Final = topology
+        self._config: Final = dict(config)
+        self._settings: Final = LocalSettings.of(config)
+        self._state = RunState.CREATED
+        self._state_change: Final = threading.Condition()
+        self._listeners: Final[list[StateListener]] = []
+        self._handler: UncaughtExceptionHandler | None = None
+        self._restore_listener = StateRestoreListener()
+        self._thread: LoopThread | None = None
+        self._work: concurrent.futures.Future[None] | None = None
+        self._worker: Worker | None = None
+        self.failure: Exception | None = None
+        """Why it is in the state ERROR."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def state(self) -> RunState:
+        """What it is doing."""
+        return self._state
+
+    @property
+    def application(self) -> Application:
+        """The application as it is on the cluster: its tasks and topics; known when it has joined its group."""
+        found = None if self._worker is None else self._worker.application
+        if found is None:
+            raise IllegalStateError(f"the cluster has not been looked at: the state is {self._state.value}")
+        return found
+
+    def set_state_listener(self, listener: StateListener) -> None:
+        """Is called with every new state; to be set before `start`."""
+        self._check_created("set_state_listener")
+        self._listeners.append(listener)
+
+    def set_uncaught_exception_handler(self, handler: UncaughtExceptionHandler) -> None:
+        """Decides what becomes of the instance when a record or the user's code fails; to be set before `start`."""
+        self._check_created("set_uncaught_exception_handler")
+        self._handler = handler
+
+    def set_global_state_restore_listener(self, listener: StateRestoreListener) -> None:
+        """Hears how stores are filled; to be set before `start`."""
+        self._check_created("set_global_state_restore_listener")
+        self._restore_listener = listener
+
+    def start(self) -> None:
+        """Starts it and returns; the state tells how far it is. An instance starts once."""
+        self._check_created("start")
+        self._move(RunState.REBALANCING)
+        self._thread = LoopThread(f"{self._settings.application_id}-StreamThread-1")
+        self._work = self._thread.start(self._run())
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until it has ended, by `close` or by a failure, which is raised; False: the time was over before."""
+        ended = (RunState.NOT_RUNNING, RunState.ERROR)
+        with self._state_change:
+            if not self._state_change.wait_for(lambda: self._state in ended, timeout_s):
+                return False
+        if self.failure is not None:
+            raise self.failure
+        return True
+
+    def wait_for(self, state: RunState, timeout_s: float) -> bool:
+        """Waits for a state; False: the time was over before, or it has failed."""
+        with self._state_change:
+            self._state_change.wait_for(lambda: self._state in (state, RunState.ERROR), timeout_s)
+            return self._state is state
+
+    def close(self, timeout_s: float | None = None) -> bool:
+        """Commits, leaves the group and ends; False: the time was over before."""
+        if self._state is RunState.NOT_RUNNING:
+            return True
+        if self._state is not RunState.PENDING_SHUTDOWN:
+            self._move(RunState.PENDING_SHUTDOWN)
+        thread, work = self._thread, self._work
+        if thread is not None and work is not None:
+            if self._worker is not None and thread.is_usable:
+                thread.call_soon(self._worker.stop)
+            if asyncio._get_running_loop() is thread.loop:
+                return False
+            try:
+                work.result(timeout_s)
+            except concurrent.futures.TimeoutError:
+                return False
+            thread.close()
+        if self._state is RunState.PENDING_SHUTDOWN:
+            self._move(RunState.NOT_RUNNING)
+        return True
+
+    def clean_up(self) -> None:
+        """Deletes the local state; it is restored from changelogs when the application starts again."""
+        if self._state not in (RunState.CREATED, RunState.NOT_RUNNING, RunState.ERROR):
+            raise IllegalStateError(f"Cannot clean up while running: the state is {self._state.value}")
+        shutil.rmtree(self._settings.state_dir, ignore_errors=True)
+
+    def metrics(self) -> dict[str, float]:
+        """Counts of this process: records processed, dropped, sent and restored, tasks by kind."""
+        return {} if self._worker is None else self._worker.metrics()
+
+    def store(
+        self,
+        name: str,
+        store_type: QueryableStoreType | None = None,
+        *,
+        partition: int | None = None,
+        stale: bool = False,
+    ) -> Any:
+        """A store of this instance, to be read from any thread: its partitions that are here, or one of them.
+
+        Without a type it is read by its kind, values alone. `stale` allows copies (standbys), which lag behind.
+        """
+        spec = self._topology.stores.get(name)
+        if spec is None:
+            raise UnknownStateStoreError(
+                f"Cannot get state store {name} because no such store is registered in the topology."
+            )
+        wanted = store_type or type_of(spec.kind)
+        wanted.check(name, spec.kind)
+        query = StoreQuery(name, wanted, partition, stale)
+        self._in_loop(lambda loop: loop.views(query))
+        return READERS[wanted](
+            lambda function: self._in_loop(lambda _: function()), lambda: self._task_loop().views(query)
+        )
+
+    def query_metadata_for_key(self, store: str, key: Any) -> KeyQueryMetadata:
+        """The instance that has a key of a store, and those with copies, by their `application.server`."""
+        found: KeyQueryMetadata = self._in_loop(lambda loop: loop.places.of_key(store, key))
+        return found
+
+    def streams_metadata_for_store(self, store: str) -> list[StreamsMetadata]:
+        """The instances that have partitions of a store."""
+        found: list[StreamsMetadata] = self._in_loop(lambda loop: loop.places.of_store(store))
+        return found
+
+    def metadata_for_all_streams_clients(self) -> list[StreamsMetadata]:
+        """All instances that have an `application.server`."""
+        found: list[StreamsMetadata] = self._in_loop(lambda loop: loop.places.all())
+        return found
+
+    def _task_loop(self) -> TaskLoop:
+        found = None if self._worker is None else self._worker.loop
+        if found is None:
+            raise StreamsNotRunningError(f"KafkaStreams has to be running; state is {self._state.value}.")
+        return found
+
+    def _in_loop(self, function: Callable[[TaskLoop], Any]) -> Any:
+        """What a function returns that is called between two turns of the tasks' loop."""
+        thread = self._thread
+        if self._state not in (RunState.RUNNING, RunState.REBALANCING) or thread is None:
+            raise StreamsNotRunningError(f"KafkaStreams is not running. State is {self._state.value}.")
+
+        async def call() -> Any:
+            return function(self._task_loop())
+
+        if asyncio._get_running_loop() is thread.loop:
+            return function(self._task_loop())
+        return thread.run(call())
+
+    async def _run(self) -> None:
+        ports = WorkerPorts(self._moved, self._failed, self._restore_listener)
+        try:
+            self._worker = Worker(self._topology, self._config, self._settings, ports)
+            if self._state is RunState.PENDING_SHUTDOWN:
+                self._worker.stop()
+            await self._worker.run()
+        except Exception as error:  # noqa: BLE001  (an edge: the thread of an application, whose owner wants to know)
+            self._fail(error)
+
+    def _moved(self, state: RunState) -> None:
+        """The worker is in a state; after `close` nothing but the end counts."""
+        if self._state in (RunState.REBALANCING, RunState.RUNNING) and self._state is not state:
+            self._move(state)
+
+    def _failed(self, error: Exception) -> FailureResponse:
+        response = None if self._handler is None else self._handler(error)
+        return response or FailureResponse.SHUTDOWN_CLIENT
+
+    def _fail(self, error: Exception) -> None:
+        text = str(error) if isinstance(error, OttlaError) else repr(error)
+        _log.error("%s ends: %s", self._settings.application_id, text)
+        if self._state is RunState.PENDING_SHUTDOWN:
+            return
+        self.failure = error
+        self._move(RunState.PENDING_ERROR)
+        self._move(RunState.ERROR)
+
+    def _move(self, state: RunState) -> None:
+        with self._state_change:
+            before = self._state
+            check_follows(before, state)
+            self._state = state
+            self._state_change.notify_all()
+        _log.info("%s: %s after %s", self._settings.application_id, state.value, before.value)
+        for listener in self._listeners:
+            listener(state, before)
+
+    def _check_created(self, what: str) -> None:
+        if self._state is not RunState.CREATED:
+            raise IllegalStateError(f"{what}: only in the state CREATED, and it is {self._state.value}")

@@ -1,0 +1,78 @@
+"""The application on its cluster, before it joins its group: topics planned and made, old state checked.
+
+An internal topic that is gone though the application has run before is not made anew: what it held would be missing
+without a word.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ottla.base.errors import OttlaError
+from ottla.client.admin.async_admin import AsyncAdmin
+from ottla.client.admin.value.topic import NewTopic
+from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from ottla.streams.engine.topology import Topology
+from ottla.streams.errors import StreamsError
+from ottla.streams.host.application import Application
+from ottla.streams.host.internal_topic import InternalTopicPlan, is_internal, missing_topics
+from ottla.streams.host.layout import check_layout
+from ottla.streams.local.setting import LocalSettings
+
+
+class Preparation:
+    """Looks at the cluster and prepares it."""
+
+    def __init__(self, topology: Topology, config: Mapping[str, Any], settings: LocalSettings) -> None:
+        self._topology: Final = topology
+        self._config: Final = config
+        self._settings: Final = settings
+        self.counts: dict[str, int] = {}
+        """Partitions of all topics of the cluster."""
+
+    async def prepare(self, admin: AsyncAdmin) -> Application:
+        """The application as it is on the cluster, with its internal topics."""
+        settings = self._settings
+        counts = await _counts(admin)
+        external = {name: count for name, count in counts.items() if not is_internal(settings.application_id, name)}
+        application = Application.planned(self._topology, self._config, external)
+        self._check_layout(application)
+        wanted = [*application.repartition_topics, *application.changelogs.values()]
+        has_run = await _has_offsets(admin, settings.application_id)
+        missing = missing_topics(application.application_id, wanted, counts, has_run=has_run)
+        await self._create(admin, missing)
+        self.counts = {**counts, **{plan.name: plan.partitions for plan in wanted}}
+        return application
+
+    def _check_layout(self, application: Application) -> None:
+        path = self._settings.state_dir / "layout.json"
+        layout = application.layout()
+        if path.exists():
+            check_layout(path.read_text(), layout)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(layout)
+
+    async def _create(self, admin: AsyncAdmin, missing: list[InternalTopicPlan]) -> None:
+        topics = [
+            NewTopic(plan.name, plan.partitions, self._settings.replication_factor, configs=dict(plan.config))
+            for plan in missing
+        ]
+        errors: dict[str, OttlaError] = {}
+        if topics:
+            await admin.create_topics(topics, errors=errors)
+        for name, error in errors.items():
+            if not isinstance(error, TopicAlreadyExistsError):
+                raise StreamsError(f"the topic {name} cannot be made: {error}") from error
+
+
+async def _counts(admin: AsyncAdmin) -> dict[str, int]:
+    errors: dict[str, OttlaError] = {}
+    found = await admin.describe_topics(list(await admin.list_topics()), errors=errors)
+    for error in errors.values():
+        if not isinstance(error, UnknownTopicOrPartitionError):
+            raise error
+    return {name: len(topic.partitions) for name, topic in found.items()}
+
+
+async def _has_offsets(admin: AsyncAdmin, group_id: str) -> bool:
+    found = await admin.list_consumer_group_offsets({group_id: None})
+    return any(offset is not None for offset in found[group_id].values())

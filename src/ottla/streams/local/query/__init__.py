@@ -1,0 +1,1 @@
+"""Interactive queries: reading the stores of this process, and finding the process that has a key."""
