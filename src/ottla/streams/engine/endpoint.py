@@ -4,7 +4,12 @@ from typing import Any
 
 from ottla.streams.engine.context import TaskState
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
-from ottla.streams.engine.extractor import ConsumedRecord, TimestampExtractor, fail_on_invalid_timestamp
+from ottla.streams.engine.extractor import (
+    ConsumedRecord,
+    TimestampExtractor,
+    fail_on_invalid_timestamp,
+    wallclock_timestamp,
+)
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.engine.store.spec import SerdeRole
 from ottla.streams.engine.topology import SinkNode, SourceNode
@@ -23,6 +28,7 @@ class Source(Operator):
         self._extractor: TimestampExtractor | None = node.timestamp_extractor or state.configuration.get(
             "default.timestamp.extractor"
         )
+        self._clock = state.host.wall_clock_ms
 
     def decoded(self, record: InputRecord) -> tuple[Any, Any]:
         """Key and value."""
@@ -33,6 +39,8 @@ class Source(Operator):
         """The record's time; negative: it is left out."""
         if self._extractor is None and record.timestamp >= 0:
             return record.timestamp
+        if self._extractor is wallclock_timestamp:
+            return self._clock()
         consumed = ConsumedRecord(
             record.topic, record.partition, record.offset, record.timestamp, *pair, record.headers
         )
