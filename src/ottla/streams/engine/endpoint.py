@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ottla.streams.engine.context import TaskState
+from ottla.streams.engine.context import PRODUCTION_HANDLER, TaskState
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
 from ottla.streams.engine.extractor import (
     ConsumedRecord,
@@ -70,8 +70,15 @@ class Sink(Operator):
             topic = self._node.topic(key, value, self._state.metadata)
         if timestamp < 0:
             raise StreamsError(f"{self._node.name} cannot write a record with the negative timestamp {timestamp}")
-        raw_key = _encode(self._key, topic, headers, key)
-        raw_value = _encode(self._value, topic, headers, value)
+        try:
+            raw_key = _encode(self._key, topic, headers, key)
+            raw_value = _encode(self._value, topic, headers, value)
+        except StreamsError:
+            raise
+        except Exception as error:  # a user's serde may raise anything; the handler decides
+            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error):
+                return
+            raise RecordEncodeError(f"{self._node.name} cannot encode a record for {topic} ({error})") from error
         partition = None
         if self._node.partitioner is not None:
             partition = self._node.partitioner(topic, key, value, self._state.host.partition_count(topic))
