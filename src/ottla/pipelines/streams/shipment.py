@@ -37,11 +37,10 @@ class Shipment:
 
     def packed(self) -> str:
         """As text, for an option of Spark's."""
-        from pyspark import cloudpickle
+        from ottla.pipelines.streams.pickler import dumped
 
         try:
-            dumps: Callable[[Shipment], bytes] = cloudpickle.dumps
-            return base64.b64encode(dumps(self)).decode()
+            return base64.b64encode(dumped(self)).decode()
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise UnshippableTopologyError(
                 f"the topology cannot be sent to Spark's workers: {error}. What holds a connection, a lock or an open "
