@@ -25,6 +25,14 @@ class UnshippableTopologyError(StreamsError):
 
 
 @frozen
+class SnapshotTerms:
+    """Where copies of the state go, and how old the newest may become."""
+
+    directory: Path
+    interval_ms: int
+
+
+@frozen
 class Shipment:
     """What a worker needs to know."""
 
@@ -34,6 +42,7 @@ class Shipment:
     writer_settings: dict[str, str]
     tick_ms: int | None
     """How often the clock is looked at; None: no punctuation asks for it."""
+    snapshots: "SnapshotTerms | None" = None
 
     def packed(self) -> str:
         """As text, for an option of Spark's."""
