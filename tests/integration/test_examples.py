@@ -93,7 +93,8 @@ def test_an_evolving_schema(broker: EmbeddedBroker, tmp_path: Path) -> None:
 def test_the_table_of_examples_is_complete() -> None:
     table = (EXAMPLES / "README.md").read_text()
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAID, WITH_DATABASE, WITH_REGISTRY, WITH_SPARK}
-    assert [path.name for path in EXAMPLES.glob("*.py") if f"]({path.name})" not in table] == []
+    names = [str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py")]
+    assert [name for name in names if f"]({name})" not in table] == []
 
 
 def test_the_quickstart_shows_its_own_records_whatever_the_readme_left() -> None:

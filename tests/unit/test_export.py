@@ -13,7 +13,7 @@ from ottla.protocol.api_key import ApiKey
 from tests.unit.test_tidy import ROOT, SOURCES
 
 PAGE: Final = ROOT / "docs/EXPORTS.md"
-READ: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.py")))
+READ: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.py")))
 MESSAGES: Final = "ottla.protocol.messages."
 _BLOCK: Final = re.compile(r"```text\n(.*?)```", re.DOTALL)
 _ENTRY: Final = re.compile(r"^(ottla[\w.]*):((?:.*)(?:\n +.*)*)", re.MULTILINE)

@@ -27,6 +27,7 @@ from ottla.streams.engine.extractor import (
     fail_on_invalid_timestamp,
     log_and_skip_on_invalid_timestamp,
     use_partition_time_on_invalid_timestamp,
+    wallclock_timestamp,
 )
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError, TopologyError
@@ -116,4 +117,5 @@ __all__ = [
     "log_and_fail",
     "log_and_skip_on_invalid_timestamp",
     "use_partition_time_on_invalid_timestamp",
+    "wallclock_timestamp",
 ]

@@ -79,6 +79,10 @@ class TestOutputTopic(Generic[K, V]):
         """Keys and values of all records that are left."""
         return [(record.key, record.value) for record in self.read_records_to_list()]
 
+    def read_values_to_list(self) -> list[V]:
+        """Values of all records that are left."""
+        return [record.value for record in self.read_records_to_list()]
+
     def read_key_values_to_map(self) -> dict[K, V]:
         """The last value of each key of all records that are left."""
         return dict(self.read_key_values_to_list())

@@ -7,6 +7,7 @@ from typing import Any
 
 from ottla.streams import (
     Consumed,
+    ConsumedRecord,
     EmitStrategy,
     FixedKeyProcessor,
     Grouped,
@@ -31,8 +32,14 @@ from ottla.streams import (
     TimeWindows,
     Topology,
     UnlimitedWindows,
+    fail_on_invalid_timestamp,
+    log_and_skip_on_invalid_timestamp,
+    use_partition_time_on_invalid_timestamp,
+    wallclock_timestamp,
 )
 from ottla.streams.option import BufferConfig
+from ottla.streams.record import Headers
+from tests.unit.streams.scripted import Scripted, spec_of
 
 Step = dict[str, Any]
 STRING = Serdes.string()
@@ -54,7 +61,14 @@ def predicate(name: str) -> Callable[[Any, Any], bool]:
 
 def value_mapper(name: str) -> Callable[[Any, Any], Any]:
     argument = name.partition(":")[2]
+
+    def failing(k: Any, v: Any) -> Any:
+        if argument in shown(v):
+            raise RuntimeError(f"no {argument}")
+        return shown(v)
+
     return {
+        "fail_on": failing,
         "upper": lambda k, v: None if v is None else v.upper(),
         "show": lambda k, v: shown(v) + "!",
         "pair": lambda k, v: f"{shown(k)}/{shown(v)}",
@@ -227,6 +241,9 @@ class Interpreter:
             self.builder.add_state_store(Stores.key_value_store_builder(supplier, STRING, STRING))
         return self.source(step).process(lambda: Punctual(step), stores=stores)
 
+    def do_scripted(self, step: Step) -> Any:
+        return self.source(step).process(lambda: Scripted(step), stores=[spec_of(step)])
+
     def do_process_values(self, step: Step) -> Any:
         return self.source(step).process_values(Shown)
 
@@ -305,8 +322,7 @@ class Interpreter:
         if "until_close" in step:
             suppressed = Suppressed.until_window_closes(BufferConfig.unbounded())
         else:
-            buffer = BufferConfig.max_records(step["records"]) if "records" in step else BufferConfig.unbounded()
-            suppressed = Suppressed.until_time_limit(step["wait"], buffer)
+            suppressed = Suppressed.until_time_limit(step["wait"], buffer_of(step))
         return self.source(step).suppress(suppressed.with_name(step["named"]) if "named" in step else suppressed)
 
     def do_table_group_by(self, step: Step) -> Any:
@@ -325,6 +341,40 @@ class Interpreter:
         return join(self.other(step), plus, *options, given, foreign_key=lambda v: key(None, v))
 
 
+def buffer_of(step: Step) -> BufferConfig:
+    if "full" in step:
+        return BufferConfig.max_records(step["full"]).shut_down_when_full()
+    if "bytes" in step:
+        return BufferConfig.max_bytes(step["bytes"])
+    return BufferConfig.max_records(step["records"]) if "records" in step else BufferConfig.unbounded()
+
+
+def time_of_value(record: ConsumedRecord, partition_time: int) -> int:
+    _, colon, time = shown(record.value).partition(":")
+    return int(time) if colon else partition_time
+
+
+EXTRACTORS = {
+    "value": time_of_value,
+    "clock": wallclock_timestamp,
+    "fail": fail_on_invalid_timestamp,
+    "skip": log_and_skip_on_invalid_timestamp,
+    "partition": use_partition_time_on_invalid_timestamp,
+}
+
+
+class PickyText:
+    """Text, but for that with a y."""
+
+    def serialize(self, topic: str, headers: Headers, value: str | None) -> bytes | None:
+        if value is not None and "y" in value:
+            raise ValueError("no y")
+        return STRING.serialize(topic, headers, value)
+
+    def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> str | None:
+        return STRING.deserialize(topic, headers, data)
+
+
 def parts(value: str | None) -> list[str]:
     return [] if value is None else list(value) or [""]
 
@@ -334,11 +384,12 @@ def named(step: Step) -> Named | None:
 
 
 def serde(step: Step) -> Any:
-    return Serdes.long() if step.get("value") == "long" else STRING
+    return {"long": Serdes.long(), "picky": PickyText()}.get(step.get("value", ""), STRING)
 
 
-def consumed(step: Step) -> Consumed[str, str]:
-    given = Consumed.with_(STRING, STRING)
+def consumed(step: Step) -> Consumed[str, Any]:
+    given: Consumed[str, Any] = Consumed.with_(STRING, serde(step))
+    given = given.with_timestamp_extractor(EXTRACTORS[step["time"]]) if "time" in step else given
     return given.with_name(step["named"]) if "named" in step else given
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ottla.pipelines.streams.clock import tick_ms_of
 from ottla.pipelines.streams.option import APPLICATION, FORMAT, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.setting import StreamsSettings
-from ottla.pipelines.streams.shipment import Shipment
+from ottla.pipelines.streams.shipment import Shipment, SnapshotTerms
 from ottla.pipelines.streams.topic_setup import TopicSetup
 from ottla.streams.engine.topology import Topology
 from ottla.streams.host.application import Application
@@ -34,6 +34,7 @@ class ApplicationQuery:
             self._settings.is_exactly_once,
             self._settings.writer,
             tick_ms_of(application),
+            self._snapshots(),
         )
         # Spark looks for a writer's format in the session that is active in this thread, and makes this one that.
         spark.createDataFrame([], "nothing int")
@@ -47,6 +48,10 @@ class ApplicationQuery:
             .trigger(processingTime=trigger or f"{self._settings.trigger_interval_ms} milliseconds")
             .start()
         )
+
+    def _snapshots(self) -> SnapshotTerms | None:
+        directory = self._settings.snapshot_dir
+        return None if directory is None else SnapshotTerms(directory, self._settings.snapshot_interval_ms)
 
     def _options(self, shipment: Shipment) -> dict[str, str]:
         return {

@@ -55,6 +55,8 @@ class StreamsSettings:
     trigger_interval_ms: int
     offsets_per_trigger_max: int
     purge_interval_ms: int
+    snapshot_dir: Path | None
+    snapshot_interval_ms: int
     reader: dict[str, str]
     writer: dict[str, str]
     admin: dict[str, str]
@@ -84,6 +86,8 @@ class StreamsSettings:
             trigger_interval_ms=_number(config, "trigger.interval.ms", 100),
             offsets_per_trigger_max=_number(config, "max.offsets.per.trigger", 200_000),
             purge_interval_ms=_number(config, "repartition.purge.interval.ms", 30_000),
+            snapshot_dir=_directory(config, "state.snapshot.dir"),
+            snapshot_interval_ms=_number(config, "state.snapshot.interval.ms", 600_000),
             reader=_client(config, CONSUMER_KEYS, ("consumer.", "main.consumer.")),
             writer=_client(config, PRODUCER_KEYS, ("producer.",)),
             admin=_client(config, ADMIN_KEYS, ("admin.",)),
@@ -98,6 +102,11 @@ class StreamsSettings:
 def _text(config: Mapping[str, Any], name: str, default: str) -> str:
     found = config.get(name)
     return default if found is None else str(found)
+
+
+def _directory(config: Mapping[str, Any], name: str) -> Path | None:
+    text = _text(config, name, "")
+    return Path(text).absolute() if text else None
 
 
 def _number(config: Mapping[str, Any], name: str, default: int) -> int:

@@ -25,6 +25,14 @@ class UnshippableTopologyError(StreamsError):
 
 
 @frozen
+class SnapshotTerms:
+    """Where copies of the state go, and how old the newest may become."""
+
+    directory: Path
+    interval_ms: int
+
+
+@frozen
 class Shipment:
     """What a worker needs to know."""
 
@@ -34,14 +42,14 @@ class Shipment:
     writer_settings: dict[str, str]
     tick_ms: int | None
     """How often the clock is looked at; None: no punctuation asks for it."""
+    snapshots: "SnapshotTerms | None" = None
 
     def packed(self) -> str:
         """As text, for an option of Spark's."""
-        from pyspark import cloudpickle
+        from ottla.pipelines.streams.pickler import dumped
 
         try:
-            dumps: Callable[[Shipment], bytes] = cloudpickle.dumps
-            return base64.b64encode(dumps(self)).decode()
+            return base64.b64encode(dumped(self)).decode()
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise UnshippableTopologyError(
                 f"the topology cannot be sent to Spark's workers: {error}. What holds a connection, a lock or an open "

@@ -7,7 +7,6 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.pipelines.trucks.transform import DRIVER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,12 +36,16 @@ def bundled_drivers() -> Iterator[Driver]:
 
 def from_bundled(spark: "SparkSession") -> "DataFrame":
     """The bundled table."""
+    from ottla.pipelines.trucks.transform import DRIVER
+
     return spark.createDataFrame(list(bundled_drivers()), DRIVER)
 
 
 def from_topic(spark: "SparkSession", bootstrap: str, topic: str) -> "DataFrame":
     """What a compacted topic says now: the last record of each key, unless it is a tombstone."""
     from pyspark.sql import functions as f
+
+    from ottla.pipelines.trucks.transform import DRIVER
 
     records = spark.read.format("ottla").option("kafka.bootstrap.servers", bootstrap).option("subscribe", topic).load()
     latest = records.withColumn("age", f.expr(_LATEST_FIRST)).where("age = 1 AND value IS NOT NULL")
@@ -51,6 +54,8 @@ def from_topic(spark: "SparkSession", bootstrap: str, topic: str) -> "DataFrame"
 
 def from_postgres(spark: "SparkSession", address: str, table: str = "driver") -> "DataFrame":
     """A table with the columns id, first_name and last_name; `address` is PostgreSQL's own URL or keywords."""
+    from ottla.pipelines.trucks.transform import DRIVER
+
     return spark.createDataFrame(_rows(address, table), DRIVER)
 
 

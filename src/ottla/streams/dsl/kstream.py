@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Generic, cast, overload
+from typing import Any, Generic, overload
 
 from ottla.streams.dsl import join as joining
 from ottla.streams.dsl.branch import BranchedKStream
@@ -119,7 +119,7 @@ class KStream(Generic[K, V]):
 
         self._next("KSTREAM-PRINTER-", None, lambda: Peek(show, forwards=False))
 
-    def split(self, named: Named | None = None) -> "BranchedKStream[K, V]":
+    def split(self, named: Named | None = None) -> "BranchedKStream[K, V, KStream[K, V]]":
         """Sends each record to the first branch that wants it."""
         return BranchedKStream(self._step, named, self._branched)
 
@@ -205,6 +205,56 @@ class KStream(Generic[K, V]):
         step = self._processed("KSTREAM-PROCESSVALUES-", supplier, named, stores)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 
+    @overload
+    def join(
+        self,
+        other: "KStream[K, T]",
+        joiner: Callable[[V, T], VOut],
+        windows: JoinWindows,
+        stream_joined: "StreamJoined[K, V] | None" = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def join(
+        self,
+        other: "KStream[K, T]",
+        joiner: Callable[[K, V, T], VOut],
+        windows: JoinWindows,
+        stream_joined: "StreamJoined[K, V] | None" = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def join(
+        self, other: "KTable[K, T]", joiner: Callable[[V, T], VOut], joined: "Joined[K, V] | None" = None, /
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def join(
+        self, other: "KTable[K, T]", joiner: Callable[[K, V, T], VOut], joined: "Joined[K, V] | None" = None, /
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def join(
+        self,
+        other: "GlobalKTable[KOut, T]",
+        key_mapper: Callable[[K, V], KOut | None],
+        joiner: Callable[[V, T], VOut],
+        named: Named | None = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def join(
+        self,
+        other: "GlobalKTable[KOut, T]",
+        key_mapper: Callable[[K, V], KOut | None],
+        joiner: Callable[[K, V, T], VOut],
+        named: Named | None = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
     def join(self, other: Any, *arguments: Any) -> "KStream[K, Any]":
         """Inner join.
 
@@ -213,19 +263,83 @@ class KStream(Generic[K, V]):
         """
         return self._join(other, arguments, "inner")
 
+    @overload
+    def left_join(
+        self,
+        other: "KStream[K, T]",
+        joiner: Callable[[V, T | None], VOut],
+        windows: JoinWindows,
+        stream_joined: "StreamJoined[K, V] | None" = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self,
+        other: "KStream[K, T]",
+        joiner: Callable[[K, V, T | None], VOut],
+        windows: JoinWindows,
+        stream_joined: "StreamJoined[K, V] | None" = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self, other: "KTable[K, T]", joiner: Callable[[V, T | None], VOut], joined: "Joined[K, V] | None" = None, /
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self, other: "KTable[K, T]", joiner: Callable[[K, V, T | None], VOut], joined: "Joined[K, V] | None" = None, /
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self,
+        other: "GlobalKTable[KOut, T]",
+        key_mapper: Callable[[K, V], KOut | None],
+        joiner: Callable[[V, T | None], VOut],
+        named: Named | None = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self,
+        other: "GlobalKTable[KOut, T]",
+        key_mapper: Callable[[K, V], KOut | None],
+        joiner: Callable[[K, V, T | None], VOut],
+        named: Named | None = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
     def left_join(self, other: Any, *arguments: Any) -> "KStream[K, Any]":
         """Left join, with the same arguments: records without a partner meet None."""
         return self._join(other, arguments, "left")
 
+    @overload
     def outer_join(
         self,
         other: "KStream[K, T]",
-        joiner: Callable[..., VOut],
+        joiner: Callable[[V | None, T | None], VOut],
         windows: JoinWindows,
         stream_joined: "StreamJoined[K, V] | None" = None,
-    ) -> "KStream[K, VOut]":
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    @overload
+    def outer_join(
+        self,
+        other: "KStream[K, T]",
+        joiner: Callable[[K, V | None, T | None], VOut],
+        windows: JoinWindows,
+        stream_joined: "StreamJoined[K, V] | None" = None,
+        /,
+    ) -> "KStream[K, VOut]": ...
+
+    def outer_join(self, other: Any, *arguments: Any) -> "KStream[K, Any]":
         """Outer join of two streams: records of both sides without a partner meet None."""
-        return cast("KStream[K, VOut]", self._join_stream(other, (joiner, windows, stream_joined), "outer"))
+        return self._join_stream(other, arguments, "outer")
 
     def _join(self, other: Any, arguments: tuple[Any, ...], kind: str) -> "KStream[K, Any]":
         if isinstance(other, KStream):

@@ -4,7 +4,7 @@ KTable.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast, overload
 
 from ottla.streams.dsl.foreign_key import ForeignKeyJoin, join_by_foreign_key
 from ottla.streams.dsl.function import with_key
@@ -21,6 +21,11 @@ from ottla.streams.option import Grouped, Materialized, Named, Suppressed, Table
 from ottla.streams.processor import KOut, VOut
 from ottla.streams.record import K, T, V
 from ottla.streams.serde import Serde
+
+if TYPE_CHECKING:
+    from ottla.streams.dsl.kstream import KStream
+
+JoinOption: TypeAlias = "Named | TableJoined | Materialized[Any, Any]"
 
 
 class KTable(Generic[K, V]):
@@ -94,7 +99,13 @@ class KTable(Generic[K, V]):
         step = replace(table.step, value_serde=given)
         return KTable(step, table.definition, table.queryable_store_name)
 
-    def to_stream(self, key_mapper: Callable[[K, V], T] | None = None, named: Named | None = None) -> Any:
+    @overload
+    def to_stream(self, key_mapper: None = None, named: Named | None = None) -> "KStream[K, V]": ...
+
+    @overload
+    def to_stream(self, key_mapper: Callable[[K, V], T], named: Named | None = None) -> "KStream[T, V]": ...
+
+    def to_stream(self, key_mapper: Callable[[K, V], Any] | None = None, named: Named | None = None) -> Any:
         """The table's updates as a stream of records; with a mapper under another key."""
         from ottla.streams.dsl.kstream import KStream
 
@@ -107,7 +118,7 @@ class KTable(Generic[K, V]):
         mapper = key_mapper
         name = graph.processor_name("KSTREAM-KEY-SELECT-")
         node = graph.add(node, processor_node(name, lambda: MapKey(mapper)))
-        return KStream[T, V](replace(step, node=node, name=name, key_serde=None), repartition_required=True)
+        return KStream[Any, V](replace(step, node=node, name=name, key_serde=None), repartition_required=True)
 
     def suppress(self, suppressed: Suppressed) -> "KTable[K, V]":
         """Holds updates back."""
@@ -129,11 +140,33 @@ class KTable(Generic[K, V]):
         step = replace(self.step, node=node, name=name, key_serde=given.key_serde, value_serde=given.value_serde)
         return KGroupedTable(step, given.name)
 
+    @overload
+    def join(
+        self, other: "KTable[K, T]", joiner: Callable[[V, T], VOut], /, *options: JoinOption
+    ) -> "KTable[K, VOut]": ...
+
+    @overload
     def join(
         self,
-        other: "KTable[Any, Any]",
-        *arguments: Any,
-        foreign_key: Callable[..., Any] | None = None,
+        other: "KTable[KOut, T]",
+        joiner: Callable[[V, T], VOut],
+        /,
+        *options: JoinOption,
+        foreign_key: Callable[[V], KOut | None],
+    ) -> "KTable[K, VOut]": ...
+
+    @overload
+    def join(
+        self,
+        other: "KTable[KOut, T]",
+        foreign_key: Callable[[V], KOut | None],
+        joiner: Callable[[V, T], VOut],
+        /,
+        *options: JoinOption,
+    ) -> "KTable[K, VOut]": ...
+
+    def join(
+        self, other: "KTable[Any, Any]", *arguments: Any, foreign_key: Callable[..., Any] | None = None
     ) -> "KTable[K, Any]":
         """Inner join: `join(table, joiner[, Named][, Materialized])`, by `foreign_key(value)` if one is given.
 
@@ -141,18 +174,42 @@ class KTable(Generic[K, V]):
         """
         return self._join(other, arguments, foreign_key, Side.INNER)
 
+    @overload
+    def left_join(
+        self, other: "KTable[K, T]", joiner: Callable[[V, T | None], VOut], /, *options: JoinOption
+    ) -> "KTable[K, VOut]": ...
+
+    @overload
     def left_join(
         self,
-        other: "KTable[Any, Any]",
-        *arguments: Any,
-        foreign_key: Callable[..., Any] | None = None,
+        other: "KTable[KOut, T]",
+        joiner: Callable[[V, T | None], VOut],
+        /,
+        *options: JoinOption,
+        foreign_key: Callable[[V], KOut | None],
+    ) -> "KTable[K, VOut]": ...
+
+    @overload
+    def left_join(
+        self,
+        other: "KTable[KOut, T]",
+        foreign_key: Callable[[V], KOut | None],
+        joiner: Callable[[V, T | None], VOut],
+        /,
+        *options: JoinOption,
+    ) -> "KTable[K, VOut]": ...
+
+    def left_join(
+        self, other: "KTable[Any, Any]", *arguments: Any, foreign_key: Callable[..., Any] | None = None
     ) -> "KTable[K, Any]":
         """Left join, with the same arguments: rows without a partner meet None."""
         return self._join(other, arguments, foreign_key, Side.LEFT)
 
-    def outer_join(self, other: "KTable[K, T]", *arguments: Any) -> "KTable[K, Any]":
+    def outer_join(
+        self, other: "KTable[K, T]", joiner: Callable[[V | None, T | None], VOut], /, *options: JoinOption
+    ) -> "KTable[K, VOut]":
         """Outer join: rows of both sides without a partner meet None."""
-        return self._join(other, arguments, None, Side.OUTER)
+        return self._join(other, (joiner, *options), None, Side.OUTER)
 
     def _join(
         self, other: "KTable[Any, Any]", arguments: tuple[Any, ...], extractor: Any, side: Side

@@ -1,17 +1,28 @@
 """What each node sees of its task."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from ottla.streams.engine.error_handler import OutputRecord
+from ottla.streams.engine.error_handler import (
+    DEAD_LETTER_TOPIC,
+    ErrorContext,
+    ErrorHandler,
+    InputRecord,
+    OutputRecord,
+    log_and_fail,
+)
 from ottla.streams.engine.punctuation import PunctuationQueue, Schedule
 from ottla.streams.engine.store.opening import view_of
 from ottla.streams.engine.store.spec import LoggedChange, SerdeRole, StoreSpec
 from ottla.streams.engine.store.state_map import StateMap
-from ottla.streams.errors import StreamsError
+from ottla.streams.errors import ProcessingError, StreamsError
 from ottla.streams.processor import PunctuationType
 from ottla.streams.record import Headers, RecordMetadata
 from ottla.streams.serde import Serde
+
+PROCESSING_HANDLER: Final = "processing.exception.handler"
+PRODUCTION_HANDLER: Final = "production.exception.handler"
+DESERIALIZATION_HANDLER: Final = "deserialization.exception.handler"
 
 
 class TaskHost(Protocol):
@@ -51,6 +62,7 @@ class TaskState:
         self.configuration = configuration
         self.host = host
         self.metadata: RecordMetadata | None = None
+        self.source: InputRecord | None = None
         self.timestamp = -1
         self.stream_time = -1
         self.dropped_records = 0
@@ -71,6 +83,17 @@ class TaskState:
     def now(self) -> int:
         """The timestamp of the record that is being processed."""
         return max(self.timestamp, 0)
+
+    def resumes(self, setting: str, node: str, error: Exception, source: InputRecord | None = None) -> bool:
+        """Asks the handler of a setting, and writes its dead letters; True: the task goes on without the record."""
+        handler: ErrorHandler = self.configuration.get(setting) or log_and_fail
+        topic = self.configuration.get(DEAD_LETTER_TOPIC)
+        context = ErrorContext(source or self.source, node, self.task_id, topic, self.timestamp)
+        response = handler(context, error)
+        for letter in response.dead_letters:
+            self.host.send(letter)
+        self.dropped_records += response.resumes
+        return response.resumes
 
     def default_serde(self, of_key: SerdeRole) -> Serde[Any] | None:
         """The serde that the configuration names for keys or values."""
@@ -132,9 +155,15 @@ class NodeContext:
 
         def punctuate(time: int) -> None:
             state = self._state
-            before, state.metadata = state.metadata, None
+            before, state.metadata, state.source = state.metadata, None, None
             state.timestamp = time
-            callback(time)
+            try:
+                callback(time)
+            except StreamsError:
+                raise
+            except Exception as error:
+                if not state.resumes(PROCESSING_HANDLER, self.node, error):
+                    raise ProcessingError(f"{self.node} failed in its punctuation at {time}: {error!r}") from error
             state.metadata = before
 
         schedule = Schedule(interval_ms, punctuate)

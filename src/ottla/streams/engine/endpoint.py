@@ -2,9 +2,14 @@
 
 from typing import Any
 
-from ottla.streams.engine.context import TaskState
+from ottla.streams.engine.context import PRODUCTION_HANDLER, TaskState
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
-from ottla.streams.engine.extractor import ConsumedRecord, TimestampExtractor, fail_on_invalid_timestamp
+from ottla.streams.engine.extractor import (
+    ConsumedRecord,
+    TimestampExtractor,
+    fail_on_invalid_timestamp,
+    wallclock_timestamp,
+)
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.engine.store.spec import SerdeRole
 from ottla.streams.engine.topology import SinkNode, SourceNode
@@ -23,6 +28,7 @@ class Source(Operator):
         self._extractor: TimestampExtractor | None = node.timestamp_extractor or state.configuration.get(
             "default.timestamp.extractor"
         )
+        self._clock = state.host.wall_clock_ms
 
     def decoded(self, record: InputRecord) -> tuple[Any, Any]:
         """Key and value."""
@@ -33,6 +39,8 @@ class Source(Operator):
         """The record's time; negative: it is left out."""
         if self._extractor is None and record.timestamp >= 0:
             return record.timestamp
+        if self._extractor is wallclock_timestamp:
+            return self._clock()
         consumed = ConsumedRecord(
             record.topic, record.partition, record.offset, record.timestamp, *pair, record.headers
         )
@@ -62,8 +70,15 @@ class Sink(Operator):
             topic = self._node.topic(key, value, self._state.metadata)
         if timestamp < 0:
             raise StreamsError(f"{self._node.name} cannot write a record with the negative timestamp {timestamp}")
-        raw_key = _encode(self._key, topic, headers, key)
-        raw_value = _encode(self._value, topic, headers, value)
+        try:
+            raw_key = _encode(self._key, topic, headers, key)
+            raw_value = _encode(self._value, topic, headers, value)
+        except StreamsError:
+            raise
+        except Exception as error:  # a user's serde may raise anything; the handler decides
+            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error):
+                return
+            raise RecordEncodeError(f"{self._node.name} cannot encode a record for {topic} ({error})") from error
         partition = None
         if self._node.partitioner is not None:
             partition = self._node.partitioner(topic, key, value, self._state.host.partition_count(topic))

@@ -42,12 +42,14 @@ class OutputRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """Where the error happened: the source record, the node and the task."""
+    """Where the error happened: the source record (None in a punctuation), the node and the task."""
 
     source: InputRecord | None
     node: str
     task_id: str
     dead_letter_topic: str | None
+    timestamp: int = 0
+    """The time of the record that was processed, or of the punctuation."""
 
 
 class ErrorResponse(NamedTuple):
@@ -81,17 +83,19 @@ def log_and_continue(context: ErrorContext, error: Exception) -> ErrorResponse:
 
 
 def _dead_letters(context: ErrorContext, error: Exception) -> list[OutputRecord]:
-    source = context.source
-    if context.dead_letter_topic is None or source is None:
+    if context.dead_letter_topic is None:
         return []
-    said = (
-        ("exception", f"{type(error).__module__}.{type(error).__qualname__}"),
-        ("stacktrace", "".join(traceback.format_exception(error))),
-        ("message", str(error)),
-        ("topic", source.topic),
-        ("partition", str(source.partition)),
-        ("offset", str(source.offset)),
-    )
-    headers: list[Header] = [(_PREFIX + name, text.encode()) for name, text in said]
-    timestamp = max(source.timestamp, 0)
-    return [OutputRecord(context.dead_letter_topic, source.key, source.value, timestamp, headers)]
+    source = context.source
+    found: list[Header] = list(source.headers) if source is not None else []
+    said = {
+        "exception": f"{type(error).__module__}.{type(error).__qualname__}",
+        "message": str(error),
+        "stacktrace": "".join(traceback.format_exception(error)),
+        "topic": None if source is None else source.topic,
+        "partition": "-1" if source is None else str(source.partition),
+        "offset": "-1" if source is None else str(source.offset),
+    }
+    found += [(_PREFIX + name, None if text is None else text.encode()) for name, text in said.items()]
+    key, value = (None, None) if source is None else (source.key, source.value)
+    timestamp = context.timestamp if source is None else source.timestamp
+    return [OutputRecord(context.dead_letter_topic, key, value, max(timestamp, 0), found)]

@@ -1,4 +1,4 @@
-"""The time of a record, by Kafka's four rules or by one of the user's."""
+"""The time of a record, by Kafka's rules or by one of the user's."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -41,3 +41,8 @@ def log_and_skip_on_invalid_timestamp(record: ConsumedRecord, partition_time: in
 def use_partition_time_on_invalid_timestamp(record: ConsumedRecord, partition_time: int) -> int:
     """The record's own time; the partition's time so far where it is negative."""
     return partition_time if record.timestamp < 0 else record.timestamp
+
+
+def wallclock_timestamp(record: ConsumedRecord, partition_time: int) -> int:
+    """The time at which the record is processed. Tasks know this function, and ask their host's clock instead."""
+    raise StreamsError("wallclock_timestamp cannot be called: name it in Consumed or default.timestamp.extractor")

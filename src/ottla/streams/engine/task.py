@@ -10,15 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ottla.streams.engine.context import NodeContext, TaskHost, TaskState
+from ottla.streams.engine.context import DESERIALIZATION_HANDLER, NodeContext, TaskHost, TaskState
 from ottla.streams.engine.endpoint import Source
-from ottla.streams.engine.error_handler import (
-    DEAD_LETTER_TOPIC,
-    ErrorContext,
-    ErrorHandler,
-    InputRecord,
-    log_and_fail,
-)
+from ottla.streams.engine.error_handler import InputRecord
 from ottla.streams.engine.store.opening import open_store, view_of
 from ottla.streams.engine.store.spec import LoggedChange
 from ottla.streams.engine.topology import Topology
@@ -180,7 +174,7 @@ class Task:
     def _forward(self, source: Source, record: InputRecord, pair: tuple[Any, Any], timestamp: int) -> None:
         state = self._state
         state.metadata = RecordMetadata(record.topic, record.partition, record.offset)
-        state.shared[0] = record
+        state.source = record
         state.timestamp = timestamp
         state.stream_time = max(state.stream_time, timestamp)
         try:
@@ -193,19 +187,13 @@ class Task:
             raise ProcessingError(f"{node} failed on the record of {where}: {error!r}") from error
 
     def _refuse(self, record: InputRecord, node: str, error: Exception) -> None:
-        configuration = self._plan.configuration
-        handler: ErrorHandler = configuration.get("deserialization.exception.handler") or log_and_fail
-        dead_letter_topic = configuration.get(DEAD_LETTER_TOPIC)
-        response = handler(ErrorContext(record, node, self._plan.task_id, dead_letter_topic), error)
-        for letter in response.dead_letters:
-            self._state.host.send(letter)
-        if not response.resumes:
+        self._state.timestamp = record.timestamp
+        if not self._state.resumes(DESERIALIZATION_HANDLER, node, error, record):
             where = f"{record.topic}-{record.partition} at offset {record.offset}"
             raise RecordDecodeError(
-                f"{node} cannot decode the record of {where} ({error}); set deserialization.exception.handler to "
+                f"{node} cannot decode the record of {where} ({error}); set {DESERIALIZATION_HANDLER} to "
                 f"log_and_continue to go on without it"
             ) from error
-        self._state.dropped_records += 1
 
     def _source(self, topic: str) -> Source:
         source = self._sources.get(topic)

@@ -6,9 +6,9 @@ Sources of internal topics read them by their full name, with the application's 
 from dataclasses import replace
 from typing import Any
 
-from ottla.streams.engine.context import TaskState
+from ottla.streams.engine.context import PROCESSING_HANDLER, TaskState
 from ottla.streams.engine.endpoint import Sink, Source
-from ottla.streams.engine.error_handler import DEAD_LETTER_TOPIC, ErrorContext, ErrorHandler, InputRecord
+from ottla.streams.engine.error_handler import DEAD_LETTER_TOPIC
 from ottla.streams.engine.operator.operator import Forward, Operator
 from ottla.streams.engine.topology import ProcessorNode, SinkNode, SourceNode, Topology
 from ottla.streams.errors import ProcessingError, StreamsError
@@ -26,11 +26,11 @@ def wire(plan: Any, state: TaskState) -> dict[str, Operator]:
         operators[name].__dict__["node_name"] = name
         for parent in topology.parents_of(topology.nodes[name]):
             children.setdefault(parent, []).append(name)
-    handler: ErrorHandler | None = state.configuration.get("processing.exception.handler")
+    is_guarded = any(state.configuration.get(setting) for setting in (PROCESSING_HANDLER, DEAD_LETTER_TOPIC))
     for name, operator in operators.items():
         below = {child: operators[child] for child in children.get(name, ())}
-        if handler is not None:
-            below = {child: _Guarded(child, one, handler, state) for child, one in below.items()}
+        if is_guarded:
+            below = {child: _Guarded(child, one, state) for child, one in below.items()}
         if hasattr(operator, "children"):
             operator.children = below
         operator.forward = _forward_to([child.process for child in below.values()])
@@ -66,10 +66,9 @@ def _nowhere(key: Any, value: Any, timestamp: int, headers: Headers) -> None:
 class _Guarded(Operator):
     """A node whose failures go to the processing exception handler; its siblings see the record all the same."""
 
-    def __init__(self, name: str, operator: Operator, handler: ErrorHandler, state: TaskState) -> None:
+    def __init__(self, name: str, operator: Operator, state: TaskState) -> None:
         self._name = name
         self._operator = operator
-        self._handler = handler
         self._state = state
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
@@ -78,16 +77,6 @@ class _Guarded(Operator):
             self._operator.process(key, value, timestamp, headers)
         except StreamsError:
             raise
-        except Exception as error:  # noqa: BLE001  # a user's function may raise anything; the handler decides
-            self._refuse(error)
-
-    def _refuse(self, error: Exception) -> None:
-        state = self._state
-        source: InputRecord | None = state.shared.get(0)
-        topic = state.configuration.get(DEAD_LETTER_TOPIC)
-        response = self._handler(ErrorContext(source, self._name, state.task_id, topic), error)
-        for letter in response.dead_letters:
-            state.host.send(letter)
-        if not response.resumes:
-            raise ProcessingError(f"{self._name} failed: {error!r}") from error
-        state.dropped_records += 1
+        except Exception as error:  # a user's function may raise anything; the handler decides
+            if not self._state.resumes(PROCESSING_HANDLER, self._name, error):
+                raise ProcessingError(f"{self._name} failed: {error!r}") from error

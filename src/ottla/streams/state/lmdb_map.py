@@ -15,6 +15,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ottla.streams.engine.store.state_map import increment
+from ottla.streams.state.errors import unwritable
+
+try:
+    from lmdb import Error as LmdbError
+except ImportError:  # pragma: no cover - the extra that brings it is not installed
+    LmdbError = OSError  # type: ignore[misc, assignment]  # without LMDB there is no map either
 
 KEY_BYTES_MAX: Final = 511
 _CHUNK: Final = 64
@@ -68,7 +74,7 @@ class LmdbMap:
             self._finish_scans(full)
         if len(full) < KEY_BYTES_MAX:
             self._note(full)
-            self._transaction.put(full, value, db=self._database)
+            self._put(full, value)
         else:
             self._change_bucket(full, value)
 
@@ -148,7 +154,14 @@ class LmdbMap:
             self._transaction.delete(head, db=self._database)
             return
         parts = [_LENGTH.pack(len(part)) + part for pair in pairs for part in pair]
-        self._transaction.put(head, b"".join(parts), db=self._database)
+        self._put(head, b"".join(parts))
+
+    def _put(self, key: bytes, value: bytes) -> None:
+        """A batch that is larger than LMDB's memory for it is written while it runs: a full disk is noticed here."""
+        try:
+            self._transaction.put(key, value, db=self._database)
+        except LmdbError as error:
+            raise unwritable(error) from error
 
 
 class _Scan:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ottla.streams.state.errors import StateMismatchError, StateUnavailableError
+from ottla.streams.state.errors import StateMismatchError, StateUnavailableError, unwritable
 from ottla.streams.state.lmdb_map import LmdbMap, UndoLog
 
 try:
@@ -62,11 +62,13 @@ class LocalState:
             )
         except (OSError, lmdb.Error) as error:
             raise StateUnavailableError(f"the state in {path} cannot be opened: {error}") from error
-        self._data, self._undo, self._meta = (self._environment.open_db(name) for name in (b"d", b"u", b"m"))
         try:
+            self._data, self._undo, self._meta = (self._environment.open_db(name) for name in (b"d", b"u", b"m"))
             self._check(identity)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, lmdb.Error):
+                raise StateUnavailableError(f"the state in {path} cannot be opened: {error}") from error
             raise
 
     def __enter__(self) -> Self:
@@ -130,6 +132,19 @@ class LocalState:
         for name in (_POSITION, _PREVIOUS, _TIMES, _TIMES_BEFORE):
             transaction.delete(name, db=self._meta)
         return StateBatch(transaction, (self._data, self._undo, self._meta), None)
+
+    def catch_up(self) -> "StateBatch":
+        """Opens a copy of an earlier state that is to be brought up to date from changelogs."""
+        return StateBatch(self._environment.begin(write=True), (self._data, self._undo, self._meta), None)
+
+    def copy_to(self, directory: Path) -> None:
+        """Writes a copy of the state as it is now into a directory, which is there."""
+        try:
+            self._environment.copy(str(directory), compact=True)
+        except (OSError, lmdb.Error) as error:
+            raise StateUnavailableError(
+                f"the state in {self._path} cannot be copied to {directory}: {error}"
+            ) from error
 
     def read(self) -> "StateBatch":
         """Opens the state of the last batch for reading: `map` alone may be used, and `abort` ends it."""
@@ -215,7 +230,7 @@ class StateBatch:
             transaction.put(_TIMES, json.dumps(times).encode(), db=meta)
             transaction.commit()
         except (OSError, lmdb.Error) as error:
-            raise StateUnavailableError(f"the state cannot be written: {error}") from error
+            raise unwritable(error) from error
 
     def renew(self, transaction: Any, start: Position | None) -> None:
         """Goes on as the batch that begins at `start`, in a transaction of its own; None: it cannot be undone."""

@@ -1,10 +1,13 @@
 """The state on disk: a repeated batch starts from the state before it, any other one is noticed."""
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ottla.streams.state.errors import StateMismatchError
+from ottla.streams.state.errors import StateMismatchError, StateUnavailableError
 from ottla.streams.state.local_state import LocalState, StateBatch
 
 
@@ -125,3 +128,46 @@ def test_reading_shows_the_last_batch(tmp_path: Path) -> None:
         assert content(reading) == {b"a": b"1"}
         assert reading.map("never written").get(b"a") is None
         reading.abort()
+
+
+@contextmanager
+def full_disk(path: Path) -> Iterator[None]:
+    """No file of this process grows beyond the state as it is: the system refuses it as it does on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((path / "data.mdb").stat().st_size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def write(state: LocalState, records: int) -> None:
+    batch = state.begin({"in": 10})
+    try:
+        for number in range(records):
+            batch.map("s").put(b"%d" % number, b"x" * 1_000)
+        batch.commit({"in": 20}, {})
+    finally:
+        batch.abort()
+
+
+@pytest.mark.parametrize(
+    "records",
+    [pytest.param(3_000, id="at the commit"), pytest.param(800_000, id="in the middle", marks=pytest.mark.long)],
+)
+def test_a_full_disk_loses_nothing(tmp_path: Path, records: int) -> None:
+    """LMDB keeps half a gigabyte of changes in memory before it writes some."""
+    with started(tmp_path) as state:
+        batch_to(state, 0, 10, a=b"1")
+        with full_disk(tmp_path), pytest.raises(StateUnavailableError, match=r"Free some space below state\.dir"):
+            write(state, records)
+        assert state.position == {"in": 10}
+        assert batch_to(state, 10, 20, b=b"2") == {b"a": b"1"}
+    with opened(tmp_path) as again:
+        assert again.position == {"in": 20}
+
+
+def test_a_disk_that_is_full_from_the_start_is_said(tmp_path: Path) -> None:
+    (tmp_path / "data.mdb").touch()
+    with full_disk(tmp_path), pytest.raises(StateUnavailableError, match="cannot be opened"):
+        opened(tmp_path)

@@ -164,7 +164,7 @@ class TimestampedKeyValueStore(Generic[K, V]):
 
 
 class ValueView(Generic[K, V]):
-    """A timestamped store as readers want it: the values alone."""
+    """A timestamped store as readers want it: the values alone, unless they ask for the times as well."""
 
     def __init__(self, store: TimestampedKeyValueStore[K, V]) -> None:
         self._store = store
@@ -173,6 +173,20 @@ class ValueView(Generic[K, V]):
         """The key's value, or None."""
         found = self._store.get(key)
         return None if found is None else found[0]
+
+    def get_with_timestamp(self, key: K) -> tuple[V, int] | None:
+        """The key's value and its time, or None."""
+        return self._store.get(key)
+
+    def put(self, key: K, value: V | None, timestamp: int) -> None:
+        """Sets the key's value and time; None deletes it."""
+        self._store.put(key, value, timestamp)
+
+    def delete(self, key: K) -> V | None:
+        """Removes the key; the value it had."""
+        old = self.get(key)
+        self._store.put(key, None, 0)
+        return old
 
     def range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, V]]:
         """The pairs from one key to another, both included; None is no bound."""

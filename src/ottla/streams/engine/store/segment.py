@@ -135,3 +135,8 @@ class SegmentedMap:
 
     def _live_segment(self) -> int:
         return max(self._observed - self._retention, 0) // self._interval
+
+
+def is_between(key: bytes, low: bytes | None, high: bytes | None) -> bool:
+    """Whether low ≤ key ≤ high; None is no bound."""
+    return (low is None or low <= key) and (high is None or key <= high)

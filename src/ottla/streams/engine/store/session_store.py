@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final, Generic, cast
 
 from ottla.streams.engine.store.coder import Coder
-from ottla.streams.engine.store.segment import Entry, SegmentedMap
+from ottla.streams.engine.store.segment import Entry, SegmentedMap, is_between
 from ottla.streams.engine.store.spec import LoggedChange, StoreContext, StoreSpec
 from ottla.streams.record import K, V, Window, Windowed
 
@@ -33,6 +33,17 @@ class SessionStore(Generic[K, V]):
     def fetch(self, key: K) -> Iterator[tuple[Windowed[K], V]]:
         """All sessions of a key."""
         return self.find_sessions(key, 0, _LONG_MAX)
+
+    def backward_fetch(self, key: K) -> Iterator[tuple[Windowed[K], V]]:
+        """All sessions of a key, the last one first."""
+        return reversed(list(self.fetch(key)))
+
+    def fetch_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[Windowed[K], V]]:
+        """All sessions of the keys between two, both included; None is no bound."""
+        low, high = (None if key is None else self._coder.key_bytes(key) for key in (key_from, key_to))
+        for entry in self._entries.fetch_all(0, _LONG_MAX):
+            if is_between(entry.key, low, high):
+                yield self._pair(entry)
 
     def fetch_session(self, key: K, start: int, end: int) -> V | None:
         """The value of one session."""

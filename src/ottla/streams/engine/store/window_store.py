@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Generic, cast
 
 from ottla.streams.engine.store.coder import Coder
-from ottla.streams.engine.store.segment import Entry, SegmentedMap
+from ottla.streams.engine.store.segment import Entry, SegmentedMap, is_between
 from ottla.streams.engine.store.spec import LoggedChange, StoreContext, StoreSpec
 from ottla.streams.record import K, V, Window, Windowed
 
@@ -92,6 +92,27 @@ class WindowStore(Generic[K, V]):
     def all(self) -> Iterator[tuple[Windowed[K], V]]:
         """All windows."""
         return self.fetch_all(0, _LONG_MAX)
+
+    def backward_fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:
+        """The same as `fetch`, last window first."""
+        return reversed(list(self.fetch(key, time_from, time_to)))
+
+    def fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The windows of the keys between two, both included, that start between two times; None is no bound."""
+        low, high = (None if key is None else self._coder.key_bytes(key) for key in (key_from, key_to))
+        for entry in self._bytes.entries.fetch_all(time_from, time_to):
+            if is_between(entry.key, low, high):
+                yield self._pair(entry)
+
+    def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_all`, last window first."""
+        return reversed(list(self.fetch_all(time_from, time_to)))
+
+    def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
+        """All windows, the last one first."""
+        return reversed(list(self.all()))
 
     def restore(self, change: LoggedChange) -> None:
         """Takes a record of the changelog."""

@@ -32,6 +32,10 @@ final class Functions {
         if (name.equals("show")) return shown(value) + "!";
         if (name.equals("pair")) return shown(key) + "/" + shown(value);
         if (name.equals("first")) return value == null ? null : value.toString().substring(0, 1);
+        if (name.startsWith("fail_on:")) {
+            if (shown(value).contains(argument(name))) throw new IllegalStateException("no " + argument(name));
+            return shown(value);
+        }
         if (name.startsWith("null_if:")) return shown(value).contains(argument(name)) ? null : shown(value);
         throw new IllegalArgumentException(name);
     }

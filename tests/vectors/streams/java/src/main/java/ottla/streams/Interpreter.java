@@ -11,6 +11,7 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.kstream.*;
+import org.apache.kafka.streams.processor.*;
 import org.apache.kafka.streams.state.Stores;
 
 /** Builds the topology of a case, step by step. Keys are strings, values strings or (counts) longs. */
@@ -70,8 +71,9 @@ final class Interpreter {
         if (op.startsWith("table_")) return runTable(op, step);
         switch (op) {
             case "stream": {
-                Consumed consumed = Consumed.with(STRING, STRING);
+                Consumed consumed = Consumed.with(STRING, serde(step));
                 if (step.has("named")) consumed = consumed.withName(text(step, "named"));
+                if (step.has("time")) consumed = consumed.withTimestampExtractor(extractor(text(step, "time")));
                 return builder.stream(text(step, "topic"), consumed);
             }
             case "table": {
@@ -89,6 +91,19 @@ final class Interpreter {
                 return aggregate(op, step);
             default:
                 return runStream(op, step);
+        }
+    }
+
+    private static TimestampExtractor extractor(String name) {
+        switch (name) {
+            case "fail": return new FailOnInvalidTimestamp();
+            case "skip": return new LogAndSkipOnInvalidTimestamp();
+            case "partition": return new UsePartitionTimeOnInvalidTimestamp();
+            case "clock": return new WallclockTimestampExtractor();
+            default: return (record, partitionTime) -> {
+                String[] parts = Functions.shown(record.value()).split(":");
+                return parts.length < 2 ? partitionTime : Long.parseLong(parts[1]);
+            };
         }
     }
 
@@ -117,7 +132,7 @@ final class Interpreter {
                         ? stream.toTable(materialized(step, STRING))
                         : stream.toTable(Materialized.with(STRING, (Serde) STRING));
                 case "to":
-                    stream.to(text(step, "topic"), Produced.with(STRING, serde(step)));
+                    stream.to(text(step, "topic"), Produced.with(STRING, "picky".equals(text(step, "value")) ? (Serde) Handlers.picky() : serde(step)));
                     return null;
                 case "to_dynamic":
                     stream.to((k, v, c) -> "out-" + k, Produced.with(STRING, serde(step)));
@@ -136,6 +151,10 @@ final class Interpreter {
                 case "stream_join": return streamJoin(step, stream);
                 case "join": case "left_join": return tableJoin(op, step, stream);
                 case "process": return stream.process(() -> new Punctual(step), step.has("stores") ? stores(step) : new String[0]);
+                case "scripted": {
+                    builder.addStateStore(Scripted.builder(step));
+                    return stream.process(() -> new Scripted(step), Scripted.NAME);
+                }
                 case "process_values": return stream.processValues(() -> new Punctual.FixedKey());
                 default: throw new IllegalArgumentException(op);
             }
@@ -279,6 +298,8 @@ final class Interpreter {
             case "table_suppress": {
                 Suppressed<Object> s;
                 if (step.has("until_close")) s = (Suppressed) Suppressed.untilWindowCloses(Suppressed.BufferConfig.unbounded());
+                else if (step.has("full")) s = Suppressed.untilTimeLimit(time(step, "wait"), (Suppressed.BufferConfig) Suppressed.BufferConfig.maxRecords(step.get("full").asLong()).shutDownWhenFull());
+                else if (step.has("bytes")) s = Suppressed.untilTimeLimit(time(step, "wait"), Suppressed.BufferConfig.maxBytes(step.get("bytes").asLong()));
                 else if (step.has("records")) s = Suppressed.untilTimeLimit(time(step, "wait"), Suppressed.BufferConfig.maxRecords(step.get("records").asLong()));
                 else s = Suppressed.untilTimeLimit(time(step, "wait"), Suppressed.BufferConfig.unbounded());
                 return table.suppress(step.has("named") ? s.withName(text(step, "named")) : s);

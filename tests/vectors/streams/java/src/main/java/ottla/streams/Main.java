@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Properties;
 import java.util.TreeSet;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.LongDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -31,8 +33,13 @@ public final class Main {
 
     public static void main(String[] arguments) throws Exception {
         Path directory = Path.of(arguments[0]);
-        try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(directory.resolve("recorded.jsonl"), StandardCharsets.UTF_8))) {
-            for (String line : Files.readAllLines(directory.resolve("cases.jsonl"))) {
+        write(directory.resolve("cases.jsonl"), directory.resolve("recorded.jsonl"));
+        write(directory.resolve("behaviour_cases.jsonl"), directory.resolve("behaviour_recorded.jsonl"));
+    }
+
+    private static void write(Path cases, Path recorded) throws Exception {
+        try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(recorded, StandardCharsets.UTF_8))) {
+            for (String line : Files.readAllLines(cases)) {
                 JsonNode scenario = JSON.readTree(line);
                 try {
                     out.println(JSON.writeValueAsString(record(scenario)));
@@ -53,17 +60,20 @@ public final class Main {
         config.put(StreamsConfig.InternalConfig.EMIT_INTERVAL_MS_KSTREAMS_WINDOWED_AGGREGATION, 0L);
         config.put(StreamsConfig.InternalConfig.EMIT_INTERVAL_MS_KSTREAMS_OUTER_JOIN_SPURIOUS_RESULTS_FIX, 0L);
         config.put(StreamsConfig.STATE_DIR_CONFIG, "/tmp/ottla-streams-vectors-" + ProcessHandle.current().pid());
+        Handlers.configure(config, scenario.get("config"));
         ObjectNode result = JSON.createObjectNode();
         result.put("name", scenario.get("name").asText());
         result.put("describe", topology.describe().toString());
         try (TopologyTestDriver driver = new TopologyTestDriver(topology, config, Instant.ofEpochMilli(0))) {
-            for (JsonNode input : scenario.get("input")) {
-                if (input.has("clock")) {
-                    driver.advanceWallClockTime(Duration.ofMillis(input.get("clock").asLong()));
-                } else {
-                    driver.createInputTopic(input.get(0).asText(), new StringSerializer(), new StringSerializer())
-                        .pipeInput(input.get(1).asText(null), input.get(2).asText(null), input.get(3).asLong());
+            int done = 0;
+            try {
+                for (JsonNode input : scenario.get("input")) {
+                    pipe(driver, input);
+                    done++;
                 }
+            } catch (RuntimeException error) {
+                if (!scenario.has("config")) throw error;
+                result.put("failed_at", done);
             }
             ObjectNode outputs = result.putObject("outputs");
             scenario.get("outputs").fields().forEachRemaining(entry -> {
@@ -72,7 +82,8 @@ public final class Main {
                 Deserializer<Object> values = (Deserializer<Object>) (Deserializer<?>) (isLong ? new LongDeserializer() : new StringDeserializer());
                 TestOutputTopic<String, Object> topic = driver.createOutputTopic(entry.getKey(), new StringDeserializer(), values);
                 for (TestRecord<String, Object> one : topic.readRecordsToList()) {
-                    records.addArray().add(one.key()).addPOJO(one.value()).add(one.timestamp());
+                    ArrayNode written = records.addArray().add(one.key()).addPOJO(one.value()).add(one.timestamp());
+                    if (scenario.has("config")) headers(written.addArray(), one);
                 }
             });
             ObjectNode stores = result.putObject("stores");
@@ -82,6 +93,26 @@ public final class Main {
             }
         }
         return result;
+    }
+
+    private static void pipe(TopologyTestDriver driver, JsonNode input) {
+        if (input.has("clock")) {
+            driver.advanceWallClockTime(Duration.ofMillis(input.get("clock").asLong()));
+            return;
+        }
+        RecordHeaders headers = new RecordHeaders();
+        if (input.has(4)) headers.add("from", input.get(4).asText().getBytes(StandardCharsets.UTF_8));
+        driver.createInputTopic(input.get(0).asText(), new StringSerializer(), new StringSerializer())
+            .pipeInput(new TestRecord<>(input.get(1).asText(null), input.get(2).asText(null), headers, input.get(3).asLong()));
+    }
+
+    /** Names and values; of what depends on the language, the name. */
+    private static void headers(ArrayNode shown, TestRecord<?, ?> record) {
+        for (Header header : record.headers()) {
+            String name = header.key();
+            boolean isOfLanguage = name.matches("__streams.errors.(exception|stacktrace|message).*");
+            shown.add(isOfLanguage ? name : name + "=" + (header.value() == null ? "~" : new String(header.value(), StandardCharsets.UTF_8)));
+        }
     }
 
     private static ArrayNode content(TopologyTestDriver driver, String name) {
