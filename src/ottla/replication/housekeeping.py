@@ -22,6 +22,7 @@ from ottla.storage.log_manager import LogManager
 from ottla.storage.topic_partition import TopicPartition
 
 _REMOVAL_INTERVAL_MS: Final = 1_000
+_LOOK_INTERVAL_MS: Final = 200
 _DAY_MS: Final = 86_400_000
 
 
@@ -60,6 +61,27 @@ class Housekeeping:
         for home in self._logs.directories.online():
             worker = make_worker(f"log-flush-{os.path.basename(home.path)}")
             home.roll_flush.start(partial(self._submit_flush, home, worker))
+
+    def start_appending(self, make_worker: Callable[[str], Worker]) -> None:
+        """Begins to look how well the disks are; where one is not, a thread appends to its logs."""
+        for home in self._logs.directories.online():
+            worker = make_worker(f"log-append-{os.path.basename(home.path)}")
+            home.appends.start(worker.submit, self._mailbox.post)
+            home.look_after()
+
+        def look(done: Callable[[], None]) -> None:
+            for home in self._logs.directories.online():
+                home.look_after()
+            done()
+
+        task = PeriodicTask(self._loop, lambda: _LOOK_INTERVAL_MS, look)
+        self._tasks.append(task)
+        task.start(_LOOK_INTERVAL_MS)
+
+    def finish_appends(self) -> None:
+        """Writes what is left to write when the threads have ended; on a thread that may wait."""
+        for home in self._logs.directories.all():
+            home.appends.finish_all()
 
     def _submit_flush(self, home: LogDirectory, worker: Worker, job: Callable[[], None]) -> None:
         def run() -> None:

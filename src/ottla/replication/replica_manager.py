@@ -120,7 +120,6 @@ class ReplicaManager:
         # Every produce comes this way: the call goes straight to where the work is done.
         self.append: Final = appender.append
         self.append_alone: Final = appender.append_alone
-        self.append_own_alone: Final = appender.append_own_alone
         self._deleter: Final = RecordDeleter(self.table, self.waiting, self._watch.failed, checkpoint_starts)
         self._shrinking: Final = PeriodicTask(loop, self._shrink_interval_ms, self._shrink_isrs)
 
@@ -135,6 +134,7 @@ class ReplicaManager:
         """Begins the periodic work."""
         self._housekeeping.start(lambda: self._settings, self._changer, self._worker("log-maintenance"))
         self._housekeeping.start_flushing(self._worker)
+        self._housekeeping.start_appending(self._worker)
         cleaner = self._options.cleaner
         if cleaner is not None:
             for number in range(cleaner.config.threads):
@@ -155,6 +155,7 @@ class ReplicaManager:
         self._wheel.close()
         for worker in self._workers:
             await asyncio.to_thread(worker.close)
+        await asyncio.to_thread(self._housekeeping.finish_appends)
         await asyncio.to_thread(self._truncator.finish_all)
         await asyncio.to_thread(self._mover.finish_all)
 

@@ -66,6 +66,14 @@ class ColdReadError(StorageError):
         return True
 
 
+class BusyDiskError(StorageError):
+    """The disk is not well, and as much as may wait for it waits already."""
+
+    @property
+    def is_passing(self) -> bool:
+        return True
+
+
 class LogOfflineError(StorageError):
     """An earlier I/O error took the log offline."""
 

@@ -187,7 +187,7 @@ class LogDirectories:
     def settle(self, partition: TopicPartition, home: LogDirectory, log: Log) -> None:
         """The partition's log is in this directory now, and in no other."""
         topic, index = partition
-        log.rolled = home.roll_flush.request
+        home.take_over(log)
         with self._settling:
             before = self._place(partition)
             home.logs[partition] = log

@@ -15,6 +15,7 @@ from typing import Final
 from ottla.base.clock import Clock
 from ottla.base.ids import Uuid
 from ottla.base.shared_map import SharedMap
+from ottla.storage.append_queue import AppendQueue
 from ottla.storage.checkpoint import (
     CLEANER_CHECKPOINT,
     HIGH_WATERMARK_CHECKPOINT,
@@ -24,6 +25,8 @@ from ottla.storage.checkpoint import (
 )
 from ottla.storage.damaged_log import DAMAGED_CHECKPOINT, DamagedLog
 from ottla.storage.directory_lock import DirectoryLock
+from ottla.storage.disk.device import Device
+from ottla.storage.disk.pace import DiskPace
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError, LogOfflineError, StorageError
 from ottla.storage.group_commit import GroupCommit
@@ -65,6 +68,10 @@ class LogDirectory:
         self.damaged_points: Final = OffsetCheckpoint(disk, path, DAMAGED_CHECKPOINT)
         self.group_commit: Final = GroupCommit(os.path.basename(path), clock, self.go_offline)
         self.roll_flush: Final = RollFlush(clock, self.note)
+        self.pace: Final = DiskPace()
+        self.pace.changed = self._defer
+        self.appends: Final = AppendQueue(path, self.pace)
+        self._device: Final = Device(path)
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -86,6 +93,33 @@ class LogDirectory:
         _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error)
         for _, log in self.all_logs():
             log.go_offline(error)
+
+    def take_over(self, log: Log) -> None:
+        """The log is served from here from now on."""
+        log.rolled = self.roll_flush.request
+        log.pace = self.pace
+        log.appends = self.appends
+        log.is_deferring = self.pace.is_slow and self.appends.is_started
+
+    def look_after(self) -> None:
+        """Finds out how well the disk is; for the loop, several times a second."""
+        if self._device.is_idle_with_work():
+            self.pace.note_sign()
+        self.pace.look()
+
+    def _defer(self, is_slow: bool) -> None:
+        """Has appends go through the thread from now on, or no longer; those under way keep their order."""
+        if not self.appends.is_started:
+            return
+        _log.warning(
+            "[%s] %s",
+            self.path,
+            "the disk is slow: a thread appends to its logs"
+            if is_slow
+            else "the disk is well again: the loop appends to its logs",
+        )
+        for log in self.logs.values():
+            log.is_deferring = is_slow
 
     def check_online(self) -> None:
         """Raises if the directory may not be used any more."""

@@ -144,6 +144,7 @@ class LogManager:
         for home in self.directories.online():
             home.group_commit.close()
             home.roll_flush.stop()
+            home.appends.finish_all()
             try:
                 self._close_directory(home, broker_epoch)
             except StorageError as error:
@@ -253,6 +254,7 @@ class LogManager:
         home = self.directories.containing(copy.directory)
         if home is not None:
             home.future_logs[partition] = copy
+            copy.pace = home.pace
             self._catch_up(partition, copy)
 
     def checkpoint_future(self, copy: Log) -> None:

@@ -12,6 +12,7 @@ import pytest
 from ottla.storage.disk.simulated import PowerCut, SimulatedDisk
 from ottla.storage.log.loader import Shutdown
 from tests.simulation.storage.workload import Workload, check_recovered
+from tests.unit.storage.append_thread import Thread
 from tests.unit.storage.log_builder import NOW_MS, SMALL, append, data_batch, open_log
 
 SEEDS = int(os.environ.get("OTTLA_STORAGE_SEEDS", "8"))
@@ -22,7 +23,8 @@ def workload(seed: int) -> Workload:
     disk = SimulatedDisk()
     disk.make_directory("/data")
     disk.flush_directory("/")
-    return Workload(disk, Random(seed), config=replace(SMALL, preallocate=seed % 2 == 1))
+    thread = Thread() if seed % 4 >= 2 else None
+    return Workload(disk, Random(seed), config=replace(SMALL, preallocate=seed % 2 == 1), thread=thread)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -1,5 +1,6 @@
 """A seeded run of operations on one log, and what has to be true of the log afterwards, whenever the power went."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -11,6 +12,7 @@ from ottla.storage.log.append_info import AppendOptions
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.state import ProducerState
+from tests.unit.storage.append_thread import Thread
 from tests.unit.storage.log_builder import (
     FROM_COORDINATOR,
     NOW_MS,
@@ -54,6 +56,8 @@ class Workload:
     history: list[bytes] = field(default_factory=list)
     """Every batch that is, or is just being, appended."""
     producers: dict[int, Producer] = field(default_factory=dict)
+    thread: Thread | None = None
+    """Writes what is appended, some time later; without it that is done at once."""
 
     def run(self, steps: int) -> None:
         """Does `steps` operations chosen by the seed."""
@@ -65,7 +69,24 @@ class Workload:
         actions += [self.replicate, self.truncate, self.roll, self.lead, self.restart]
         actions += [self.delete_oldest, self.delete_records, self.flush_rolled, self.flush_rolled]
         for _ in range(steps):
-            self.random.choice(actions)()
+            action = self.random.choice(actions)
+            if self.thread is not None:
+                self._change_over(self.thread, action)
+            action()
+        self._write()
+
+    def _change_over(self, thread: Thread, action: Callable[[], None]) -> None:
+        """Appends may go through the thread or not; nothing else is done to a log while some are on their way."""
+        if action not in (self.append_plain, self.append_transactional, self.end_transaction, self.replicate):
+            self._write()
+        elif self.random.random() < 0.3:
+            thread.defer(self.log)
+            self.log.is_deferring = self.random.random() < 0.8
+
+    def _write(self) -> None:
+        if self.thread is not None:
+            self.thread.run()
+            self.disk.check_power()
 
     def append_plain(self) -> None:
         batch = data_batch(self.random.randint(1, 3), value=self.random.randbytes(self.random.randint(0, 300)))
@@ -88,13 +109,13 @@ class Workload:
 
     def _append(self, batch: bytearray, options: AppendOptions) -> None:
         expected = bytearray(batch)
-        Batch(expected).assign(self.log.log_end_offset, self.epoch)
+        Batch(expected).assign(self.log.next_offset, self.epoch)
         self.history.append(bytes(expected))
         append(self.log, batch, self.epoch, options)
 
     def replicate(self) -> None:
         """Takes a few batches as a follower does."""
-        fetched, offset = bytearray(), self.log.log_end_offset
+        fetched, offset = bytearray(), self.log.next_offset
         for _ in range(self.random.randint(1, 4)):
             batch = placed(data_batch(2, value=bytes(self.random.randint(0, 200))), offset, self.epoch)
             self.history.append(bytes(batch))

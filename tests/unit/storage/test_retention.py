@@ -57,7 +57,7 @@ def test_a_byte_of_retention_keeps_the_only_segment() -> None:
 
 def test_nothing_above_the_high_watermark_goes() -> None:
     log = log_with(4, retention_ms=0)
-    log.high_watermark = 2
+    log.update_high_watermark(2)
     assert delete_old_segments(log, NOW_MS + 60_000) == 2
     assert log.log_start_offset == 2
 

@@ -118,6 +118,10 @@ class ShardLoader:
             if found is not None:
                 self._settings.read(found.read, partial(self._was_read, load))
                 return False
+            if partition.log.next_offset > partition.log.log_end_offset:
+                # Placed by this broker as a follower, and still on its way to the file.
+                partition.log.when_written(partition.log.next_offset, lambda error: self._resume(load))
+                return False
             self._finish(load, partition)
         except (ApiError, LoadError, DecodeError) as error:
             self._fail(load, error)

@@ -60,7 +60,7 @@ class PartitionShardLog:
         self.committed_at_once = committed
         """Hears of it instead within an append that has nothing to wait for."""
         self._replicas: Final = replicas
-        self._append_alone: Final = replicas.append_own_alone
+        self._append_alone: Final = replicas.append_alone
         self._partition: Final = partition
         self._committed: Final = committed
         self._options: Final = BatchOptions(compression=compression)
@@ -79,11 +79,14 @@ class PartitionShardLog:
         """Writes one batch; the log's end offset after it."""
         if producer is None and self._is_plain:
             # With one replica straight to it: what is written is committed.
-            end_offset = self._append_alone(self._partition, records, timestamp_ms)
-            if end_offset is None:
-                return self._write(write_pairs(records, timestamp_ms), FROM_COORDINATOR)
-            if isinstance(end_offset, AppendResult):
-                raise error_for(end_offset.error_code)
+            topic, index = self._partition
+            batch = write_pairs(records, timestamp_ms)
+            outcome = self._append_alone(topic, index, batch, ALL_IN_SYNC)
+            if outcome is None:
+                return self._write(batch, FROM_COORDINATOR)
+            if type(outcome) is AppendResult:
+                raise error_for(outcome.error_code)
+            end_offset = outcome[1] + 1
             self.committed_at_once(end_offset)
             return end_offset
         tuples: list[RecordTuple] = [
@@ -111,8 +114,8 @@ class PartitionShardLog:
             return
         log = partition.log
         self._committed(log.high_watermark)
-        if log.high_watermark < log.log_end_offset:
-            wait = _HighWatermarkWait(partition, log.log_end_offset, self._committed)
+        if log.high_watermark < log.next_offset:
+            wait = _HighWatermarkWait(partition, log.next_offset, self._committed)
             self._replicas.waiting.produces.watch(wait, (partition,), NO_LIMIT_MS)
 
     def _write(self, batch: bytearray, options: AppendOptions) -> int:
@@ -131,7 +134,7 @@ class PartitionShardLog:
             if result.error_code not in _REPLICATED:
                 raise error_for(result.error_code)
             return result.last_offset + 1
-        return self._replicas.leader(topic, index).log.log_end_offset
+        return self._replicas.leader(topic, index).log.next_offset
 
 
 class _Write:

@@ -1,8 +1,8 @@
 """The short way through Produce for nearly every request, compiled: one plain batch for one partition.
 
 It reads the frame itself, hands the records to replication, and answers from `ProduceAnswers`' ready pieces; no request,
-response or context is made. Whatever is not just like that (several partitions, transactions, bytes that look odd,
-the admin client) it leaves alone, before anything was done, and the handler takes it. What it answers is what the
+response or context is made. Whatever is not just like that (several partitions, transactions, internal topics, bytes
+that look odd) it leaves alone, before anything was done, and the handler takes it. What it answers is what the
 handler would have answered: tests ask both.
 """
 
@@ -21,6 +21,7 @@ from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.compression import CompressionType, is_costly
+from ottla.replication.internal_topic import is_open_to_clients
 from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.log.append_info import FROM_CLIENT
 
@@ -40,7 +41,6 @@ cdef enum:
     KEPT_MAX = 10000
 
 cdef object from_id = CompressionType.from_id
-cdef bytes ADMIN_CLIENT_ID = b"__admin_client"
 cdef object PRODUCE = ApiKey.PRODUCE
 cdef object WRITE = AclOperation.WRITE
 cdef object TOPIC = AclResourceType.TOPIC
@@ -185,10 +185,6 @@ cdef class ProduceLane:
         if client_id_bytes > 0:
             if not has(source, client_id_bytes):
                 return False
-            if client_id_bytes == PyBytes_GET_SIZE(ADMIN_CLIENT_ID) and (
-                memcmp(source.data + source.position, PyBytes_AS_STRING(ADMIN_CLIENT_ID), client_id_bytes) == 0
-            ):
-                return False
             source.position += client_id_bytes
         if self.version >= FLEXIBLE_SINCE:
             if not expect(source, b"\0\0", 2):
@@ -233,7 +229,7 @@ cdef class ProduceLane:
             topic.name = self.metadata.topic_name(topic.named)
         else:
             topic.name = topic.named = named.decode("utf-8", "replace")
-        if topic.name is None or topic.name not in self.topics_image.ids:
+        if topic.name is None or topic.name not in self.topics_image.ids or not is_open_to_clients(topic.name):
             return None
         topic.counts = self.parts.topic_metrics.of(topic.name)
         topic.answers = {}

@@ -289,7 +289,7 @@ class LogMover:
     def _swap(self, move: Move, target: Log) -> bool:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
         log, now_ms = move.log, self._parts.clock.now_ms()
-        if log.is_flushing:
+        if log.is_busy or target.pace.is_stuck:
             self._copy_later(move, target)
             return True
         try:

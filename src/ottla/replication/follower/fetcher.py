@@ -228,19 +228,47 @@ class Fetcher:
                 then = partial(self._take, key, partition, kept)
                 self._cut(key, partition, partial(self._logs.restart, partition, begin_offset), then)
                 return
+            self._throttle.record(partition, len(fetched.records))
+            log = partition.log
+            if log.next_offset > log.log_end_offset:
+                self._ready.pop(key, None)
+                written = partial(self._written, key, partition, partition.leader_epoch, fetched._replace(records=b""))
+                log.when_written(log.next_offset, written)
+                return
+            self._taken(key, partition, fetched)
         except (CorruptMessageError, UnexpectedOffsetError) as error:
             _log.error("[%s-%d] what the leader sent cannot be used: %s", partition.topic, partition.index, error)
             self._delay(key)
         except StorageError as error:
             self._wait_for_metadata(key)
             self._logs.failed(error)
+
+    def _taken(self, key: TopicIdPartition, partition: Partition, fetched: ReplicaFetched) -> None:
+        """What was fetched is in the log."""
+        self._logs.take_bounds(partition, fetched)
+        if partition.log.log_end_offset >= fetched.high_watermark:
+            self._in_sync.add(key)
         else:
-            self._throttle.record(partition, len(fetched.records))
-            if partition.log.log_end_offset >= fetched.high_watermark:
-                self._in_sync.add(key)
-            else:
-                self._in_sync.discard(key)
-            self._make_ready(key, partition)
+            self._in_sync.discard(key)
+        self._make_ready(key, partition)
+
+    def _written(
+        self,
+        key: TopicIdPartition,
+        partition: Partition,
+        leader_epoch: int,
+        fetched: ReplicaFetched,
+        error: StorageError | None,
+    ) -> None:
+        """A thread has written what was fetched, or never will."""
+        try:
+            if error is not None:
+                raise error
+            if self._is_current(key, partition, leader_epoch):
+                self._taken(key, partition, fetched)
+        except StorageError as problem:
+            self._wait_for_metadata(key)
+            self._logs.failed(problem)
 
     def _refused(self, key: TopicIdPartition, partition: Partition, code: int) -> None:
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:

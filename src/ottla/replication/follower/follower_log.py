@@ -33,23 +33,27 @@ class FollowerLog:
         self._logs: Final = logs
         self.starts: Final = starts
         self._truncator: Final = truncator
-        self.when_settled: Final = truncator.when_settled
         self._waiting: Final = waiting
         self._clock: Final = clock
         self.failed: Final = failed
         self.truncated: Callable[[Partition], None] = _nobody
         """Who has to know that a log was cut: a copy of it that is being made may have too much."""
 
+    def when_settled(self, partition: Partition, callback: Callable[[], None]) -> None:
+        """Calls back once no truncation of the log is under way, and no append; at once if none is."""
+        log = partition.log
+        log.when_written(log.next_offset, lambda error: self._truncator.when_settled(partition, callback))
+
     def append(self, partition: Partition, fetched: ReplicaFetched) -> int | None:
-        """Takes over the leader's records, then its high watermark and log start.
+        """Takes over the leader's records; `take_bounds` when they are written.
 
         An offset if nothing was taken yet, because the log has to begin there first (`restart`).
         """
+        return self._append(partition, fetched) if len(fetched.records) else None
+
+    def take_bounds(self, partition: Partition, fetched: ReplicaFetched) -> None:
+        """Takes over the leader's high watermark and log start, as far as this log goes."""
         log = partition.log
-        if len(fetched.records):
-            begin_offset = self._append(partition, fetched)
-            if begin_offset is not None:
-                return begin_offset
         high_watermark = min(fetched.high_watermark, log.log_end_offset)
         moved = high_watermark != log.high_watermark
         if moved:
@@ -62,7 +66,6 @@ class FollowerLog:
                 self.starts.moved(partition, before)
         if moved and partition in self._waiting.fetches.watched:
             self._waiting.fetches.check(partition)
-        return None
 
     def _append(self, partition: Partition, fetched: ReplicaFetched) -> int | None:
         log, now_ms = partition.log, self._clock.now_ms()

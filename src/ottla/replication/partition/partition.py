@@ -28,7 +28,6 @@ from ottla.replication.partition.replica_log import ReplicaLog
 from ottla.replication.ports import LeaderAndIsr
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
-from ottla.storage.log_config_keys import LONG_MAX
 from ottla.storage.producer_state.entry import ProducerEntry
 
 ALL_IN_SYNC: Final = -1
@@ -105,7 +104,7 @@ class Partition:
             # Followers may hold records of an epoch that this log has none of. They ask where it ends, so the new
             # epoch has to be known before its first record is.
             log.assign_epoch_start(registration.leader_epoch)
-            leadership.begin_epoch(registration.leader_epoch, log.log_end_offset, now_ms, is_new_leader=is_new_leader)
+            leadership.begin_epoch(registration.leader_epoch, log.next_offset, now_ms, is_new_leader=is_new_leader)
         self._take(registration)
         self.is_leader = True
         self.advance()
@@ -141,37 +140,11 @@ class Partition:
         if leadership is None:
             raise NotLeaderOrFollowerError(f"Leader not local for partition {self.topic}-{self.index}")
         log = self.log
-        if not leadership.followers:
-            # Nobody to wait for: what is written is replicated.
-            info = log.append_as_leader(records, self.leader_epoch, now_ms, options)
-            end_offset = info[1] + 1
-            if end_offset > log.high_watermark:
-                log.high_watermark = end_offset
-                log.producers.transactions.replicated(end_offset)
-            return info
         if acks == ALL_IN_SYNC and leadership.is_under_min_isr(log.config.min_insync_replicas):
             raise self._too_few(leadership)
         info = log.append_as_leader(records, self.leader_epoch, now_ms, options)
         self.advance()
         return info
-
-    def append_alone(self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, now_ms: int) -> int | None:
-        """Appends a coordinator's records as the leader and only replica, where nothing waits for the disk.
-
-        The log end after them, which is also the high watermark; None, with nothing done, if it is not so.
-        """
-        leadership, log = self.leadership, self.log
-        config = log.config
-        if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
-            return None
-        end_offset = log.append_pairs_committed(pairs, timestamp_ms, self.leader_epoch, now_ms)
-        if end_offset is not None:
-            return end_offset
-        end_offset = log.append_pairs(pairs, timestamp_ms, self.leader_epoch, now_ms)
-        if end_offset is not None and end_offset > log.high_watermark:
-            log.high_watermark = end_offset
-            log.producers.transactions.replicated(end_offset)
-        return end_offset
 
     def _too_few(self, leadership: Leadership) -> NotEnoughReplicasError:
         members = leadership.isr.members

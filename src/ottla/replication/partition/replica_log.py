@@ -3,7 +3,7 @@
 The port keeps files and threads out of the partition's logic.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from ottla.base.buffer import Buffer
@@ -58,12 +58,22 @@ class LogBounds(Protocol):
     partition: int
     directory: str
     config: LogConfig
-    high_watermark: int
     log_start_offset: int
     offline_error: StorageError | None
 
     @property
+    def high_watermark(self) -> int: ...
+
+    @property
     def log_end_offset(self) -> int: ...
+
+    @property
+    def next_offset(self) -> int: ...
+
+    @property
+    def must_defer(self) -> bool: ...
+
+    def when_written(self, offset: int, done: Callable[[StorageError | None], None]) -> None: ...
 
     @property
     def last_stable_offset(self) -> int: ...
@@ -97,14 +107,6 @@ class ReplicaLog(LogBounds, Protocol):
     def append_committed(
         self, records: bytearray | memoryview, leader_epoch: int, now_ms: int
     ) -> AppendInfo | None: ...
-
-    def append_pairs(
-        self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
-    ) -> int | None: ...
-
-    def append_pairs_committed(
-        self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
-    ) -> int | None: ...
 
     def append_as_follower(self, records: Buffer, leader_epoch: int, now_ms: int) -> AppendInfo | None: ...
 

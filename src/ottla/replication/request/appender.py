@@ -21,14 +21,14 @@ from ottla.protocol.errors import (
     UnknownTopicOrPartitionError,
 )
 from ottla.protocol.records.validation import InvalidRecordsError, InvalidTimestampsError, RecordError
-from ottla.replication.internal_topic import INTERNAL_TOPICS
+from ottla.replication.internal_topic import is_open_to_clients
 from ottla.replication.partition.partition import ALL_IN_SYNC, Partition
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.request.flush_wait import FlushWait
 from ottla.replication.request.pending_append import PendingAppend
 from ottla.replication.request.produce import AppendDone, AppendEntry, AppendResult
 from ottla.replication.schedule.waiting import Waiting
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import BusyDiskError, StorageError
 from ottla.storage.log.append_info import AppendInfo
 from ottla.storage.log_config_keys import LONG_MAX
 
@@ -92,7 +92,7 @@ class Appender:
         for topic, index, records, options in entries:
             try:
                 partition = self._online.get((topic, index)) or self._table.get(topic, index)
-                if topic in INTERNAL_TOPICS and not internal_topics_allowed:
+                if not (internal_topics_allowed or is_open_to_clients(topic)):
                     raise InvalidTopicError(f"Cannot append to internal topic {topic}")
                 info = partition.append(records, acks=acks, now_ms=now_ms, options=options)
             except ApiError as error:
@@ -104,8 +104,9 @@ class Appender:
             written.append(partition)
             log = partition.log
             config = log.config
+            # With acks=0, too: the high watermark has to follow what a thread is still writing.
             if (acks == ALL_IN_SYNC and log.high_watermark <= info[1]) or (
-                config.flush_on_ack or config.flush_messages != LONG_MAX
+                config.flush_on_ack or config.flush_messages != LONG_MAX or log.log_end_offset <= info[1]
             ):
                 waits = True
         if waits:
@@ -121,42 +122,30 @@ class Appender:
     def append_alone(
         self, topic: str, index: int, records: bytearray | memoryview, acks: int
     ) -> AppendInfo | AppendResult | None:
-        """One client's batch for a partition whose only replica is here and that waits for no disk: nearly all on a
-        single node. The refusal if there is one; None, with nothing done, if it is not so: `append` knows what to do.
+        """Appends one batch to a partition where nothing has to be waited for: nearly all on a single node.
+
+        The refusal if there is one; None, with nothing done, if something has to be waited for: call `append` then.
+        The caller knows that the topic may be written to.
         """
-        if topic in INTERNAL_TOPICS:
-            return None
         partition = self._online.get((topic, index))
         if partition is None:
             return None
-        leadership, config = partition.leadership, partition.log.config
+        leadership, log = partition.leadership, partition.log
+        config = log.config
         if leadership is None or leadership.followers or config.flush_on_ack or config.flush_messages != LONG_MAX:
             return None
         now_ms = self._clock.now_ms()
         try:
-            info = partition.log.append_committed(records, partition.leader_epoch, now_ms) or partition.append(
-                records, acks=acks, now_ms=now_ms
-            )
+            info = log.append_committed(records, partition.leader_epoch, now_ms)
+            if info is None:
+                if log.must_defer:
+                    return None
+                info = partition.append(records, acks=acks, now_ms=now_ms)
         except ApiError as error:
             return self._refused(topic, index, error)
         if partition in self._fetches:
             self._waiting.fetches.check(partition)
         return info
-
-    def append_own_alone(
-        self, place: tuple[str, int], pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int
-    ) -> int | AppendResult | None:
-        """The same for a coordinator's records, with acks -1; where the log ends then, which is committed."""
-        partition = self._online.get(place)
-        if partition is None:
-            return None
-        try:
-            end_offset = partition.append_alone(pairs, timestamp_ms, self._clock.now_ms())
-        except ApiError as error:
-            return self._refused(*place, error)
-        if end_offset is not None and partition in self._fetches:
-            self._waiting.fetches.check(partition)
-        return end_offset
 
     def _wait(
         self, results: list[AppendResult], written: list[Partition], acks: int, timeout_ms: int, done: AppendDone
@@ -167,20 +156,45 @@ class Appender:
             end_offset = results[place].last_offset + 1
             if acks == ALL_IN_SYNC:
                 pending.replicate(partition, place, end_offset)
-            flushed = partial(pending.flushed, place) if acks else _nobody_waits
-            try:
-                if self._flush_wait.begin(partition, end_offset, flushed):
-                    pending.flush()
-            except StorageError as error:
-                results[place] = self._refused(partition.topic, partition.index, error)
+            on_disk = partial(pending.on_disk, place) if acks else _nobody_waits
+            if partition.log.log_end_offset < end_offset:
+                pending.wait_for_disk()
+                partition.log.when_written(end_offset, partial(self._written, partition, end_offset, on_disk))
+            elif self._flush(partition, end_offset, on_disk):
+                pending.wait_for_disk()
         if acks:
             pending.wait(self._waiting.produces, timeout_ms)
         else:
             done(results)
 
+    def _written(
+        self, partition: Partition, end_offset: int, on_disk: Callable[[int], None], error: StorageError | None
+    ) -> None:
+        """A thread has written what was placed before, or never will."""
+        if error is not None:
+            self._failed(error)
+            on_disk(error.code)
+            return
+        if not self._table.is_here(partition):
+            on_disk(self._table.absence(partition.topic, partition.index).code)
+            return
+        partition.advance()
+        if not self._flush(partition, end_offset, on_disk):
+            on_disk(ErrorCode.NONE)
+        self._waiting.check(partition)
+
+    def _flush(self, partition: Partition, end_offset: int, flushed: Callable[[int], None]) -> bool:
+        """Whether a flush has to be waited for, which calls `flushed`."""
+        try:
+            return self._flush_wait.begin(partition, end_offset, flushed)
+        except StorageError as error:
+            self._failed(error)
+            flushed(error.code)
+            return True
+
     def _refused(self, topic: str, index: int, error: ApiError) -> AppendResult:
         """Kafka explains a refusal in words only if single records are to blame."""
-        if isinstance(error, StorageError):
+        if isinstance(error, StorageError) and not isinstance(error, BusyDiskError):
             self._failed(error)
         log_start_offset, message = -1, None
         record_errors = _NO_ERRORS

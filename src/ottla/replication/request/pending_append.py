@@ -14,13 +14,13 @@ _SUCCESS: Final = ErrorCode.NONE
 class PendingAppend:
     """The answers so far, and what is still open of each."""
 
-    __slots__ = ("_done", "_flushes", "_replicating", "_results", "_table", "_watched_in")
+    __slots__ = ("_disk_waits", "_done", "_replicating", "_results", "_table", "_watched_in")
 
     def __init__(self, table: PartitionTable, results: list[AppendResult], done: AppendDone) -> None:
         self._table = table
         self._results = results
         self._done = done
-        self._flushes = 0
+        self._disk_waits = 0
         self._replicating: dict[Partition, tuple[int, int]] = {}
         """Place among the results, and the offset that the replicas have to reach, of those that wait for them."""
         self._watched_in: tuple[Purgatory[Partition], Partition] | None = None
@@ -30,16 +30,16 @@ class PendingAppend:
         self._replicating[partition] = (place, end_offset)
         self.is_ready(partition)
 
-    def flush(self) -> None:
-        """Has the request wait for the disk; `flushed` ends it."""
-        self._flushes += 1
+    def wait_for_disk(self) -> None:
+        """Has the request wait for a write or a flush of a partition; `on_disk` ends it."""
+        self._disk_waits += 1
 
-    def flushed(self, place: int, code: int) -> None:
-        """A partition's records are on the disk, or could not be brought there."""
-        self._flushes -= 1
+    def on_disk(self, place: int, code: int) -> None:
+        """A partition's records are where they have to be, or could not be brought there."""
+        self._disk_waits -= 1
         if code != _SUCCESS:
             self._refuse(place, code)
-        if self._replicating or self._flushes:
+        if self._replicating or self._disk_waits:
             return
         if self._watched_in is None:
             self._done(self._results)
@@ -53,7 +53,7 @@ class PendingAppend:
             keys = tuple(self._replicating)
             self._watched_in = (purgatory, keys[0])
             purgatory.watch(self, keys, timeout_ms)
-        elif not self._flushes:
+        elif not self._disk_waits:
             self._done(self._results)
 
     def is_ready(self, key: Partition) -> bool:
@@ -69,7 +69,7 @@ class PendingAppend:
                 del self._replicating[key]
                 if code != _SUCCESS:
                     self._refuse(place, code)
-        return not self._replicating and not self._flushes
+        return not self._replicating and not self._disk_waits
 
     def complete(self) -> None:
         """Answers."""
@@ -81,7 +81,7 @@ class PendingAppend:
         for place, _ in self._replicating.values():
             self._refuse(place, ErrorCode.REQUEST_TIMED_OUT)
         self._replicating.clear()
-        if not self._flushes:
+        if not self._disk_waits:
             self._done(self._results)
 
     def _refuse(self, place: int, code: int) -> None:

@@ -142,6 +142,11 @@ class SimulatedDisk:
         """From now on only so many bytes fit."""
         self._room_bytes = room_bytes
 
+    def check_power(self) -> None:
+        """Raises if the power went, for those who learn of it late."""
+        if self._is_cut:
+            raise PowerCut("any path")
+
     def step(self, operation: str, path: str) -> bool:
         """Counts a change; says whether the power goes with it."""
         if self._is_cut:

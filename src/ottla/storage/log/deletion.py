@@ -5,15 +5,13 @@ a delay, so that reads under way can finish.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ottla.storage.disk.tree import remove_tree
-from ottla.storage.log import append, transaction_index_checkpoint
+from ottla.storage.log import transaction_index_checkpoint
+from ottla.storage.log.appending.write import roll
+from ottla.storage.log.state import LogState
 from ottla.storage.segment import file_name
 from ottla.storage.segment.segment import Segment
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
 
 
 def rename_away(segments: Sequence[Segment]) -> None:
@@ -23,14 +21,14 @@ def rename_away(segments: Sequence[Segment]) -> None:
         segment.change_suffix(file_name.DELETED)
 
 
-def delete_oldest(log: "Log", segments: Sequence[Segment], now_ms: int) -> None:
+def delete_oldest(log: LogState, segments: Sequence[Segment], now_ms: int) -> None:
     """See `Log.delete_segments`."""
     if tuple(segments) != log.segments.all()[: len(segments)]:
         raise ValueError("only the oldest segments can be deleted")
     if not segments:
         return
     if len(segments) == len(log.segments):
-        append.roll(log, now_ms, None)
+        roll(log, now_ms, None)
         if log.segments.active is segments[-1]:
             segments = segments[:-1]
     abandon_swap(log)
@@ -45,16 +43,15 @@ def delete_oldest(log: "Log", segments: Sequence[Segment], now_ms: int) -> None:
         move_log_start(log, first_offset)
 
 
-def move_log_start(log: "Log", offset: int) -> None:
+def move_log_start(log: LogState, offset: int) -> None:
     """The log begins at an offset now."""
     log.log_start_offset = offset
     log.epochs.truncate_from_start(offset)
     log.snapshots.remove_outside(log.segments.first.base_offset, log.log_end_offset)
-    log.producers.transactions.replicated(min(offset, log.high_watermark))
-    log.high_watermark = max(log.high_watermark, offset)
+    log.update_high_watermark(max(log.high_watermark, offset))
 
 
-def begin_swap(log: "Log", new: Sequence[Segment]) -> None:
+def begin_swap(log: LogState, new: Sequence[Segment]) -> None:
     """See `Log.begin_swap`.
 
     Once all new files are called `.swap` the change is decided: loading completes it. Before that it undoes it.
@@ -65,7 +62,7 @@ def begin_swap(log: "Log", new: Sequence[Segment]) -> None:
         segment.change_suffix(file_name.SWAP)
 
 
-def finish_swap(log: "Log", old: Sequence[Segment]) -> None:
+def finish_swap(log: LogState, old: Sequence[Segment]) -> None:
     """See `Log.finish_swap`."""
     new, log.swapping = log.swapping, ()
     transaction_index_checkpoint.forget(log, old)
@@ -78,7 +75,7 @@ def finish_swap(log: "Log", old: Sequence[Segment]) -> None:
     log.doom(old)
 
 
-def abandon_swap(log: "Log") -> None:
+def abandon_swap(log: LogState) -> None:
     """Takes back a swap that was begun: what it was made of is about to change. The caller flushes the directory.
 
     The log file goes last. A crash may leave it with or without its indexes, which are built anew then, but no index
@@ -89,7 +86,7 @@ def abandon_swap(log: "Log") -> None:
         segment.delete()
 
 
-def take_directory(log: "Log", directory: str) -> None:
+def take_directory(log: LogState, directory: str) -> None:
     """Tells everything that has paths that the directory was renamed."""
     log.directory = directory
     log.snapshots.directory = directory
@@ -99,7 +96,7 @@ def take_directory(log: "Log", directory: str) -> None:
         segment.relocate(directory)
 
 
-def close(log: "Log") -> None:
+def close(log: LogState) -> None:
     """Leaves on the disk what a clean start expects to find."""
     end_offset = log.log_end_offset
     if end_offset > log.log_start_offset or log.producers.entries:
@@ -116,7 +113,7 @@ def close(log: "Log") -> None:
         segment.release()
 
 
-def delete_directory(log: "Log") -> None:
+def delete_directory(log: LogState) -> None:
     """See `Log.delete`."""
     for segment in log.segments:
         segment.release()

@@ -5,16 +5,12 @@ epochs, at last the names of all these files. Only then the recovery point moves
 Each roll asks for it (`Log.rolled`), so that a crash costs the active segment and what was rolled a moment ago.
 """
 
-from typing import TYPE_CHECKING
-
 from ottla.storage.disk.atomic import directory_of
 from ottla.storage.log import transaction_index_checkpoint
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
+from ottla.storage.log.state import LogState
 
 
-def flush(log: "Log", end: int) -> None:
+def flush(log: LogState, end: int) -> None:
     """Returns once everything below the offset is on the disk, for the one who claimed the log."""
     begin = log.recovery_point
     if end <= begin:
@@ -45,7 +41,7 @@ def flush(log: "Log", end: int) -> None:
     log.recovery_point = end
 
 
-def flush_names(log: "Log") -> None:
+def flush_names(log: LogState) -> None:
     """Returns once it is on the disk which files there are."""
     # Before it is true: segments that go meanwhile need the next flush.
     log.has_unflushed_deletion = False

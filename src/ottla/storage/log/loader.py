@@ -7,11 +7,7 @@ again.
 """
 
 import logging
-from dataclasses import dataclass
-from enum import Enum, auto
 
-from ottla.base.frozen import frozen
-from ottla.base.ids import Uuid
 from ottla.storage.checkpoint import LOG_START_CHECKPOINT
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
@@ -20,6 +16,7 @@ from ottla.storage.leader_epoch.cache import LeaderEpochCache
 from ottla.storage.log.contiguity import Contiguity
 from ottla.storage.log.epoch_repair import rebuild_epochs
 from ottla.storage.log.leftover import finish_interrupted
+from ottla.storage.log.loaded import LoadedLog, LoadOptions, Shutdown
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
 from ottla.storage.log.recovery import recover
 from ottla.storage.log.segments import Segments
@@ -30,47 +27,9 @@ from ottla.storage.segment import file_name
 from ottla.storage.segment.file_name import FileName
 from ottla.storage.segment.segment import Segment
 
-_DAY_MS = 86_400_000
+__all__ = ["LoadOptions", "LoadedLog", "Shutdown", "load"]
 
 _log = logging.getLogger(__name__)
-
-
-class Shutdown(Enum):
-    """How the log was left the last time."""
-
-    CLEAN = auto()
-    UNCLEAN = auto()
-    DAMAGED = auto()
-    """It could not be opened the last time: read as after a crash, but nothing that was flushed may be missing."""
-
-
-@frozen
-class LoadOptions:
-    """What the checkpoints and the broker's settings say about a log that is to be opened."""
-
-    topic: str
-    partition: int
-    now_ms: int
-    log_start_offset: int = 0
-    recovery_point: int = 0
-    shutdown: Shutdown = Shutdown.UNCLEAN
-    topic_id: Uuid | None = None
-    producer_id_expiration_ms: int = _DAY_MS
-
-
-@dataclass(slots=True)
-class LoadedLog:
-    """The parts of a log, consistent with each other."""
-
-    directory: str
-    segments: Segments
-    epochs: LeaderEpochCache
-    producers: ProducerState
-    snapshots: SnapshotDirectory
-    contiguity: Contiguity
-    log_start_offset: int
-    log_end_offset: int
-    recovery_point: int
 
 
 def load(disk: Disk, directory: str, config: LogConfig, options: LoadOptions) -> LoadedLog:

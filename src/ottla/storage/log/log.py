@@ -10,124 +10,42 @@ One thread at a time changes a log (append, roll, truncate, delete); `flush` may
 it is opened again, because what is on the disk is no longer known.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ottla.base.buffer import Buffer
-from ottla.base.ids import Uuid
 from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.protocol.records.batch import Batch
-from ottla.protocol.records.timestamp import TimestampType
-from ottla.protocol.records.validation import AppendRules
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import LogOfflineError, StorageError
-from ottla.storage.index.transaction_index import AbortedTransaction, IndexDigest
+from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
-from ottla.storage.log import append, deletion, lookup, read, truncation
+from ottla.storage.log import deletion, lookup, read, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
-from ottla.storage.log.contiguity import Contiguity
-from ottla.storage.log.end import LogEnd
+from ottla.storage.log.appending.append import append_as_follower, append_as_leader
+from ottla.storage.log.appending.backlog import WrittenDone
+from ottla.storage.log.appending.write import roll
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.flush import flush, flush_names
 from ottla.storage.log.loader import LoadOptions, load
-from ottla.storage.log.recompression import Recompression
-from ottla.storage.log.segments import Segments
+from ottla.storage.log.state import LogState
 from ottla.storage.log.truncation import Truncation
 from ottla.storage.log_config import LogConfig
-from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
 from ottla.storage.producer_state.verification import VerificationEntry
 from ottla.storage.segment.segment import Segment
 
-if TYPE_CHECKING:
-    from ottla.storage.log.loader import LoadedLog
 
-
-class Log(LogEnd):
+class Log(LogState):
     """The log of one partition. `open` makes one; the attributes are for reading."""
 
-    __slots__ = (
-        "_deleted",
-        "_flushing",
-        "_is_discarded",
-        "_warm",
-        "contiguity",
-        "directory",
-        "disk",
-        "has_new_directory",
-        "has_unflushed_deletion",
-        "index_digests",
-        "last_flush_ms",
-        "partition",
-        "recovery_point",
-        "rolled",
-        "segments",
-        "snapshots",
-        "swapping",
-        "topic",
-        "topic_id",
-    )
-
-    def __init__(self, disk: Disk, config: LogConfig, loaded: "LoadedLog", options: LoadOptions) -> None:
-        super().__init__(loaded.epochs, loaded.producers, loaded.log_start_offset)
-        self.disk = disk
-        self.topic = options.topic
-        self.topic_id: Uuid | None = options.topic_id
-        """The topic's id, as `partition.metadata` has it; None in directories from before there were ids."""
-        self.partition = options.partition
-        self.directory = loaded.directory
-        self.segments: Segments = loaded.segments
-        self.snapshots: SnapshotDirectory = loaded.snapshots
-        self.contiguity: Contiguity = loaded.contiguity
-        self.recovery_point = loaded.recovery_point
-        self.last_flush_ms = options.now_ms
-        self._deleted: list[Segment] = []
-        self.swapping: tuple[Segment, ...] = ()
-        """Cleaned segments that are about to take others' place."""
-        self._flushing = threading.Lock()
-        self.has_new_directory = loaded.recovery_point == 0
-        """Whether the directory's own name may not be on the disk either, as nothing was flushed so far."""
-        self.has_unflushed_deletion = False
-        """Whether a power cut may bring back segments that were deleted."""
-        self._is_discarded = False
-        self.rolled: Callable[[Log, int], None] = _nobody
-        """Told, by the thread that appends, that everything below an offset is in segments that were closed."""
-        self._warm: Segment | None = None
-        self.index_digests: dict[int, IndexDigest] | None = None
-        """What `transaction_index_checkpoint` knows; None until somebody asks."""
-        self.advance(loaded.log_end_offset, loaded.segments.active)
-        self.update_config(config)
+    __slots__ = ()
 
     @classmethod
     def open(cls, disk: Disk, directory: str, config: LogConfig, options: LoadOptions) -> "Log":
         """Loads the log in a directory, recovering what a crash left; makes an empty one if there is none."""
         return cls(disk, config, load(disk, directory, config, options), options)
 
-    def __repr__(self) -> str:
-        return f"Log({self.topic}-{self.partition}, offsets {self.log_start_offset}..{self.log_end_offset})"
-
-    def update_config(self, config: LogConfig) -> None:
-        """Takes new settings; they count from the next append on."""
-        rules = AppendRules(
-            compacted=config.compact,
-            timestamp_type=TimestampType.LOG_APPEND_TIME
-            if config.message_timestamp_type == "LogAppendTime"
-            else TimestampType.CREATE_TIME,
-            timestamp_before_max_ms=config.message_timestamp_before_max_ms,
-            timestamp_after_max_ms=config.message_timestamp_after_max_ms,
-            max_message_bytes=config.max_message_bytes,
-            decompressed_bytes_max=config.decompressed_message_max_bytes,
-            partition=f"{self.topic}-{self.partition}",
-        )
-        self.take_settings(config, rules, Recompression.of(config))
-
     # What it is
-
-    @property
-    def log_end_offset(self) -> int:
-        """The offset that the next record gets."""
-        return self.tail[0]
 
     @property
     def active_segment(self) -> Segment:
@@ -164,7 +82,7 @@ class Log(LogEnd):
     def append_as_leader(
         self, records: bytearray | memoryview, leader_epoch: int, now_ms: int, options: AppendOptions = FROM_CLIENT
     ) -> AppendInfo:
-        """Checks the batches, gives them offsets, and writes them.
+        """Checks the batches, gives them offsets, and writes them, or has them written (see `when_written`).
 
         `records` is changed in place: base offsets, leader epoch, and timestamps on topics that use LogAppendTime;
         on topics with a codec of their own a changed copy is written.
@@ -173,22 +91,8 @@ class Log(LogEnd):
         if self.offline_error is not None:
             self.check_online()
         try:
-            return append.append_as_leader(self, records, leader_epoch, now_ms, options)
-        except StorageError as error:
-            self.go_offline(error, is_repeatable=True)
-            raise
-
-    def append_pairs(
-        self, pairs: list[tuple[bytes, bytes | None]], timestamp_ms: int, leader_epoch: int, now_ms: int
-    ) -> int | None:
-        """Writes keys and values of this broker's own as one batch, with what `append_as_leader` would write.
-
-        The log end after it; None, with nothing done, if the topic's settings want more of a batch than that.
-        """
-        if self.offline_error is not None:
-            self.check_online()
-        try:
-            return append.append_pairs(self, pairs, timestamp_ms, leader_epoch, now_ms)
+            info = self.append_plain(records, leader_epoch, now_ms) if options is FROM_CLIENT else None
+            return info or append_as_leader(self, records, leader_epoch, now_ms, options)
         except StorageError as error:
             self.go_offline(error, is_repeatable=True)
             raise
@@ -201,7 +105,7 @@ class Log(LogEnd):
         """
         self.check_online()
         with self._io(is_repeatable=True):
-            return append.append_as_follower(self, records, leader_epoch, now_ms)
+            return append_as_follower(self, records, leader_epoch, now_ms)
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
         """Ends the active segment and begins a new one at the log end, or at `base_offset` beyond it.
@@ -209,7 +113,19 @@ class Log(LogEnd):
         An active segment that is empty and begins there already stays.
         """
         with self._io(is_repeatable=True):
-            return append.roll(self, now_ms, base_offset)
+            return roll(self, now_ms, base_offset)
+
+    def when_written(self, offset: int, done: WrittenDone) -> None:
+        """Calls back, on the loop, once everything below an offset is in the file, or cannot be written.
+
+        Within this call unless a thread is still writing it; `append_as_leader` and `append_as_follower` leave that to
+        a thread where the disk is not well.
+        """
+        backlog = self.backlog
+        if backlog is None or offset <= self.log_end_offset:
+            done(None)
+        else:
+            backlog.when_written(offset, done)
 
     def start_verification(self, batch: Batch, now_ms: int, *, supports_epoch_bump: bool) -> VerificationEntry | None:
         """The receipt to bring along once the coordinator has confirmed the batch's transaction; None: no need."""
@@ -233,18 +149,6 @@ class Log(LogEnd):
         """Brings into memory what such a read is going to need; on a thread that may wait."""
         read.read_ahead(self, offset, bytes_max, is_committed=is_committed)
 
-    def warm(self, segment: Segment) -> None:
-        """Notes that an older segment is being read; the one read before lets go of its descriptor and maps."""
-        previous = self._warm
-        if previous is not segment:
-            self._warm = segment
-            if previous is not None and previous is not self.segments.active:
-                previous.release()
-
-    def is_warm(self, segment: Segment) -> bool:
-        """Whether it is the older segment that is being read."""
-        return segment is self._warm
-
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """The aborted transactions that a reader of these offsets has to know of, oldest marker first."""
         return lookup.aborted_transactions(self, start_offset, end_offset)
@@ -267,16 +171,10 @@ class Log(LogEnd):
 
     # Moving the bounds
 
-    def update_high_watermark(self, offset: int) -> int:
-        """Says how far the log is replicated; kept within the log. Answers what it is now."""
-        self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)
-        self.producers.transactions.replicated(self.high_watermark)
-        return self.high_watermark
-
     def assign_epoch_start(self, epoch: int) -> None:
-        """A leader begins its epoch at the log end."""
+        """A leader begins its epoch where the next batch goes."""
         with self._io():
-            self.epochs.assign(epoch, self.log_end_offset)
+            self.epochs.assign(epoch, self.next_offset)
 
     def increment_log_start_offset(self, offset: int) -> bool:
         """Forgets everything before an offset (DeleteRecords, retention); answers whether anything changed.
@@ -332,22 +230,21 @@ class Log(LogEnd):
         finally:
             self.release_claim()
 
-    def restart_at(self, log_start_offset: int, log_end_offset: int) -> None:
-        """Takes the bounds that a truncation led to."""
-        self.roll_after_ms = None
-        self.log_start_offset = log_start_offset
-        self.recovery_point = min(self.recovery_point, log_end_offset)
-        self.advance(log_end_offset, self.segments.active)
-        self.high_watermark = min(max(self.high_watermark, log_start_offset), log_end_offset)
-
     # Housekeeping
 
     def claim(self) -> bool:
         """Has flushes and other changes of files wait for `release_claim`, on any thread; False if one is under way.
 
-        The thread that appends must wait for none of them.
+        The thread that appends must wait for none of them, nor for a disk that does not answer just now.
         """
+        if self.backlog is not None or self.pace.is_stuck:
+            return False
         return self._flushing.acquire(blocking=False)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether `claim` would fail."""
+        return self.backlog is not None or self.is_flushing or self.pace.is_stuck
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
@@ -379,9 +276,10 @@ class Log(LogEnd):
         recovery point. A log that was discarded is left alone."""
         self.check_online()
         with self._flushing, self._io(is_repeatable=True):
-            if not self._is_discarded:
+            if not self.is_discarded:
                 self.last_flush_ms = now_ms
-                flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
+                with self.pace.under_way():
+                    flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
 
     def remove_expired_producers(self, now_ms: int) -> Iterator[None]:
         """Forgets producers that were silent for `producer.id.expiration.ms`, some at each step."""
@@ -435,24 +333,15 @@ class Log(LogEnd):
         deleted, self._deleted = self._deleted, []
         return deleted
 
-    @property
-    def deleted(self) -> Sequence[Segment]:
-        """Segments dropped that nobody took yet."""
-        return self._deleted
-
-    def doom(self, segments: Sequence[Segment]) -> None:
-        """Puts segments that were taken out on the list of `take_deleted`."""
-        self._deleted.extend(segments)
-
     def relocate(self, directory: str) -> None:
         """Renames the log's directory; open reads go on."""
-        with self._flushing, self._io():
+        with self._flushing, self.writing, self._io():
             self.disk.rename(self.directory, directory)
             deletion.take_directory(self, directory)
 
     def discard(self, directory: str) -> None:
         """The same where the log is to be deleted: what is asked for from now on is not flushed any more."""
-        self._is_discarded = True
+        self.is_discarded = True
         self.relocate(directory)
 
     def close(self, now_ms: int) -> None:
@@ -473,11 +362,6 @@ class Log(LogEnd):
         if self.offline_error is not None:
             raise LogOfflineError(f"offline since: {self.offline_error}", self.directory)
 
-    def go_offline(self, error: StorageError, *, is_repeatable: bool = False) -> None:
-        """Nothing more is served from here, unless what failed has changed nothing and may go well later."""
-        if self.offline_error is None and not (is_repeatable and error.is_passing):
-            self.offline_error = error
-
     @contextmanager
     def _io(self, *, is_claimed: bool = False, is_repeatable: bool = False) -> Iterator[None]:
         try:
@@ -487,7 +371,3 @@ class Log(LogEnd):
             if is_claimed:
                 self.release_claim()
             raise
-
-
-def _nobody(log: Log, offset: int) -> None:
-    """Flushes when its owner says so."""

@@ -4,7 +4,6 @@ A segment that cleaning left without a byte holds nothing and is passed over.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ottla.protocol.errors import DecodeError, MessageTooLargeError, UnsupportedCompressionTypeError
 from ottla.protocol.records.batch import Batch
@@ -13,15 +12,13 @@ from ottla.protocol.records.record import RecordTuple
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
+from ottla.storage.log.state import LogState
 from ottla.storage.log.transaction_index_repair import ensure_complete
 from ottla.storage.segment.scan import StoredBatch
 from ottla.storage.segment.segment import Segment
 
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
 
-
-def offset_for_timestamp(log: "Log", timestamp: int) -> TimestampOffset | None:
+def offset_for_timestamp(log: LogState, timestamp: int) -> TimestampOffset | None:
     """See `Log.offset_for_timestamp`."""
     for segment in log.segments:
         if segment.size_bytes and segment.readable_max_timestamp >= timestamp:
@@ -31,7 +28,7 @@ def offset_for_timestamp(log: "Log", timestamp: int) -> TimestampOffset | None:
     return None
 
 
-def _first_since(log: "Log", segment: Segment, timestamp: int) -> TimestampOffset | None:
+def _first_since(log: LogState, segment: Segment, timestamp: int) -> TimestampOffset | None:
     """The first record of the segment, at or after the log start, that is not older than the timestamp."""
     start = log.log_start_offset
     for batch in _scan_since(segment, timestamp, start):
@@ -50,7 +47,7 @@ def _scan_since(segment: Segment, timestamp: int, start: int) -> Iterator[Stored
     return iter(()) if found is None else iter(segment.scan(found[0]))
 
 
-def offset_of_max_timestamp(log: "Log") -> TimestampOffset | None:
+def offset_of_max_timestamp(log: LogState) -> TimestampOffset | None:
     """See `Log.offset_of_max_timestamp`."""
     newest: Segment | None = None
     for segment in log.segments:
@@ -82,7 +79,7 @@ def _epoch(batch: StoredBatch) -> int | None:
     return epoch if epoch >= 0 else None
 
 
-def aborted_in(log: "Log", found: FetchData, offset: int, end_offset: int) -> list[AbortedTransaction]:
+def aborted_in(log: LogState, found: FetchData, offset: int, end_offset: int) -> list[AbortedTransaction]:
     """See `Log.aborted_in`.
 
     Far from the end of a log with many aborted transactions, a list of all up to `end_offset` would be longer than the
@@ -98,7 +95,7 @@ def aborted_in(log: "Log", found: FetchData, offset: int, end_offset: int) -> li
     return aborted_transactions(log, offset, end_offset)
 
 
-def aborted_transactions(log: "Log", start_offset: int, end_offset: int) -> list[AbortedTransaction]:
+def aborted_transactions(log: LogState, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
     """See `Log.aborted_transactions`.
 
     A transaction that touches the range may have its marker in a later segment, so the search goes on until an entry

@@ -5,23 +5,19 @@ thread `read_ahead`. Older segments always are for another thread: to find a pla
 to be loaded, may have to be built anew, and are read through maps, where no call could say that it would wait.
 """
 
-from typing import TYPE_CHECKING
-
 from ottla.protocol.errors import OffsetOutOfRangeError
 from ottla.storage.errors import ColdReadError
 from ottla.storage.log.fetch_data import FetchData
+from ottla.storage.log.lookup import aborted_in
+from ottla.storage.log.state import LogState
 from ottla.storage.segment.segment import Segment
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
-
 
 _RECENT_BYTES = 8 << 20
 """What was written last is in the page cache."""
 _PIECE_BYTES = 1 << 20
 
 
-def check_cached(log: "Log", offset: int, bytes_max: int) -> None:
+def check_cached(log: LogState, offset: int, bytes_max: int) -> None:
     """`ColdReadError` if a read from the offset may have to wait for the disk."""
     active = log.tail[1]
     if offset < active.base_offset:
@@ -34,7 +30,7 @@ def check_cached(log: "Log", offset: int, bytes_max: int) -> None:
             raise ColdReadError(f"offset {offset} is not in memory", log.directory)
 
 
-def read_ahead(log: "Log", offset: int, bytes_max: int, *, is_committed: bool) -> None:
+def read_ahead(log: LogState, offset: int, bytes_max: int, *, is_committed: bool) -> None:
     """See `Log.read_ahead`."""
     end_offset = log.log_end_offset
     if not log.log_start_offset <= offset < end_offset:
@@ -45,10 +41,10 @@ def read_ahead(log: "Log", offset: int, bytes_max: int, *, is_committed: bool) -
         for position in range(found.records.position, end, _PIECE_BYTES):
             found.records.file.read(position, min(_PIECE_BYTES, end - position))
     if is_committed:
-        log.aborted_in(found, offset, end_offset)
+        aborted_in(log, found, offset, end_offset)
 
 
-def read(log: "Log", offset: int, bytes_max: int, end_offset: int) -> FetchData:
+def read(log: LogState, offset: int, bytes_max: int, end_offset: int) -> FetchData:
     """See `Log.read`."""
     tail = log.tail
     log_end_offset = tail[0]
@@ -75,7 +71,7 @@ def read(log: "Log", offset: int, bytes_max: int, end_offset: int) -> FetchData:
     return FetchData(None, segments[0].base_offset)
 
 
-def _position_limit(log: "Log", segment: Segment, end_offset: int) -> int:
+def _position_limit(log: LogState, segment: Segment, end_offset: int) -> int:
     """Where in the segment the batches end that lie below the offset."""
     following = log.segments.after(segment)
     if following is not None and following.base_offset <= end_offset:

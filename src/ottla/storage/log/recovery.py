@@ -11,25 +11,22 @@ settings are now. Only where `contiguity` says that a segment reached up to the 
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ottla.protocol.records.batch import Batch
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.leader_epoch.cache import LeaderEpochCache
+from ottla.storage.log.loaded import LoadedLog
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
 from ottla.storage.log.recovery_walk import RecoveryWalk
 from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.segment.scan import StoredBatch
 from ottla.storage.segment.segment import Segment
 
-if TYPE_CHECKING:
-    from ottla.storage.log.loader import LoadedLog
-
 _log = logging.getLogger(__name__)
 
 
-def recover(disk: Disk, loaded: "LoadedLog", now_ms: int) -> None:
+def recover(disk: Disk, loaded: LoadedLog, now_ms: int) -> None:
     """Reads and repairs the segments that may not have been flushed; brings producer state to the log end."""
     suspects = loaded.segments.from_offset(loaded.recovery_point)
     first = suspects[0].base_offset
@@ -63,7 +60,7 @@ def recover(disk: Disk, loaded: "LoadedLog", now_ms: int) -> None:
     disk.flush_directory(loaded.directory)
 
 
-def _goes_on(loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
+def _goes_on(loaded: LoadedLog, following: Sequence[Segment]) -> bool:
     """Whether the next segment begins where one ends that was cut: then what was cut off was no part of the log.
 
     A preallocated segment ends in zeros until it is rolled, and again if the power goes before its trim is flushed.
@@ -71,14 +68,14 @@ def _goes_on(loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
     return bool(following) and following[0].base_offset == loaded.producers.end_offset
 
 
-def _lacks_end(loaded: "LoadedLog", before: Segment, segment: Segment) -> bool:
+def _lacks_end(loaded: LoadedLog, before: Segment, segment: Segment) -> bool:
     """Whether the end of the segment before was lost without a trace while this one survived."""
     if segment.base_offset <= loaded.recovery_point or not loaded.contiguity.holds_at(segment.base_offset):
         return False
     return before.next_offset < segment.base_offset
 
 
-def _recover_segment(segment: Segment, loaded: "LoadedLog", following: Sequence[Segment]) -> bool:
+def _recover_segment(segment: Segment, loaded: LoadedLog, following: Sequence[Segment]) -> bool:
     """Rebuilds what belongs to a segment; answers whether its tail was torn and had to be cut."""
     segment.forget_indexes()
     segment.transaction_index.reset()
@@ -116,7 +113,7 @@ def _take_in(segment: Segment, batch: StoredBatch, epochs: LeaderEpochCache, pro
             segment.transaction_index.append(aborted)
 
 
-def _drop(loaded: "LoadedLog", segments: Sequence[Segment]) -> None:
+def _drop(loaded: LoadedLog, segments: Sequence[Segment]) -> None:
     """Removes what lies behind a torn or missing tail; newest first, so that a crash leaves no gap."""
     for segment in reversed(segments):
         _log.warning("%s: dropped, it lies behind the end of the log", segment.path())

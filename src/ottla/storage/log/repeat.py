@@ -6,34 +6,27 @@ that was restarted would refuse the repeat as out of order, which ends a produce
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ottla.protocol.records.batch import Batch
 from ottla.storage.errors import CorruptFileError
+from ottla.storage.log.state import LogState
 from ottla.storage.producer_state.entry import BATCHES_KEPT, BatchMetadata, ProducerEntry
 from ottla.storage.segment.segment import Segment
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
 
 SEARCH_BYTES: Final = 1 << 20
 """How far before the batches that are known the earlier ones are looked for."""
 
 
-def find_duplicate(log: "Log", batch: Batch) -> BatchMetadata | None:
-    """The batch of the log that this one repeats."""
-    found = log.producers.find_duplicate(batch)
-    if found is not None:
-        return found
+def recall(log: LogState, batch: Batch) -> None:
+    """Has the entry of a producer know its last batches again, if this one may repeat a batch that it does not know."""
     entry = log.producers.entries.get(batch.producer_id)
-    if entry is None or not entry.may_be_older(batch):
-        return None
-    entry.batches = _recalled(log, entry)
-    entry.is_from_snapshot = False
-    return log.producers.find_duplicate(batch)
+    if entry is not None and entry.may_be_older(batch):
+        entry.batches = _recalled(log, entry)
+        entry.is_from_snapshot = False
 
 
-def _recalled(log: "Log", entry: ProducerEntry) -> tuple[BatchMetadata, ...]:
+def _recalled(log: LogState, entry: ProducerEntry) -> tuple[BatchMetadata, ...]:
     """The batches of an entry, with those before them that the log has; sequence numbers leave no gap."""
     known = entry.batches
     earlier: list[BatchMetadata] = []
@@ -49,7 +42,7 @@ def _recalled(log: "Log", entry: ProducerEntry) -> tuple[BatchMetadata, ...]:
     return known
 
 
-def _places_before(log: "Log", offset: int) -> Iterator[tuple[Segment, int]]:
+def _places_before(log: LogState, offset: int) -> Iterator[tuple[Segment, int]]:
     """Segments, newest first, and the positions to look at them from: no more than `SEARCH_BYTES` in all."""
     left = SEARCH_BYTES
     for segment in reversed([one for one in log.segments if one.base_offset < offset]):

@@ -12,14 +12,12 @@ index is believed, as it is there: to look for markers means to read the segment
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ottla.storage.disk.atomic import read_whole, write_atomically
 from ottla.storage.index.transaction_index import IndexDigest
+from ottla.storage.log.state import LogState
 from ottla.storage.segment.segment import Segment
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
 
 FILE_NAME: Final = "transaction-index-checkpoint"
 _VERSION: Final = "0"
@@ -27,12 +25,12 @@ _VERSION: Final = "0"
 _log = logging.getLogger(__name__)
 
 
-def digest_of(log: "Log", segment: Segment) -> IndexDigest | None:
+def digest_of(log: LogState, segment: Segment) -> IndexDigest | None:
     """What the segment's index held, if anything is known of it."""
     return _known(log).get(segment.base_offset)
 
 
-def note(log: "Log", segments: Iterable[Segment]) -> None:
+def note(log: LogState, segments: Iterable[Segment]) -> None:
     """Writes down what the indexes of segments hold that are on the disk, if it is anything new."""
     before = _known(log)
     now = {base: before[base] for base in (segment.base_offset for segment in log.segments) if base in before}
@@ -49,13 +47,13 @@ def note(log: "Log", segments: Iterable[Segment]) -> None:
         log.index_digests = now
 
 
-def forget(log: "Log", segments: Iterable[Segment]) -> None:
+def forget(log: LogState, segments: Iterable[Segment]) -> None:
     """Cleaned segments take the place of these, and have indexes of their own."""
     gone = {segment.base_offset for segment in segments}
     log.index_digests = {base: digest for base, digest in _known(log).items() if base not in gone}
 
 
-def _known(log: "Log") -> dict[int, IndexDigest]:
+def _known(log: LogState) -> dict[int, IndexDigest]:
     if log.index_digests is None:
         path = f"{log.directory}/{FILE_NAME}"
         log.index_digests = _parse(read_whole(log.disk, path) or b"", path)

@@ -1,23 +1,20 @@
 """Makes sure that a segment's transaction index lacks nothing and says nothing wrong, before it is used or added to."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from ottla.protocol.records.batch import Batch
 from ottla.storage.errors import CorruptFileError, RebuildableFileError
 from ottla.storage.index.transaction_index import AbortedTransaction, IndexDigest, TransactionIndex
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
+from ottla.storage.log.state import LogState
 from ottla.storage.log.transaction_index_checkpoint import digest_of
 from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.segment.segment import Segment
 
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
-
 _log = logging.getLogger(__name__)
 
 
-def ensure_complete(log: "Log", segment: Segment) -> None:
+def ensure_complete(log: LogState, segment: Segment) -> None:
     """Checks the index once, and writes it anew if it is damaged or missing."""
     index = segment.transaction_index
     if index.is_complete:
@@ -39,7 +36,7 @@ def _holds(index: TransactionIndex, promised: IndexDigest | None) -> bool:
         return False
 
 
-def _replayed(log: "Log", segment: Segment) -> list[AbortedTransaction]:
+def _replayed(log: LogState, segment: Segment) -> list[AbortedTransaction]:
     """The transactions whose abort marker lies in the segment, as the batches have it."""
     state = ProducerState(log.producers.expiration_ms)
     now_ms = 0  # Nobody is expired here: every open transaction matters.

@@ -8,15 +8,13 @@ snapshots are: a crash in between leaves a shorter log, or epochs and snapshots 
 removes.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ottla.storage.log.deletion import abandon_swap, rename_away
 from ottla.storage.log.producer_replay import load_snapshot, replay_segments
+from ottla.storage.log.state import LogState
 from ottla.storage.producer_state.state import ProducerState
 from ottla.storage.segment.segment import Segment
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
 
 
 class Truncation(NamedTuple):
@@ -36,7 +34,7 @@ class Truncation(NamedTuple):
         return self.offset >= 0
 
 
-def begin(log: "Log", offset: int) -> Truncation:
+def begin(log: LogState, offset: int) -> Truncation:
     """See `Log.begin_truncation`.
 
     A batch that begins before the offset and reaches beyond it goes too, and the log then ends where it began: the
@@ -59,7 +57,7 @@ def begin(log: "Log", offset: int) -> Truncation:
     return Truncation(dropped, log.segments.active, offset)
 
 
-def begin_restart(log: "Log", offset: int) -> Truncation:
+def begin_restart(log: LogState, offset: int) -> Truncation:
     """See `Log.begin_restart`. What is read meanwhile comes from the files that go."""
     abandon_swap(log)
     dropped = log.segments.all()
@@ -67,7 +65,7 @@ def begin_restart(log: "Log", offset: int) -> Truncation:
     return Truncation(dropped, None, offset, restarts=True)
 
 
-def finish(log: "Log", truncation: Truncation) -> None:
+def finish(log: LogState, truncation: Truncation) -> None:
     """See `Log.finish_truncation`."""
     if truncation.is_cut:
         log.disk.flush_directory(log.directory)
@@ -80,7 +78,7 @@ def finish(log: "Log", truncation: Truncation) -> None:
     log.epochs.flush_noted()
 
 
-def _restart(log: "Log", truncation: Truncation) -> None:
+def _restart(log: LogState, truncation: Truncation) -> None:
     offset = truncation.offset
     new = Segment.create(log.disk, log.directory, offset, log.config)
     log.segments.replace(truncation.dropped, [new])
@@ -92,7 +90,7 @@ def _restart(log: "Log", truncation: Truncation) -> None:
     log.restart_at(offset, offset)
 
 
-def _cut(log: "Log", truncation: Truncation) -> None:
+def _cut(log: LogState, truncation: Truncation) -> None:
     assert truncation.cut_segment is not None
     truncation.cut_segment.cut_hidden(truncation.offset)
     log.disk.flush_directory(log.directory)
@@ -100,7 +98,7 @@ def _cut(log: "Log", truncation: Truncation) -> None:
     _reload_producers(log)
 
 
-def _reload_producers(log: "Log") -> None:
+def _reload_producers(log: LogState) -> None:
     """Producer state as of the new end; whether a producer expired is decided by the next round of expiry."""
     end_offset = log.log_end_offset
     log.snapshots.remove_outside(log.segments.first.base_offset, end_offset)

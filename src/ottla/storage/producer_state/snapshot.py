@@ -20,13 +20,23 @@ _VERSION = 1
 _NONE = -1
 
 
-def write_snapshot(disk: Disk, path: str, entries: Iterable[ProducerEntry]) -> None:
-    """Writes the file; the caller flushes it when the log is flushed."""
+def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
+    """What the file of a snapshot holds."""
     rows = [_ENTRY.pack(*_row(entry)) for entry in entries]
     body = _COUNT.pack(len(rows)) + b"".join(rows)
+    return _HEAD.pack(_VERSION, crc32c(body)) + body
+
+
+def write_snapshot(disk: Disk, path: str, entries: Iterable[ProducerEntry]) -> None:
+    """Writes the file; the caller flushes it when the log is flushed."""
+    write_encoded(disk, path, encode_snapshot(entries))
+
+
+def write_encoded(disk: Disk, path: str, encoded: bytes) -> None:
+    """`write_snapshot` of what was encoded before."""
     file = disk.open(path, Access.CREATE)
     file.truncate(0)
-    file.write(0, (_HEAD.pack(_VERSION, crc32c(body)), body))
+    file.write(0, (encoded,))
 
 
 def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:

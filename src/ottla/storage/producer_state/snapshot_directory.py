@@ -4,22 +4,24 @@ One is taken whenever a segment is rolled, named after the new segment's base of
 after the log end; so state is rebuilt by reading at most the segments after the newest good one.
 """
 
+import threading
 from collections.abc import Collection, Iterable
 
 from ottla.storage.disk.atomic import flush_if_there
 from ottla.storage.disk.port import Disk
 from ottla.storage.producer_state.entry import ProducerEntry
-from ottla.storage.producer_state.snapshot import write_snapshot
+from ottla.storage.producer_state.snapshot import encode_snapshot, write_encoded
 from ottla.storage.segment import file_name
 
 
 class SnapshotDirectory:
     """The snapshot files of one partition, by offset."""
 
-    __slots__ = ("_disk", "directory", "offsets")
+    __slots__ = ("_changing", "_disk", "directory", "offsets")
 
     def __init__(self, disk: Disk, directory: str, offsets: Iterable[int]) -> None:
         self._disk = disk
+        self._changing = threading.Lock()
         self.directory = directory
         self.offsets = sorted(offsets)
 
@@ -29,9 +31,13 @@ class SnapshotDirectory:
 
     def write(self, offset: int, entries: Iterable[ProducerEntry]) -> None:
         """Takes a snapshot, replacing one of the same offset."""
-        write_snapshot(self._disk, self.path(offset), entries)
-        if offset not in self.offsets:
-            self.offsets = sorted([*self.offsets, offset])
+        self.keep(offset, encode_snapshot(entries))
+
+    def keep(self, offset: int, encoded: bytes) -> None:
+        """Writes a snapshot that was taken before."""
+        write_encoded(self._disk, self.path(offset), encoded)
+        with self._changing:
+            self.offsets = sorted({*self.offsets, offset})
 
     def flush(self, offset_min: int, offset_max: int) -> bool:
         """Returns once the snapshots of these offsets, both inclusive, are on the disk; whether there are any.
@@ -46,7 +52,8 @@ class SnapshotDirectory:
     def remove(self, offset: int) -> None:
         """Deletes the snapshot of an offset; fine if there is none."""
         self._disk.remove(self.path(offset))
-        self.offsets = [kept for kept in self.offsets if kept != offset]
+        with self._changing:
+            self.offsets = [kept for kept in self.offsets if kept != offset]
 
     def remove_outside(self, offset_min: int, offset_max: int) -> None:
         """Deletes snapshots below `offset_min` and above `offset_max`.

@@ -9,12 +9,13 @@ import pytest
 from ottla.base.accelerated import compiled_module
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import CorruptMessageError
+from ottla.protocol.records.pair_batch import write_pairs
 from ottla.protocol.records.writer import write_batch
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.disk.port import Disk
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import LogOfflineError, StorageError
-from ottla.storage.log.append_info import AppendInfo
+from ottla.storage.log.append_info import AppendInfo, AppendOptions
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.entry import ProducerEntry
@@ -33,8 +34,8 @@ def new_disk() -> SimulatedDisk:
 
 
 def append_usually(log: Log, batch: bytearray, epoch: int, now_ms: int = NOW_MS) -> AppendInfo:
-    """As a partition's only replica does."""
-    info = log.append_as_leader(batch, epoch, now_ms)
+    """As a partition's only replica does, and all of it in Python: options of one's own are looked at."""
+    info = log.append_as_leader(batch, epoch, now_ms, AppendOptions())
     log.update_high_watermark(info.last_offset + 1)
     return info
 
@@ -200,71 +201,30 @@ def test_damaged_batch_is_refused_by_the_usual_way() -> None:
         append_usually(log, batch, 0)
 
 
-PAIRS: list[tuple[bytes, bytes | None]] = [(b"k0", b"v" * 40), (b"k1", None), (b"k2", b"")]
-
-
-def append_pairs_usually(log: Log, timestamp_ms: int, epoch: int) -> int:
-    end_offset = log.append_pairs(PAIRS, timestamp_ms, epoch, NOW_MS)
-    assert end_offset is not None
-    log.update_high_watermark(end_offset)
-    return end_offset
-
-
-def test_same_log_by_the_short_way_of_pairs() -> None:
-    short, usual = open_log(new_disk()), open_log(new_disk())
-    for number in range(60):
-        epoch, timestamp = 3 + number // 20, NOW_MS + number * (-1) ** number
-        end_offset = short.append_pairs_committed(PAIRS, timestamp, epoch, NOW_MS)
-        end_offset = end_offset or append_pairs_usually(short, timestamp, epoch)
-        assert end_offset == append_pairs_usually(usual, timestamp, epoch)
-        assert (short.log_end_offset, short.high_watermark) == (usual.log_end_offset, usual.high_watermark)
-    assert len(short.segments) > 3
-    assert short.epochs.entries == usual.epochs.entries
-    for mine, other in zip(short.segments, usual.segments, strict=True):
-        assert mine.base_offset == other.base_offset
-        assert mine.file().read(0, mine.size_bytes) == other.file().read(0, other.size_bytes)
-        assert mine.max_timestamp_offset == other.max_timestamp_offset
-        assert mine.offset_index.entries.count == other.offset_index.entries.count
+@needs_compiler
+def test_a_batch_of_this_broker_goes_the_short_way() -> None:
+    log = open_log(new_disk(), LogConfig())
+    pairs: list[tuple[bytes, bytes | None]] = [(b"k0", b"v" * 40), (b"k1", None), (b"k2", b"")]
+    for _ in range(2):
+        append_usually(log, write_pairs(pairs, NOW_MS), 0)
+    info = log.append_committed(write_pairs(pairs, NOW_MS), 0, NOW_MS)
+    assert info is not None
+    assert (info.first_offset, log.high_watermark) == (6, 9)
 
 
 @needs_compiler
-def test_nearly_all_pairs_go_the_short_way() -> None:
+def test_a_leader_with_followers_goes_it_too_and_leaves_the_high_watermark() -> None:
+    log = open_log(new_disk(), LogConfig())
+    append_usually(log, data_batch(), 0)
+    log.append_as_leader(data_batch(), 0, NOW_MS)
+    assert log.append_plain(data_batch(), 0, NOW_MS) is not None
+    assert (log.log_end_offset, log.high_watermark) == (3, 1)
+
+
+def test_a_log_whose_appends_are_deferred_does_not_go_it() -> None:
     log = open_log(new_disk(), LogConfig())
     for _ in range(2):
-        append_pairs_usually(log, NOW_MS, 0)
-    assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) == 9
-
-
-@pytest.mark.parametrize(
-    ("config", "timestamp_ms", "epoch"),
-    [
-        (LogConfig(message_timestamp_type="LogAppendTime"), NOW_MS, 0),
-        (LogConfig(compression_type="zstd"), NOW_MS, 0),
-        (LogConfig(max_message_bytes=100), NOW_MS, 0),
-        (LogConfig(segment_bytes=250), NOW_MS, 0),
-        (LogConfig(segment_ms=1_000), NOW_MS + 2_000, 0),
-        (LogConfig(message_timestamp_before_max_ms=1_000), NOW_MS - 1_001, 0),
-        (LogConfig(message_timestamp_after_max_ms=1_000), NOW_MS + 1_001, 0),
-        (LogConfig(), NOW_MS, 1),
-    ],
-)
-def test_where_pairs_need_a_look_nothing_is_done(config: LogConfig, timestamp_ms: int, epoch: int) -> None:
-    log = open_log(new_disk(), config)
-    append_usually(log, data_batch(), 0)
-    append_usually(log, data_batch(), 0)
-    before = log.tail, log.high_watermark, log.epochs.entries
-    assert log.append_pairs_committed(PAIRS, timestamp_ms, epoch, NOW_MS) is None
-    assert before == (log.tail, log.high_watermark, log.epochs.entries)
-
-
-def test_disk_that_refuses_pairs_takes_the_log_offline() -> None:
-    disk = new_disk()
-    log = open_log(disk, LogConfig())
-    for _ in range(2):
-        append_pairs_usually(log, NOW_MS, 0)
-    disk.make_read_only()
-    with pytest.raises(StorageError):
-        assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) or append_pairs_usually(log, NOW_MS, 0)
-    assert (log.log_end_offset, log.high_watermark) == (6, 6)
-    assert log.append_pairs_committed(PAIRS, NOW_MS, 0, NOW_MS) is None
-    assert log.offline_error is not None
+        append_usually(log, data_batch(), 0)
+    log.is_deferring = True
+    assert log.append_committed(data_batch(), 0, NOW_MS) is None
+    assert log.append_plain(data_batch(), 0, NOW_MS) is None

@@ -1,0 +1,94 @@
+"""How well a disk answers: told by those who use it, asked by the loop, which must wait for none.
+
+A disk is not well while an operation on it takes long, when one took long, or when the device completes nothing though
+it was asked to; and for some seconds after the last such sign. It is stuck while an operation is under way for so long
+that whoever begins another one will wait, too.
+
+Operations that other threads wait for are counted from their beginning (`under_way`), so that a flush that hangs is a
+sign before it ends. Writes that the loop makes itself are told when they end: `took`.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+SLOW_SECONDS: Final = 0.1
+"""A write into the page cache that takes longer than this was waiting for the disk."""
+HANGING_SECONDS: Final = 0.5
+"""A flush may well take some time; for longer than this it is a sign."""
+_WELL_AFTER_SECONDS: Final = 5.0
+
+
+def _nobody(slow: bool) -> None:
+    """Nobody wants to know."""
+
+
+class DiskPace:
+    """What is known of one disk. Any thread may tell and ask; `look` is for one."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now: Final = now
+        self._lock: Final = threading.Lock()
+        self._begun: dict[object, tuple[float, float]] = {}
+        """When each operation began that is under way, and how long it may take."""
+        self._last_sign: float | None = None
+        self.is_always_slow = False
+        """Whether it is taken for slow whatever is seen."""
+        self.is_slow = False
+        self.changed: Callable[[bool], None] = _nobody
+        """Told when `is_slow` changes, by the thread that finds out."""
+
+    @contextmanager
+    def under_way(self, patience: float = HANGING_SECONDS) -> Iterator[None]:
+        """An operation that a thread may wait for, and for how many seconds that is nothing special."""
+        key, begun = object(), self._now()
+        with self._lock:
+            self._begun[key] = (begun, patience)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._begun[key]
+            if self._now() - begun >= patience:
+                self.note_sign()
+
+    def took(self, seconds: float) -> None:
+        """A write has taken so long."""
+        if seconds >= SLOW_SECONDS:
+            self.note_sign()
+
+    def note_sign(self) -> None:
+        """Something shows that the disk is not well."""
+        with self._lock:
+            self._last_sign = self._now()
+        self._become(is_slow=True)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether something is under way for so long that it is better not to begin anything else."""
+        if not self._begun:
+            return False
+        now = self._now()
+        with self._lock:
+            return any(now - begun >= patience for begun, patience in self._begun.values())
+
+    def look(self) -> None:
+        """Finds out what has changed by the time alone; for the loop, several times a second."""
+        if self.is_always_slow:
+            self._become(is_slow=True)
+        elif self.is_stuck:
+            self.note_sign()
+        elif self._last_sign is not None and self._now() - self._last_sign >= _WELL_AFTER_SECONDS:
+            self._last_sign = None
+            self._become(is_slow=False)
+
+    def _become(self, *, is_slow: bool) -> None:
+        if self.is_slow != is_slow:
+            self.is_slow = is_slow
+            self.changed(is_slow)
+
+
+UNWATCHED: Final = DiskPace()
+"""Of a disk that nobody looks after."""
