@@ -213,6 +213,8 @@ def test_record_too_large_is_refused_at_once(server: Server, topic: str) -> None
     create(server, topic)
     with Producer(bootstrap_servers=server.bootstrap, max_request_size=2_000) as producer:
         with pytest.raises(RecordTooLargeError, match=r"max\.request\.size"):
+            producer.send(topic, b"v", headers=[("h", bytes(2 << 20))])
+        with pytest.raises(RecordTooLargeError, match=r"max\.request\.size"):
             producer.send(topic, bytes(2_000), partition=0)
         producer.send(topic, bytes(1_900), partition=0).result(10)
 

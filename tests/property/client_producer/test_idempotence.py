@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.metric.client_metric import ClientMetrics
-from ottla.client.producer.accumulator import Accumulator, AccumulatorOptions, NewRecord
+from ottla.client.producer.accumulator import Accumulator, AccumulatorOptions
 from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
@@ -90,7 +90,7 @@ class World:
         self._options = options
 
     def send(self) -> None:
-        future = self.accumulator.append(NewRecord("t", None, b"%06d" % len(self.futures) + bytes(60), 0, 0))
+        future = self.accumulator.append("t", b"%06d" % len(self.futures) + bytes(60), None, 0, 0, None, None)
         assert future is not None
         self.futures.append(future)
 

@@ -309,7 +309,21 @@ cdef class Appender:
         self.memory_bytes = memory_bytes
         self.record_bytes_limit = INT32_MAX
 
-    def send(self, topic, value, key, partition, timestamp_ms, headers, on_delivery):
+    def append(self, topic, value, key, partition, timestamp_ms, headers, on_delivery):
+        future = self.find_and_append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        if future is None:
+            return self.append_to_new_batch(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        return future
+
+    def append_to_new_batch(self, topic, value, key, partition, timestamp_ms, headers, on_delivery):
+        return None
+
+    def append_to_open_batch(self, topic, value, key, partition, timestamp_ms, headers, on_delivery):
+        return self.find_and_append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+
+    cdef find_and_append(
+        self, object topic, object value, object key, object partition, object timestamp_ms, object headers, object done
+    ):
         cdef TopicLane lane
         cdef int32_t number
         cdef int64_t timestamp
@@ -331,7 +345,7 @@ cdef class Appender:
         timestamp = now_ms() if timestamp_ms is None else PyLong_AsLongLong(timestamp_ms)
         if timestamp < 0:
             return None
-        return self.append_to(lane, number, timestamp, key, value, headers, on_delivery)
+        return self.append_to(lane, number, timestamp, key, value, headers, done)
 
     cdef append_to(
         self, TopicLane lane, int32_t number, int64_t timestamp, object key, object value, object headers, object done
@@ -368,6 +382,9 @@ cdef class Appender:
             return False
         self.memory_used += size
         return True
+
+    def resize(self, int64_t before, int64_t after):
+        self.memory_used += after - before
 
     def release(self, int64_t size):
         self.memory_used -= size

@@ -14,15 +14,15 @@ from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.client.producer.append import Appender, OnDelivery, SendFuture, TopicLane
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
+from ottla.client.producer.new_record import RECORD_OVERHEAD_BYTES, bytes_max_if_plain
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
-from ottla.client.record import Header, Headers
+from ottla.client.record import Headers
 from ottla.protocol.records.batch import HEADER_BYTES
 
-_RECORD_OVERHEAD_BYTES: Final = 21
-"""What a record's length, attributes, deltas and field lengths take at most."""
 # Compressed sizes vary from batch to batch: leave some air, as Kafka's producer does.
 _RATIO_MARGIN: Final = 1.05
 _RATIO_FALL, _RATIO_RISE = 0.005, 0.05
+_INT64_MAX: Final = 2**63 - 1
 _ROOM_BYTES: Final = 256 * 1024
 _ROOM_BATCHES: Final = 4
 
@@ -38,31 +38,26 @@ class AccumulatorOptions:
     compressed: bool = False
 
 
-@frozen
-class NewRecord:
-    """A record as it goes into a batch; without a partition it goes where the topic's lane says."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    partition: int | None = None
-    timestamp_ms: int | None = None
-    headers: Sequence[Header] = ()
-    on_delivery: OnDelivery | None = None
+class Carrier(Protocol):
+    """Takes a batch to its broker in the thread that waits for the batch: see `express`."""
 
     @property
-    def bytes_max(self) -> int:
-        """What it takes at most, alone in a batch."""
-        size = HEADER_BYTES + _RECORD_OVERHEAD_BYTES + len(self.key or b"") + len(self.value or b"")
-        return size + sum(10 + 3 * len(name) + len(value or b"") for name, value in self.headers)
-
-
-class Carrier(Protocol):
-    """Takes a batch to its broker in the thread that waits for it: see `express`."""
+    def is_engaged(self) -> bool:
+        """Whether threads that send carry their batches, so that the sender need not be called for each."""
+        ...
 
     def carry(self, batch: ProducerBatch, timeout_s: float | None) -> None:
-        """Sends the batch by itself, if it may go alone."""
+        """Takes the batch to its broker and waits for the answer, if the batch may go alone."""
         ...
+
+
+class _NoCarrier:
+    """Leaves every batch to the sender."""
+
+    is_engaged: Final = False
+
+    def carry(self, batch: ProducerBatch, timeout_s: float | None) -> None:
+        """Leaves it to the sender."""
 
 
 class _Flush:
@@ -94,15 +89,13 @@ class Accumulator(Appender):
         super().__init__(options.memory_bytes)
         self.options: Final = options
         self.queues: Final[dict[str, list[PartitionQueue]]] = {}
-        self.incomplete: Final[dict[ProducerBatch, None]] = {}
-        """All batches that are not done, in the order of their creation."""
+        self.incomplete: Final[dict[ProducerBatch, bool]] = {}
+        """All batches that are not done, in the order of their creation; the value is always true."""
         self.choose_partition: Callable[[TopicLane], int] = lambda lane: 0
         """Where records without a key go next."""
         self.ratios: Final[dict[str, float]] = {}
         """What compression leaves of a topic's batches, learnt from the ones before."""
-        self.senders_wait = False
-        """Whether those who send wait for each record, and take its batch to the broker themselves: see `express`."""
-        self.express: Carrier | None = None
+        self.carrier: Carrier = _NoCarrier()
         self._flushes: Final[list[_Flush]] = []
         self._clock: Final = clock
         self._wake_up: Final = wake
@@ -111,7 +104,7 @@ class Accumulator(Appender):
         self._ready: Final[dict[PartitionQueue, None]] = {}
         self._lingering: Final[deque[ProducerBatch]] = deque()
         self._room_waiters: Final[list[tuple[int, Callable[[], None]]]] = []
-        self.record_bytes_limit = max(0, options.record_bytes_max - HEADER_BYTES - _RECORD_OVERHEAD_BYTES)
+        self.record_bytes_limit = max(0, options.record_bytes_max - HEADER_BYTES - RECORD_OVERHEAD_BYTES)
 
     def add_topic(self, topic: str, partition_count: int, *, uses_keys: bool = True) -> TopicLane:
         """Makes room for a topic, or for the partitions that it has got meanwhile."""
@@ -132,35 +125,7 @@ class Accumulator(Appender):
             self.lanes[topic] = lane
             return lane
 
-    def append(self, record: NewRecord) -> SendFuture | None:
-        """The record's future; None if there is no memory for it, or if nothing may be sent any more.
-
-        The topic is known, the partition exists, and all is of the exact types and sizes that `NewRecord` says.
-        """
-        lane = self.lanes[record.topic]
-        opened: ProducerBatch | None = None
-        while True:
-            try:
-                future = self.send(
-                    record.topic,
-                    record.value,
-                    record.key,
-                    record.partition,
-                    record.timestamp_ms,
-                    record.headers or None,
-                    record.on_delivery,
-                )
-            finally:
-                if opened is not None:
-                    self._fill(opened)
-            if future is not None:
-                return future
-            if not self.is_open or self.memory_used + record.bytes_max > self.memory_bytes:
-                return None
-            with self._lock_open:
-                opened = self._open(lane, record)
-
-    def send_first(
+    def append_to_new_batch(
         self,
         topic: str,
         value: object,
@@ -170,31 +135,34 @@ class Accumulator(Appender):
         headers: Headers | None,
         on_delivery: OnDelivery | None,
     ) -> SendFuture | None:
-        """As `send`, where all that is missing is an open batch: the common case when records come one at a time."""
+        """Opens a batch for a record that the open one does not take: see `append`.
+
+        None if there is no memory for it, if nothing may be sent, if its topic or partition is not known, if it is
+        larger than `max.request.size` or not of the exact types that `NewRecord` has.
+        """
         lane = self.lanes.get(topic)
-        if lane is None or type(value) is not bytes or not self.is_open:
+        size = bytes_max_if_plain(key, value, headers)
+        if lane is None or not 0 < size <= self.options.record_bytes_max or not 0 <= (timestamp_ms or 0) <= _INT64_MAX:
             return None
-        if partition is None:
-            if key is None or not lane.uses_keys:
-                partition = lane.sticky_partition
-            elif type(key) is bytes:
-                partition = partition_of_key(key, lane.partition_count)
-            else:
+        full: ProducerBatch | None = None
+        while True:
+            number = _partition_of(lane, key) if partition is None else partition
+            if not 0 <= number < lane.partition_count:
                 return None
-        if not 0 <= partition < lane.partition_count or self.memory_used * 2 > self.memory_bytes:
-            return None
-        opened: ProducerBatch | None = None
-        try:
-            with self._lock_open:
-                if lane.open[partition] is not None:
-                    return None
-                opened = self._new(lane, partition)
-                self._open_new(lane, partition, opened)
-            return self.send(topic, value, key, partition, timestamp_ms, headers, on_delivery)
-        finally:
-            # Whatever came in between, Ctrl-C included: no empty batch may stand in the way of others.
-            if opened is not None:
-                self._fill(opened)
+            if not self.is_open or self.memory_used + size > self.memory_bytes:
+                return None
+            opened: ProducerBatch | None = None
+            try:
+                with self._lock_open:
+                    opened = self._open(lane, number, size, full)
+                full = lane.open[number]
+                future = self.append_to_open_batch(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+            finally:
+                # Whatever came in between, Ctrl-C included: no empty batch may stand in the way of others.
+                if opened is not None:
+                    self._fill(opened)
+            if future is not None:
+                return future
 
     def _fill(self, opened: ProducerBatch) -> None:
         """Calls the sender for a new batch once it is not empty any more; one that stays empty is taken back."""
@@ -202,53 +170,44 @@ class Accumulator(Appender):
             with self._lock_open:
                 self._seal(opened)
                 # Others may have sent into it until a moment ago.
-                if opened.count == 0 and self.incomplete.pop(opened, self) is None:
+                if opened.count == 0 and self._discard(opened):
                     if opened in opened.queue.batches:
                         opened.queue.batches.remove(opened)
                     self.release(opened.reserved_bytes)
             if opened.queue.batches:
                 self.mark_ready(opened.queue)
-        elif self.senders_wait and not opened.callbacks:
+        elif self.carrier.is_engaged and not opened.callbacks:
             # The thread that waits for it takes it along; if none does, the loop looks soon.
             return
         elif self.options.linger_ms == 0 or len(self._lingering) == 1:
             self.wake()
 
-    def _open(self, lane: TopicLane, record: NewRecord) -> ProducerBatch | None:
-        """Makes an open batch that the record fits into, where it goes to; None if somebody else has made one."""
-        number = self.partition_of(lane, record)
+    def _open(self, lane: TopicLane, number: int, size: int, full: ProducerBatch | None) -> ProducerBatch | None:
+        """Opens a batch for a record of that size; `full` is the batch that has refused the record.
+
+        None if another thread has opened one, or took the memory, and if another partition has its turn now.
+        """
         batch: ProducerBatch | None = lane.open[number]
         if batch is not None:
-            if batch.count == 0:
+            if batch is not full or batch.count == 0:
                 return None
             self._close(batch)
-            if number == lane.sticky_partition and lane.sticky_bytes + record.bytes_max >= self.options.batch_size:
+            if number == lane.sticky_partition and lane.sticky_bytes + size >= self.options.batch_size:
                 # KIP-794: a partition gets a batch's worth before the next one gets its turn.
                 lane.sticky_partition, lane.sticky_bytes = self.choose_partition(lane), 0
-                if record.partition is None and number != self.partition_of(lane, record):
-                    return None
+                return None
+        if not self.reserve(HEADER_BYTES):
+            return None
         opened = self._new(lane, number)
-        self._open_new(lane, number, opened)
+        self._enqueue(opened.queue, opened)
+        lane.open[number] = opened
+        self._lingering.append(opened)
         return opened
 
     def _new(self, lane: TopicLane, number: int) -> ProducerBatch:
         queue = self.queues[lane.topic][number]
         ratio = self.ratios.get(lane.topic, 1.0) * _RATIO_MARGIN if self.options.compressed else 1.0
         return ProducerBatch(queue, self._clock.monotonic_ms(), self.options.batch_size, ratio)
-
-    def _open_new(self, lane: TopicLane, number: int, batch: ProducerBatch) -> None:
-        self.release(-HEADER_BYTES)
-        self._enqueue(batch.queue, batch)
-        lane.open[number] = batch
-        self._lingering.append(batch)
-
-    def partition_of(self, lane: TopicLane, record: NewRecord) -> int:
-        """Where the record goes as things stand."""
-        if record.partition is not None:
-            return record.partition
-        if record.key is not None and lane.uses_keys:
-            return partition_of_key(record.key, lane.partition_count)
-        return lane.sticky_partition
 
     def add_batch(self, batch: ProducerBatch) -> bool:
         """Takes a batch that was written elsewhere, behind all others of its partition; False if there is no memory."""
@@ -264,13 +223,12 @@ class Accumulator(Appender):
         return True
 
     def _enqueue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        self.incomplete[batch] = None
+        self.incomplete[batch] = True
         queue.batches.append(batch)
 
     def _waited_for(self, batch: ProducerBatch, timeout_s: float | None) -> None:
         """Somebody will not go on before a batch is done: it goes with him, or the sender is called."""
-        if self.express is not None:
-            self.express.carry(batch, timeout_s)
+        self.carrier.carry(batch, timeout_s)
         if not batch.is_closed:
             self.wake()
 
@@ -344,16 +302,29 @@ class Accumulator(Appender):
             self._seal(batch)
             return batch
 
-    def claim(self, batch: ProducerBatch) -> bool:
-        """Takes a batch out for a thread that will carry it by itself; False unless it is all that there is."""
+    def take_first(self, batch: ProducerBatch) -> bool:
+        """Takes a batch that is the oldest of its partition; False if a waiting thread has claimed it meanwhile."""
+        with self._lock_open:
+            if not batch.queue.batches or batch.queue.batches[0] is not batch:
+                return False
+            self.take(batch.queue)
+            return True
+
+    def claim(self, batch: ProducerBatch, may_go: Callable[[PartitionQueue], bool]) -> bool:
+        """Takes a batch out for a thread that will carry it by itself, and holds its partition.
+
+        Returns False, having changed nothing, unless it is the only batch and `may_go` says yes. That is asked last:
+        whatever decides on a batch does so before the batch is done.
+        """
         with self._lock_open:
             queue = batch.queue
             if len(self.incomplete) != 1 or self.is_hurried or batch.callbacks or batch.attempts:
                 return False
-            if not queue.batches or queue.batches[0] is not batch:
+            if not queue.batches or queue.batches[0] is not batch or not may_go(queue):
                 return False
             queue.held_for = batch
-            self.take(queue)
+            queue.batches.popleft()
+            self._seal(batch)
             if self._lingering and self._lingering[0] is batch:
                 self._lingering.popleft()
             return True
@@ -381,12 +352,12 @@ class Accumulator(Appender):
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
         """A batch was split."""
         with self._lock_open:
-            self.incomplete.pop(batch, None)
+            self._discard(batch)
             for part in parts:
-                self.incomplete[part] = None
+                self.incomplete[part] = True
             for flush in self._flushes:
                 flush.replace(batch, parts)
-            self.release(batch.reserved_bytes - sum(part.reserved_bytes for part in parts))
+            self.resize(batch.reserved_bytes, sum(part.reserved_bytes for part in parts))
             # By their numbers: parts of the batch before may stand in the queue already.
             for part in reversed(parts):
                 batch.queue.put_back(part)
@@ -394,7 +365,7 @@ class Accumulator(Appender):
 
     def forget(self, batch: ProducerBatch) -> None:
         """A batch is done: its memory is free again."""
-        if self.incomplete.pop(batch, self) is self:
+        if not self._discard(batch):
             return
         self.release(batch.reserved_bytes)
         for flush in self._flushes.copy():
@@ -407,9 +378,13 @@ class Accumulator(Appender):
         with self._lock_open:
             if self.is_hurried:
                 return False
-            if self.incomplete.pop(batch, self) is not self:
+            if self._discard(batch):
                 self.release(batch.reserved_bytes)
             return True
+
+    def _discard(self, batch: ProducerBatch) -> bool:
+        """Takes a batch off the incomplete ones; False if it is none of them."""
+        return self.incomplete.pop(batch, False)
 
     def _wake_waiters(self) -> None:
         """Wakes threads that wait for memory, once there is room for some batches: waking costs more than a record."""
@@ -431,20 +406,23 @@ class Accumulator(Appender):
             return next(iter(self.incomplete), None)
 
     def remove(self, batch: ProducerBatch) -> None:
-        """Takes a batch out of its queue, wherever it stands."""
+        """Takes a batch out of its queue, if it still waits there."""
         with self._lock_open:
-            batch.queue.batches.remove(batch)
-            self._seal(batch)
+            if batch in batch.queue.batches:
+                batch.queue.batches.remove(batch)
+                self._seal(batch)
 
     def remove_waiting(self) -> list[ProducerBatch]:
         """Takes all batches that are not in flight out of their queues."""
         with self._lock_open:
             return [
-                self.take(queue)
-                for queues in self.queues.values()
-                for queue in queues
-                for _ in range(len(queue.batches))
+                batch for queues in self.queues.values() for queue in queues for batch in self.remove_waiting_of(queue)
             ]
+
+    def remove_waiting_of(self, queue: PartitionQueue) -> list[ProducerBatch]:
+        """Takes all batches out of one partition's queue."""
+        with self._lock_open:
+            return [self.take(queue) for _ in range(len(queue.batches))]
 
     def on_room(self, size: int, wake: Callable[[], None]) -> None:
         """Calls `wake` once when `size` bytes and some more are free; until then all batches hurry."""
@@ -483,3 +461,10 @@ class Accumulator(Appender):
     def forget_ratio(self, topic: str) -> None:
         """A batch came out too large."""
         self.ratios[topic] = 1.0
+
+
+def _partition_of(lane: TopicLane, key: object) -> int:
+    """The partition that a record goes to as things stand."""
+    if isinstance(key, bytes) and lane.uses_keys:
+        return partition_of_key(key, lane.partition_count)
+    return lane.sticky_partition

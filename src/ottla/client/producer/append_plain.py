@@ -1,7 +1,7 @@
 """The way of a record from `send` into its partition's open batch, plain Python.
 
 Only the common case lives here and in the compiled twin `_append`: the topic is known, the batch is open, the record is
-bytes and fits. Whatever else comes up gives None, and `accumulator` looks into it. Threads may send while the loop's
+bytes and fits. `Accumulator` opens batches, and says what else can't be appended. Threads may send while the loop's
 thread takes batches away; this twin needs a lock for that, which the compiled one does without.
 """
 
@@ -191,7 +191,7 @@ class Appender:
         """Keys and values that are larger together are left to the slow way."""
         self._lock = threading.Lock()
 
-    def send(
+    def append(
         self,
         topic: str,
         value: object,
@@ -201,7 +201,39 @@ class Appender:
         headers: Headers | None,
         on_delivery: OnDelivery | None,
     ) -> SendFuture | None:
-        """The record's future, or None if anything about it is not as it mostly is: then nothing has happened."""
+        """Puts a record into a batch; its future, or None, with nothing changed, if the record can't be taken as it is.
+
+        The open batch of its partition takes it, or `append_to_new_batch` opens another one.
+        """
+        future = self.append_to_open_batch(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        if future is None:
+            future = self.append_to_new_batch(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        return future
+
+    def append_to_new_batch(
+        self,
+        topic: str,
+        value: object,
+        key: object,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: Headers | None,
+        on_delivery: OnDelivery | None,
+    ) -> SendFuture | None:
+        """What `append` does with a record that no open batch takes. For the owner of the batches to define."""
+        return None
+
+    def append_to_open_batch(
+        self,
+        topic: str,
+        value: object,
+        key: object,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: Headers | None,
+        on_delivery: OnDelivery | None,
+    ) -> SendFuture | None:
+        """The record's future; None, with nothing changed, if its partition's open batch does not take it."""
         lane = self.lanes.get(topic) if self.is_open else None
         if lane is None or not _is_plain(key) or not _is_plain(value):
             return None
@@ -229,12 +261,17 @@ class Appender:
         return future
 
     def reserve(self, size: int) -> bool:
-        """Takes memory if there is that much."""
+        """Takes memory; False, with nothing changed, if there is less."""
         with self._lock:
             if self.memory_used + size > self.memory_bytes:
                 return False
             self.memory_used += size
             return True
+
+    def resize(self, before: int, after: int) -> None:
+        """Replaces one reservation by another, whether there is that much memory or not."""
+        with self._lock:
+            self.memory_used += after - before
 
     def release(self, size: int) -> None:
         """Gives memory back."""

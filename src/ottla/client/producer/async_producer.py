@@ -43,8 +43,7 @@ class AsyncProducer:
         self._max_block_s: Final = self._core.options.max_block_ms / 1000
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_plain: Final = self._core.maker.is_plain
-        self._append: Final = self._core.accumulator.send
-        self._append_first: Final = self._core.accumulator.send_first
+        self._append: Final = self._core.accumulator.append
 
     async def start(self) -> None:
         """Connects to the cluster; `NoBrokersAvailableError`, `AuthenticationFailedError`."""
@@ -68,8 +67,6 @@ class AsyncProducer:
         """
         if self._is_plain:
             future = self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
-            if future is None:
-                future = self._append_first(topic, value, key, partition, timestamp_ms, headers, on_delivery)
             if future is not None:
                 return await future
         record = ProducerRecord(topic, value, key, partition, timestamp_ms, headers or ())
@@ -124,7 +121,7 @@ class AsyncProducer:
         record = core.interceptors.on_send(record)
         await self._learn_topic(record.topic, record.partition)
         made = core.make(record, on_delivery)
-        while (future := core.accumulator.append(made)) is None:
+        while (future := core.accumulator.append(*made)) is None:
             core.check_may_send()
             await self._wait_for_room(made.bytes_max, deadline)
         return future

@@ -16,13 +16,16 @@ from ottla.base.system_clock import SystemClock
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import BufferExhaustedError, ClosedError, InvalidStateError, KafkaTimeoutError
-from ottla.client.producer.accumulator import Accumulator, NewRecord
+from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.append import OnDelivery
 from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.express import Express
+from ottla.client.producer.batch_writer import BatchWriter
+from ottla.client.producer.express.express import Express
+from ottla.client.producer.express.lone_batch import LoneBatchDesk
 from ottla.client.producer.identity import IdempotentGate, OpenGate
 from ottla.client.producer.interceptor import ProducerRecord
 from ottla.client.producer.metric import ProducerMetric
+from ottla.client.producer.new_record import NewRecord
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.outcome import Outcome
 from ottla.client.producer.partitioner.sticky import StickyPartitioner
@@ -75,21 +78,17 @@ class ProducerCore:
             gate = self.transactions
         elif self.ledger is not None:
             gate = self._gate = IdempotentGate(self.cluster, self.ledger, self._become_fatal)
-        sender = Sender(
-            self.cluster,
-            self.accumulator,
-            self.outcome,
-            self.options,
-            SenderParts(gate, self.ledger, self.metric, SystemClock()),
-        )
+        writer = BatchWriter(self.accumulator, self.ledger, self.options.batch)
+        parts = SenderParts(gate, self.ledger, writer, self.metric, SystemClock())
+        sender = Sender(self.cluster, self.accumulator, self.outcome, self.options, parts)
         if not isinstance(gate, OpenGate):
             gate.run_sender = sender.run
         self._sender = sender
         self.metric.show_sending(lambda: sender.in_flight, lambda: self.cluster.metadata_age_s)
         options = self.options
         if self._has_threads and options.acks and not options.accumulator.linger_ms and self.transactions is None:
-            self._express = Express(self.cluster, sender, asyncio.get_running_loop())
-            self.accumulator.express = self._express
+            batches = LoneBatchDesk(self.accumulator, self.outcome, sender, parts)
+            self._express = self.accumulator.carrier = Express(self.cluster, batches, options)
         timeout_ms = self.settings.integer("partitioner.availability.timeout.ms")
         self.accumulator.choose_partition = StickyPartitioner(
             lambda: self.cluster.view,

@@ -55,10 +55,9 @@ class Producer:
         except BaseException:
             self._thread.close()
             raise
-        # The common case in one call; it gives None for all others, and where nobody may look away always.
-        accumulator, is_plain = self._core.accumulator, self._core.maker.is_plain
-        self._send: Final[Callable[..., SendFuture | None]] = accumulator.send if is_plain else _nothing
-        self._send_first: Final[Callable[..., SendFuture | None]] = accumulator.send_first if is_plain else _nothing
+        # The common case in one call, which gives None for all others.
+        append = self._core.accumulator.append if self._core.maker.is_plain else _nothing
+        self._append: Final[Callable[..., SendFuture | None]] = append
 
     def send(
         self,
@@ -81,9 +80,7 @@ class Producer:
         `KafkaTimeoutError` for a partition that does not exist, `BufferExhaustedError`, `ClosedError`, and what stands
         against sending in a transaction.
         """
-        future = self._send(topic, value, key, partition, timestamp_ms, headers, on_delivery)
-        if future is None:
-            future = self._send_first(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        future = self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
         if future is not None:
             return future
         record = ProducerRecord(topic, value, key, partition, timestamp_ms, headers or ())
@@ -97,7 +94,7 @@ class Producer:
         record = core.interceptors.on_send(record)
         self._learn_topic(record.topic, record.partition, deadline)
         made = core.make(record, on_delivery)
-        while (future := core.accumulator.append(made)) is None:
+        while (future := core.accumulator.append(*made)) is None:
             core.check_may_send()
             self._wait_for_room(made.bytes_max, deadline)
         return future

@@ -10,9 +10,10 @@ from typing import Final
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import InterceptorError, RecordTooLargeError, SerializationError
-from ottla.client.producer.accumulator import Accumulator, NewRecord
+from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.append import OnDelivery
 from ottla.client.producer.interceptor import Interceptors, ProducerRecord
+from ottla.client.producer.new_record import NewRecord
 from ottla.client.producer.partitioner.partitioner import KNOWN, Partitioner
 from ottla.client.record import Header
 from ottla.client.serde.serializer import Serialize, known, serialize_of
@@ -59,7 +60,7 @@ class RecordMaker:
         if not isinstance(timestamp_ms, int) or not 0 <= timestamp_ms <= _INT64_MAX:
             raise ValueError(f"{timestamp_ms!r} is no time in milliseconds since 1970")
         made = NewRecord(
-            record.topic, key, value, partition, timestamp_ms, headers, self.interceptors.around(on_delivery)
+            record.topic, value, key, partition, timestamp_ms, headers, self.interceptors.around(on_delivery)
         )
         self._check_size(made)
         return made

@@ -8,7 +8,6 @@ rings. Which batch may go is decided by the queue's order, the sequence ledger a
 import asyncio
 import heapq
 import logging
-import threading
 from typing import Final, Protocol
 
 from ottla.base.clock import Clock
@@ -20,15 +19,14 @@ from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.errors import AuthenticationFailedError
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
+from ottla.client.producer.batch_writer import BatchWriter
 from ottla.client.producer.in_flight import NodeLine
-from ottla.client.producer.lone_request import LoneRequest
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.outcome import Outcome
 from ottla.client.producer.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.protocol.api_key import ApiKey
-from ottla.protocol.compression import CompressionType
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import NetworkError, UnsupportedVersionError
 from ottla.protocol.messages.produce import ProduceResponse
@@ -59,6 +57,7 @@ class SenderParts:
 
     gate: Gate
     ledger: SequenceLedger | None
+    writer: BatchWriter
     metric: ProducerMetric
     clock: Clock
 
@@ -74,16 +73,13 @@ class Sender:
         options: ProducerOptions,
         parts: SenderParts,
     ) -> None:
-        self.accumulator: Final = accumulator
-        self.options: Final = options
-        self._turn: Final = threading.RLock()
-        """Held while batches are taken out of their queues, by the loop or by a thread that carries its own."""
         self._cluster: Final = cluster
         self._accumulator: Final = accumulator
         self._outcome: Final = outcome
         self._options: Final = options
         self._gate: Final = parts.gate
         self._ledger: Final = parts.ledger
+        self._writer: Final = parts.writer
         self._metric: Final = parts.metric
         self._clock: Final = parts.clock
         self._loop: Final = asyncio.get_running_loop()
@@ -95,16 +91,13 @@ class Sender:
         self._timer_ms = 0
         self._expiry_ms = 0
         """Before this nothing can have waited for `delivery.timeout.ms`."""
-        self._is_closed = False
+        self.is_closed = False
         cluster.on_change(self._view_changed)
 
     def run(self) -> None:
         """Sends what may be sent."""
-        if not self._is_closed:
-            with self._turn:
-                self._run()
-
-    def _run(self) -> None:
+        if self.is_closed:
+            return
         now_ms = self._clock.monotonic_ms()
         if now_ms >= self._expiry_ms:
             self._expire(now_ms)
@@ -126,7 +119,7 @@ class Sender:
 
     async def close(self) -> None:
         """Sends nothing any more; answers that still come are not waited for."""
-        self._is_closed = True
+        self.is_closed = True
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
@@ -159,7 +152,7 @@ class Sender:
         return found.leader if found is not None and found.leader in view.brokers else -1
 
     def _view_changed(self, before: ClusterView, after: ClusterView) -> None:
-        if self._is_closed:
+        if self.is_closed:
             return
         for topic, lane in self._accumulator.lanes.items():
             found = after.topics.get(topic)
@@ -215,11 +208,10 @@ class Sender:
         return True
 
     def _fail_line(self, line: NodeLine, error: OttlaError) -> None:
-        with self._turn:
-            for queue in line.queues:
-                for _ in range(len(queue.batches)):
-                    self._outcome.fail(self._accumulator.take(queue), error)
-            line.queues.clear()
+        for queue in line.queues:
+            for batch in self._accumulator.remove_waiting_of(queue):
+                self._outcome.fail(batch, error)
+        line.queues.clear()
 
     def _collect(self, node_id: int, line: NodeLine, now_ms: int) -> list[ProducerBatch]:
         """The oldest batch of each partition that may go, as many as fit into a request; fair by turns."""
@@ -257,22 +249,10 @@ class Sender:
             return None
         if self._ledger is not None and not self._ledger.may_send(queue, batch):
             return None
-        self._accumulator.take(queue)
-        self._write(queue, batch)
+        if not self._accumulator.take_first(batch):
+            return None
+        self._writer.write(batch)
         return batch
-
-    def _write(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        identity = None
-        if self._ledger is not None and not batch.has_sequence:
-            identity = self._ledger.number(queue, batch)
-        if batch.records is not None:
-            if identity is not None:
-                batch.assign(*identity)
-            return
-        options = self._options.batch
-        written = batch.write(options, identity or (batch.producer_id, batch.producer_epoch, batch.base_sequence))
-        if options.compression is not CompressionType.NONE:
-            self._accumulator.learn_ratio(queue.topic, len(written) / max(1, batch.used))
 
     def _send(self, line: NodeLine, connection: NodeConnection, batches: list[ProducerBatch]) -> None:
         now_ms = self._clock.monotonic_ms()
@@ -333,48 +313,12 @@ class Sender:
         if any(line.queues for line in self._lines.values()):
             self.run()
 
-    # For `express`
-
-    def take_alone(self, batch: ProducerBatch) -> bool:
-        """Any thread: takes a batch that may go by itself, and holds its partition for it."""
-        with self._turn:
-            if self._is_closed or (self._ledger is not None and not self._ledger.is_settled(batch.queue)):
-                return False
-            return self._accumulator.claim(batch)
-
-    def write_alone(self, batch: ProducerBatch) -> None:
-        """Any thread: numbers and writes a batch that was taken so."""
-        self._write(batch.queue, batch)
-
-    def count_alone(self, batch: ProducerBatch) -> None:
-        """Any thread: the batch is on its way."""
-        self._metric.batch_sent(batch, self._clock.monotonic_ms())
-        self._metric.records_per_request.record(batch.count)
-        batch.attempts += 1
-
-    def complete_alone(self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int) -> bool:
-        """Any thread: the broker has the batch; False if that has to be told in the loop."""
-        queue = batch.queue
-        if not self._outcome.complete_here(batch, base_offset, log_append_time_ms):
-            return False
-        queue.held_for = None
-        if queue.batches:
-            self._accumulator.mark_ready(queue)
-        return True
-
-    def answered_alone(
-        self, batch: ProducerBatch, request: LoneRequest, connection: NodeConnection, result: Response | OttlaError
-    ) -> None:
-        """The loop: what became of the batch is to be dealt with as for any other."""
-        queue = batch.queue
-        if batch.is_done or batch in queue.batches:
-            self._accumulator.mark_ready(queue)
-            return
-        if self._ledger is not None:
-            self._ledger.take_back(batch)
+    def hear(self, sent: SentBatches, connection: NodeConnection, result: Response | OttlaError) -> None:
+        """Deals with the answer to a request that a waiting thread has sent: see `express`."""
         line = NodeLine()
-        line.in_flight = queue.in_flight = 1  # as if the loop had sent it
-        self._answered(line, connection, SentBatches([batch], request.version, request.view), result)
+        for batch in sent.batches:
+            line.in_flight = batch.queue.in_flight = 1  # as if the loop had sent it
+        self._answered(line, connection, sent, result)
 
     def _apply(self, sent: SentBatches, response: ProduceResponse) -> None:
         brokers = endpoints(response)
@@ -424,8 +368,7 @@ class Sender:
         """Gives up batches older than `delivery.timeout.ms`, waiting or in flight."""
         latest = now_ms - self._options.delivery_timeout_ms
         while (batch := self._accumulator.oldest) is not None and batch.created_ms <= latest:
-            if batch in batch.queue.batches:
-                self._accumulator.remove(batch)
+            self._accumulator.remove(batch)
             line = self._lines.get(self._leader(batch.queue))
             self._outcome.expire(batch, None if line is None else line.trouble)
         oldest_ms = now_ms if batch is None else batch.created_ms

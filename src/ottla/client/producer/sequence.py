@@ -104,7 +104,7 @@ class SequenceLedger:
         """The partition's numbers."""
         found = self._partitions.get(queue)
         if found is None:
-            found = self._partitions[queue] = PartitionSequence(self.identity)
+            found = self._partitions.setdefault(queue, PartitionSequence(self.identity))
         return found
 
     def may_send(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
@@ -219,15 +219,15 @@ class SequenceLedger:
         """
         gaps = []
         for queue in [queue for queue in self._unresolved if not self.entry(queue).in_flight]:
-            del self._unresolved[queue]
             entry = self.entry(queue)
-            was_unresolved, entry.is_unresolved = entry.is_unresolved, False
-            if not was_unresolved or entry.is_next(entry.next_sequence):
-                continue
-            if self._is_transactional:
-                gaps.append(queue)
-            else:
-                self._to_restart[queue] = None
+            if entry.is_unresolved and not entry.is_next(entry.next_sequence):
+                if self._is_transactional:
+                    gaps.append(queue)
+                else:
+                    self._to_restart[queue] = None
+            # Last: another thread that looks at `is_settled` meanwhile must see one mark or the other.
+            entry.is_unresolved = False
+            del self._unresolved[queue]
         return gaps
 
     def bump_if_needed(self) -> None:

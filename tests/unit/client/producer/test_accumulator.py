@@ -1,23 +1,26 @@
 """Records become batches: when they are full, due, flushed, or in the way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ottla.client.producer.accumulator import Accumulator, NewRecord
+import pytest
+
+from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import ProducerBatch
+from ottla.client.producer.new_record import NewRecord
 from tests.unit.client.producer.conftest import StillClock
 
 Make = Callable[..., Accumulator]
 
 
 def record(value: bytes = bytes(100), partition: int | None = 0, **fields: Any) -> NewRecord:
-    return NewRecord("t", None, value, partition, **fields)
+    return NewRecord("t", value, None, partition, **fields)
 
 
 def test_batch_is_ready_when_it_is_full(make_accumulator: Make, clock: StillClock, wakes: list[int]) -> None:
     accumulator = make_accumulator(batch_size=500, linger_ms=10)
     for _ in range(5):
-        accumulator.append(record())
+        accumulator.append(*record())
     [queue] = accumulator.take_ready(clock.ms)
     assert queue.topic_partition == ("t", 0)
     assert [batch.is_closed for batch in queue.batches] == [True, False]
@@ -28,7 +31,7 @@ def test_batch_is_ready_when_it_is_full(make_accumulator: Make, clock: StillCloc
 
 def test_batch_is_ready_when_it_has_waited(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator(linger_ms=10)
-    accumulator.append(record())
+    accumulator.append(*record())
     assert accumulator.take_ready(clock.ms) == []
     assert accumulator.next_due_ms() == clock.ms + 10
     clock.ms += 10
@@ -41,7 +44,7 @@ def test_batch_is_ready_when_it_has_waited(make_accumulator: Make, clock: StillC
 def test_sender_is_called_once_until_it_comes(make_accumulator: Make, clock: StillClock, wakes: list[int]) -> None:
     accumulator = make_accumulator(linger_ms=0)
     for partition in (0, 1, 2, 0, 1):
-        accumulator.append(record(partition=partition))
+        accumulator.append(*record(partition=partition))
     assert len(wakes) == 1
     assert len(accumulator.take_ready(clock.ms)) == 3
     accumulator.mark_ready(accumulator.queues["t"][0])
@@ -53,34 +56,62 @@ def test_sender_is_not_called_for_a_queue_that_it_has(
 ) -> None:
     accumulator = make_accumulator(batch_size=200)
     for _ in range(3):
-        accumulator.append(record())
+        accumulator.append(*record())
     [queue] = accumulator.take_ready(clock.ms)
     called = len(wakes)
     for _ in range(5):
-        accumulator.append(record())
+        accumulator.append(*record())
     assert (len(wakes), accumulator.take_ready(clock.ms)) == (called, [])
     while queue.batches:
         accumulator.take(queue)
     for _ in range(2):
-        accumulator.append(record())
+        accumulator.append(*record())
     assert accumulator.take_ready(clock.ms) == [queue]
 
 
 def test_first_record_opens_its_batch(make_accumulator: Make, wakes: list[int]) -> None:
     accumulator = make_accumulator(linger_ms=0)
-    future = accumulator.send_first("t", b"v", b"k", None, None, None, None)
+    future = accumulator.append("t", b"v", b"k", None, None, None, None)
     assert future is not None
     assert future.batch.count == 1
     assert wakes == [1]
-    assert accumulator.send_first("t", b"v", b"k", None, None, None, None) is None
-    assert accumulator.send_first("absent", b"v", None, 0, None, None, None) is None
-    assert accumulator.send_first("t", b"v", None, 3, None, None, None) is None
+    second = accumulator.append("t", b"v", b"k", None, None, None, None)
+    assert second is not None
+    assert second.batch is future.batch
+    assert wakes == [1]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("absent", b"v", None, 0, None, None, None),
+        ("t", b"v", None, 3, None, None, None),
+        ("t", b"v", None, -1, None, None, None),
+        ("t", "text", None, 0, None, None, None),
+        ("t", b"v", bytearray(b"k"), 0, None, None, None),
+        ("t", b"v", None, 0, -1, None, None),
+        ("t", b"v", None, 0, None, {"name": b"value"}, None),
+        ("t", b"v", None, 0, None, [("name", "value")], None),
+        ("t", b"v", None, 0, None, [("\udc80", b"value")], None),
+        ("t", b"v", None, 0, None, [("name", bytes(1 << 20))], None),
+        ("t", bytes(1 << 20), None, 0, None, None, None),
+    ],
+)
+def test_what_can_not_be_appended_as_it_is(make_accumulator: Make, refused: Sequence[Any]) -> None:
+    accumulator = make_accumulator(linger_ms=0)
+    for _ in range(2):
+        assert accumulator.append(*refused) is None
+        assert not any(accumulator.lanes["t"].open)
+        assert (accumulator.memory_used, list(accumulator.incomplete)) == (0, [])
+    accumulator.append(*record())
+    assert accumulator.append(*refused) is None
+    assert sum(batch.count for batch in accumulator.incomplete) == 1
 
 
 def test_memory_is_bounded_and_comes_back(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator(memory_bytes=2_000, batch_size=500, linger_ms=1_000)
     futures = []
-    while (future := accumulator.append(record())) is not None:
+    while (future := accumulator.append(*record())) is not None:
         futures.append(future)
     assert 10 < len(futures) < 20
     assert accumulator.memory_used <= 2_000
@@ -106,7 +137,7 @@ def test_sticky_partition_changes_after_a_batch(make_accumulator: Make) -> None:
     turns = iter([1, 2, 0])
     accumulator.choose_partition = lambda lane: next(turns)
     for _ in range(10):
-        accumulator.append(record(partition=None))
+        accumulator.append(*record(partition=None))
     counts = [sum(batch.count for batch in queue.batches) for queue in accumulator.queues["t"]]
     assert counts == [4, 4, 2]
 
@@ -116,12 +147,12 @@ def test_flush_ends_when_all_batches_of_its_time_are_done(make_accumulator: Make
     done: list[int] = []
     accumulator.flush(lambda: done.append(0))
     assert done == [0]
-    accumulator.append(record())
+    accumulator.append(*record())
     accumulator.flush(lambda: done.append(1))
     assert accumulator.is_hurried
     [queue] = accumulator.take_ready(clock.ms)
     first = accumulator.take(queue)
-    accumulator.append(record())
+    accumulator.append(*record())
     assert done == [0]
     accumulator.forget(first)
     assert done == [0, 1]
@@ -130,13 +161,13 @@ def test_flush_ends_when_all_batches_of_its_time_are_done(make_accumulator: Make
 
 def test_written_batch_stands_behind_the_open_one(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator()
-    accumulator.append(record(b"before"))
+    accumulator.append(*record(b"before"))
     queue = accumulator.queues["t"][0]
     written = ProducerBatch(queue, clock.ms, 1_000)
     written.append(1, None, b"written", None)
     written.adopt(written.trimmed(), 1, 1, 1)
     assert accumulator.add_batch(written)
-    accumulator.append(record(b"after"))
+    accumulator.append(*record(b"after"))
     assert [batch.is_closed for batch in queue.batches] == [True, True, False]
     assert queue.batches[1] is written
 
@@ -144,7 +175,7 @@ def test_written_batch_stands_behind_the_open_one(make_accumulator: Make, clock:
 def test_retry_stands_before_all_that_come_after_it(make_accumulator: Make) -> None:
     accumulator = make_accumulator(batch_size=1)
     for _ in range(5):
-        accumulator.append(record())
+        accumulator.append(*record())
     queue = accumulator.queues["t"][0]
     batches = [accumulator.take(queue) for _ in range(4)]
     for number, batch in enumerate(batches):
@@ -159,7 +190,7 @@ def test_split_parts_share_memory_and_flush(make_accumulator: Make, clock: Still
     from ottla.protocol.records.writer import BatchOptions
 
     accumulator = make_accumulator(batch_size=5_000)
-    futures = [accumulator.append(record(b"%d" % number + bytes(300))) for number in range(10)]
+    futures = [accumulator.append(*record(b"%d" % number + bytes(300))) for number in range(10)]
     done: list[int] = []
     accumulator.flush(lambda: done.append(1))
     [queue] = accumulator.take_ready(clock.ms)
@@ -191,7 +222,7 @@ def test_compression_ratio_falls_slowly_and_rises_quickly(make_accumulator: Make
 
 def test_waiter_for_much_waits_for_much(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator(memory_bytes=4_000, batch_size=500, linger_ms=1_000)
-    while accumulator.append(record()) is not None:
+    while accumulator.append(*record()) is not None:
         pass
     woken: list[int] = []
     for size in (100, 3_000):
@@ -206,8 +237,15 @@ def test_waiter_for_much_waits_for_much(make_accumulator: Make, clock: StillCloc
 
 def test_batch_that_stays_empty_is_taken_back(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator(linger_ms=0)
-    # Too large for the hot part, so that the batch that was opened for it gets nothing.
-    assert accumulator.send_first("t", bytes(1 << 20), None, 0, None, None, None) is None
+
+    def interrupted(*_: Any) -> None:
+        """Ctrl-C, after the batch was opened."""
+        if accumulator.lanes["t"].open[0] is not None:
+            raise KeyboardInterrupt
+
+    accumulator.append_to_open_batch = interrupted  # type: ignore[method-assign, assignment]
+    with pytest.raises(KeyboardInterrupt):
+        accumulator.append("t", b"v", None, 0, None, None, None)
     assert accumulator.lanes["t"].open[0] is None
     assert not accumulator.queues["t"][0].batches
     assert not accumulator.incomplete
@@ -218,19 +256,22 @@ def test_batch_that_stays_empty_is_taken_back(make_accumulator: Make, clock: Sti
 
 def test_batch_behind_one_that_stays_empty_is_ready(make_accumulator: Make, clock: StillClock) -> None:
     accumulator = make_accumulator(linger_ms=0)
-    queue, send = accumulator.queues["t"][0], accumulator.send
+    queue = accumulator.queues["t"][0]
     written = ProducerBatch(queue, clock.ms, 1_000)
     written.append(1, None, b"written", None)
     written.adopt(written.trimmed(), 1, 1, 1)
 
     def interrupted(*arguments: Any) -> None:
         """Another thread's batch comes in between, and the sender looks before the empty one is taken back."""
+        if accumulator.lanes["t"].open[0] is None:
+            return
         assert accumulator.add_batch(written)
         assert accumulator.take_ready(clock.ms) == [queue]
+        raise KeyboardInterrupt
 
-    accumulator.send = interrupted  # type: ignore[method-assign]
-    assert accumulator.send_first("t", b"v", None, 0, None, None, None) is None
-    accumulator.send = send  # type: ignore[method-assign]
+    accumulator.append_to_open_batch = interrupted  # type: ignore[method-assign, assignment]
+    with pytest.raises(KeyboardInterrupt):
+        accumulator.append("t", b"v", None, 0, None, None, None)
     assert list(queue.batches) == [written]
     assert accumulator.take_ready(clock.ms) == [queue]
 
@@ -240,7 +281,7 @@ def test_parts_of_two_batches_stand_in_order(make_accumulator: Make) -> None:
 
     accumulator = make_accumulator(batch_size=300)
     for _ in range(5):
-        accumulator.append(record())
+        accumulator.append(*record())
     queue = accumulator.queues["t"][0]
     first, second = accumulator.take(queue), accumulator.take(queue)
     first.write(BatchOptions(), (9, 0, 0))

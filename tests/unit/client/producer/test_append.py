@@ -79,10 +79,10 @@ def test_send_goes_to_the_open_batch(twin: ModuleType) -> None:
     appender = twin.Appender(10_000)
     lane = lane_of(twin, appender)
     heard: list[object] = []
-    future = appender.send("t", b"value", b"key", 2, NOW, None, heard.append)
+    future = appender.append("t", b"value", b"key", 2, NOW, None, heard.append)
     assert (future.index, future.timestamp, future.key_size, future.value_size) == (0, NOW, 3, 5)
     assert future.batch is lane.open[2]  # type: ignore[attr-defined]
-    assert appender.send("t", None, None, 2, None, None, None).index == 1
+    assert appender.append("t", None, None, 2, None, None, None).index == 1
     assert appender.memory_used == future.batch.used - 61
     assert [(sent is future, callback == heard.append) for sent, callback in future.batch.callbacks] == [(True, True)]
 
@@ -94,11 +94,11 @@ def test_send_by_key_and_by_stickiness(twin: ModuleType) -> None:
     lane = lane_of(twin, appender)
     lane.open = [twin.RecordBuffer(1_000, 1.0) for _ in range(4)]  # type: ignore[attr-defined]
     for key in (b"a", b"bb", b"ccc", b"dddd", b"eeeee"):
-        future = appender.send("t", b"v", key, None, None, None, None)
+        future = appender.append("t", b"v", key, None, None, None, None)
         assert lane.open[partition_of_key(key, 4)] is future.batch  # type: ignore[attr-defined]
-    assert appender.send("t", b"v", None, None, None, None, None) is None
+    assert appender.append("t", b"v", None, None, None, None, None) is None
     lane.sticky_partition = 3  # type: ignore[attr-defined]
-    assert appender.send("t", b"v", None, None, None, None, None).batch is lane.open[3]  # type: ignore[attr-defined]
+    assert appender.append("t", b"v", None, None, None, None, None).batch is lane.open[3]  # type: ignore[attr-defined]
     assert lane.sticky_bytes > 0  # type: ignore[attr-defined]
 
 
@@ -118,7 +118,7 @@ def test_send_by_key_and_by_stickiness(twin: ModuleType) -> None:
 def test_whatever_is_not_common_changes_nothing(twin: ModuleType, arguments: tuple[object, ...]) -> None:
     appender = twin.Appender(1_000)
     lane = lane_of(twin, appender)
-    assert appender.send(*arguments) is None
+    assert appender.append(*arguments) is None
     assert appender.memory_used == 0
     assert lane.open[2].count == 0  # type: ignore[attr-defined]
 
@@ -127,7 +127,7 @@ def test_closed_takes_nothing(twin: ModuleType) -> None:
     appender = twin.Appender(1_000)
     lane_of(twin, appender)
     appender.is_open = False
-    assert appender.send("t", b"v", None, 2, None, None, None) is None
+    assert appender.append("t", b"v", None, 2, None, None, None) is None
 
 
 def test_memory_is_reserved_and_given_back(twin: ModuleType) -> None:
@@ -137,3 +137,5 @@ def test_memory_is_reserved_and_given_back(twin: ModuleType) -> None:
     appender.release(30)
     assert appender.reserve(60)
     assert appender.memory_used == 90
+    appender.resize(60, 90)
+    assert appender.memory_used == 120

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ottla.client.producer.accumulator import Accumulator, NewRecord
+from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.append import SendFuture
+from ottla.client.producer.new_record import NewRecord
 from ottla.client.record import RecordMetadata
 from ottla.protocol.errors import InvalidRecordError, KafkaStorageError
 
@@ -19,7 +20,7 @@ NOW = 1_794_800_000_000
 def futures(make_accumulator: Callable[..., Accumulator]) -> list[SendFuture]:
     """Three records of one batch."""
     accumulator = make_accumulator()
-    made = [accumulator.append(NewRecord("t", b"k", b"%d" % number, 1, NOW)) for number in range(3)]
+    made = [accumulator.append(*NewRecord("t", b"%d" % number, b"k", 1, NOW)) for number in range(3)]
     return [future for future in made if future is not None]
 
 

@@ -10,7 +10,7 @@ from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import KafkaTimeoutError
 from ottla.client.metric.client_metric import ClientMetrics
-from ottla.client.producer.accumulator import Accumulator, NewRecord
+from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
@@ -45,7 +45,7 @@ class Bench:
         self.queue = accumulator.queues["t"][0]
 
     def send(self, *values: bytes) -> tuple[ProducerBatch, list[SendFuture]]:
-        futures = [self.accumulator.append(NewRecord("t", None, value, 0, 5)) for value in values]
+        futures = [self.accumulator.append("t", value, None, 0, 5, None, None) for value in values]
         batch = self.accumulator.take(self.queue)
         self.resend(batch)
         return batch, [future for future in futures if future is not None]

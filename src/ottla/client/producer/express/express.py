@@ -14,20 +14,19 @@ if there is no other batch at all that is not done.
 import asyncio
 import contextlib
 import logging
-import os
-import select
 import socket
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.cluster.node_pool import Lane
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
-from ottla.client.producer.lone_request import LoneRequest
-from ottla.client.producer.sender import Sender
+from ottla.client.producer.express.lone_request import LoneRequest
+from ottla.client.producer.express.road import Ride, Road
+from ottla.client.producer.option import ProducerOptions
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import NetworkError
@@ -42,106 +41,61 @@ _IDLE_TICKS_MAX: Final = 50
 _LEFT_ALONE_MS: Final = 2
 """A batch that is this old was not waited for."""
 _ANSWER_BYTES: Final = 65_536
-_NEAR_S: Final = 0.0002
-"""If the last answer came within this, the next is looked out for as long: sleeping and being woken takes a third of
-such a round trip."""
 
 
-class _Road:
-    """A socket to a broker that no event loop listens to."""
+class LoneBatches(Protocol):
+    """The producer's batches as `Express` needs them. Any thread may call all but `answered`."""
 
-    __slots__ = ("_is_dropped", "_is_near", "_is_used", "connection", "is_clean", "last_id", "readable", "socket")
+    def take(self, batch: ProducerBatch) -> bool:
+        """Takes a batch that may go by itself, holds its partition for it, and writes it; False if it has to wait."""
+        ...
 
-    def __init__(self, connection: NodeConnection, detached: socket.socket) -> None:
-        self.connection: Final = connection
-        self.socket: Final = detached
-        self.readable: Final = select.poll()
-        self.readable.register(detached, select.POLLIN)
-        self.last_id = 1 << 30
-        self.is_clean = True
-        """Whether all that was asked has been answered, and the answers are read."""
-        self._is_used = self._is_dropped = self._is_near = False
+    def sent(self, batch: ProducerBatch) -> None:
+        """The batch is on its way: counts it."""
+        ...
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a request may be sent now."""
-        connection = self.connection
-        if not self.is_clean or not connection.is_open or connection.throttled_ms:
-            return False
-        return connection.renew_at > time.monotonic() + 1
+    def complete(self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int) -> bool:
+        """The broker has the batch; False, having done nothing, if the loop has to deal with that."""
+        ...
 
-    def send_rest(self, rest: bytes, timeout_ms: int) -> None:
-        """What the system did not take at once."""
-        self.socket.settimeout(timeout_ms / 1000)
-        self.socket.sendall(rest)
-        self.socket.setblocking(False)
+    def mark_ready(self, queue: PartitionQueue) -> None:
+        """Has the sender look at a partition."""
+        ...
 
-    def await_answer(self, sent_at: float, timeout_ms: float) -> bool:
-        """Waits until there is something to read, awake at first if that may be any moment; False if it is late."""
-        poll = self.readable.poll
-        if self._is_near:
-            while time.monotonic() - sent_at < _NEAR_S:
-                # Other threads may run meanwhile: the system is asked without the interpreter lock.
-                if poll(0):
-                    return True
-                # With one core for both it is the broker's turn.
-                os.sched_yield()
-        is_there = bool(poll(timeout_ms))
-        self._is_near = is_there and time.monotonic() - sent_at < _NEAR_S
-        return is_there
+    def answered(
+        self, batch: ProducerBatch, request: LoneRequest, connection: NodeConnection, result: Response | OttlaError
+    ) -> None:
+        """In the loop: deals with an answer, or with none, as with those to any other request."""
+        ...
 
-    def enter(self) -> None:
-        """A thread is about to use the socket."""
-        self._is_used = True
+    def wake_sender(self) -> None:
+        """Has the sender look at what has become ready."""
+        ...
 
-    def leave(self) -> None:
-        """It does not any more."""
-        self._is_used = False
-        if self._is_dropped:
-            self.socket.close()
+    def are_few(self) -> bool:
+        """Whether at most one batch is not done."""
+        ...
 
-    def drop(self) -> None:
-        """Ends the connection; who waits on it hears that, and only then is its number free for others."""
-        self._is_dropped = True
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
-        if not self._is_used:
-            self.socket.close()
-
-
-class _Ride:
-    """A batch on its way: what is known if it does not end as it should."""
-
-    __slots__ = ("batch", "correlation_id", "is_written", "received", "request", "road")
-
-    def __init__(self, batch: ProducerBatch, road: _Road, request: LoneRequest) -> None:
-        self.batch: Final = batch
-        self.road: Final = road
-        self.request: Final = request
-        road.last_id += 1
-        self.correlation_id: Final = road.last_id
-        self.is_written = False
-        self.received = b""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of the answer has come."""
-        received = self.received
-        return len(received) >= 4 and len(received) >= 4 + int.from_bytes(received[:4], "big")
+    def has_waited(self, age_ms: int) -> bool:
+        """Whether an open batch is older than that."""
+        ...
 
 
 class Express:
     """Carries lone batches in the threads that wait for them."""
 
-    def __init__(self, cluster: ClusterClient, sender: Sender, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, cluster: ClusterClient, batches: LoneBatches, options: ProducerOptions) -> None:
+        """Must be made in the producer's event loop."""
+        self.is_engaged = False
+        """Whether threads carry their batches, so that the loop is not called for each."""
         self._cluster: Final = cluster
-        self._sender: Final = sender
-        self._accumulator: Final = sender.accumulator
-        self._loop: Final = loop
-        self._roads: Final[dict[int, _Road]] = {}
+        self._batches: Final = batches
+        self._options: Final = options
+        self._loop: Final = asyncio.get_running_loop()
+        self._roads: Final[dict[int, Road]] = {}
         self._requests: Final[dict[PartitionQueue, LoneRequest]] = {}
         self._tasks: Final[set[asyncio.Task[None]]] = set()
-        self._waiting: Final[dict[_Ride, Callable[[], None]]] = {}
+        self._waiting: Final[dict[Ride, Callable[[], None]]] = {}
         """Rides whose answers the loop waits for, and how it stops."""
         self._is_possible = True
         self._waits = 0
@@ -149,14 +103,14 @@ class Express:
 
     def carry(self, batch: ProducerBatch, timeout_s: float | None) -> None:
         """The caller waits for a batch: brings it to the broker and back, if it is the only one, for that long."""
-        if not self._accumulator.senders_wait:
+        if not self.is_engaged:
             self._count_wait(batch)
             return
         ride = None if timeout_s is not None and timeout_s <= 0 else self._prepared(batch)
         if ride is None:
             return
         try:
-            if self._sender.take_alone(batch):
+            if self._batches.take(batch):
                 self._take(ride, timeout_s)
         except BaseException as error:
             self._in_loop(self._go_on, ride)
@@ -167,14 +121,14 @@ class Express:
 
     def _count_wait(self, batch: ProducerBatch) -> None:
         """Is somebody waiting for each record?"""
-        if not self._is_possible or len(self._accumulator.incomplete) > 1:
+        if not self._is_possible or not self._batches.are_few():
             self._waits = 0
             return
         self._waits += 1
         if self._waits == _WAITS_BEFORE:
             self._in_loop(self._prepare, batch.queue)
 
-    def _prepared(self, batch: ProducerBatch) -> _Ride | None:
+    def _prepared(self, batch: ProducerBatch) -> Ride | None:
         """The way to the batch's leader, if there is one."""
         queue = batch.queue
         view = self._cluster.view
@@ -186,26 +140,25 @@ class Express:
         request = self._requests.get(queue)
         if request is None or request.view is not view:
             version = road.connection.version_of(ApiKey.PRODUCE)
-            request = self._requests[queue] = LoneRequest(batch, version, view, self._sender.options)
-        return _Ride(batch, road, request)
+            request = self._requests[queue] = LoneRequest(batch, version, view, self._options)
+        return Ride(batch, road, request)
 
-    def _take(self, ride: _Ride, timeout_s: float | None) -> None:
+    def _take(self, ride: Ride, timeout_s: float | None) -> None:
         """There and back. What is raised leaves the rest to the loop: no answer in time, a connection that ended."""
-        batch, road, sender = ride.batch, ride.road, self._sender
+        batch, road, batches = ride.batch, ride.road, self._batches
         road.enter()
         connection, link = road.connection, road.socket
-        sender.write_alone(batch)
         started = time.monotonic()
         pieces = ride.request.pieces(batch, ride.correlation_id, connection.client_id)
         size = sum(map(len, pieces))
-        limit_ms = sender.options.request_timeout_ms
+        limit_ms = self._options.request_timeout_ms
         road.is_clean = False
         sent = link.sendmsg(pieces)
         if sent < size:
             road.send_rest(b"".join(pieces)[sent:], limit_ms)
         ride.is_written = True
         # Counted while the broker works.
-        sender.count_alone(batch)
+        batches.sent(batch)
         connection.count_request(size)
         self._rides += 1
         if not road.await_answer(started, limit_ms if timeout_s is None else min(limit_ms, timeout_s * 1000)):
@@ -213,7 +166,7 @@ class Express:
         # Looked at, and taken when the batch is done: until then the loop could still read it.
         answer = link.recv(_ANSWER_BYTES, socket.MSG_PEEK)
         written = ride.request.written(answer, ride.correlation_id)
-        if written is None or not sender.complete_alone(batch, *written):
+        if written is None or not batches.complete(batch, *written):
             self._in_loop(self._go_on, ride)
             return
         link.recv(len(answer))
@@ -254,48 +207,48 @@ class Express:
             self._is_possible = False
             connection.close()
             return
-        self._roads[node_id] = _Road(connection, detached)
+        self._roads[node_id] = Road(connection, detached)
         self._engage()
 
     def _engage(self) -> None:
-        if not self._accumulator.senders_wait and self._is_possible:
-            self._accumulator.senders_wait = True
+        if not self.is_engaged and self._is_possible:
+            self.is_engaged = True
             self._idle_ticks = 0
             self._loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
         """Ends the express way once batches stay that no thread waits for."""
-        if not self._accumulator.senders_wait:
+        if not self.is_engaged:
             return
         self._idle_ticks = self._idle_ticks + 1 if self._rides == self._rides_before else 0
         self._rides_before = self._rides
-        if self._accumulator.has_waited(_LEFT_ALONE_MS) or self._idle_ticks > _IDLE_TICKS_MAX:
+        if self._batches.has_waited(_LEFT_ALONE_MS) or self._idle_ticks > _IDLE_TICKS_MAX:
             self._disengage()
         else:
             self._loop.call_later(_TICK_S, self._tick)
 
     def _disengage(self) -> None:
-        self._accumulator.senders_wait = False
+        self.is_engaged = False
         self._waits = 0
-        # A sender that has still seen the old state has not called: looked at after the state was changed.
-        self._accumulator.wake()
+        # A thread that has still seen the old state has not called the sender.
+        self._batches.wake_sender()
 
-    def _go_on(self, ride: _Ride) -> None:
+    def _go_on(self, ride: Ride) -> None:
         """A ride that did not come to its end in the thread that waits for it."""
         batch, queue = ride.batch, ride.batch.queue
         if queue.held_for is not batch:
             if not ride.road.is_clean:
                 ride.road.connection.close()
-            self._accumulator.mark_ready(queue)
+            self._batches.mark_ready(queue)
         elif batch.is_done or not ride.is_written:
             self._end(ride, NetworkError(f"a request to {ride.road.connection.node} was given up"))
         else:
             self._wait_on(ride)
 
-    def _wait_on(self, ride: _Ride) -> None:
+    def _wait_on(self, ride: Ride) -> None:
         """Waits in the loop for an answer that its sender has not waited for, or that has come in part."""
         link = ride.road.socket
-        seconds = self._sender.options.request_timeout_ms / 1000
+        seconds = self._options.request_timeout_ms / 1000
 
         def readable() -> None:
             try:
@@ -324,7 +277,7 @@ class Express:
         timer = self._loop.call_later(seconds, late)
         self._loop.add_reader(link, readable)
 
-    def _hear(self, ride: _Ride) -> None:
+    def _hear(self, ride: Ride) -> None:
         """The loop's way to deal with an answer, or with none."""
         result: Response | OttlaError
         try:
@@ -335,7 +288,7 @@ class Express:
             result = error
         self._end(ride, result)
 
-    def _end(self, ride: _Ride, result: Response | OttlaError) -> None:
+    def _end(self, ride: Ride, result: Response | OttlaError) -> None:
         batch, connection = ride.batch, ride.road.connection
         batch.queue.held_for = None
         if isinstance(result, OttlaError):
@@ -343,7 +296,7 @@ class Express:
             connection.close()
         else:
             ride.road.is_clean = True
-        self._sender.answered_alone(batch, ride.request, connection, result)
+        self._batches.answered(batch, ride.request, connection, result)
 
     def _forget(self, node_id: int) -> None:
         road = self._roads.pop(node_id, None)
@@ -352,7 +305,7 @@ class Express:
 
     async def close(self) -> None:
         """Ends its connections; a thread that waits for an answer hears that none will come."""
-        self._accumulator.senders_wait = self._is_possible = False
+        self.is_engaged = self._is_possible = False
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -364,4 +317,4 @@ class Express:
 
     def forbid(self) -> None:
         """This process is a fork: neither the loop nor the sockets are its own."""
-        self._accumulator.senders_wait = self._is_possible = False
+        self.is_engaged = self._is_possible = False
