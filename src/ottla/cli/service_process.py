@@ -8,10 +8,11 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from ottla.base.collector import settle
+from ottla.base.config import UnknownKey
 from ottla.base.errors import OttlaError
 from ottla.base.log import configure
 
@@ -41,11 +42,17 @@ class Service(Protocol):
         """Ends in order."""
 
 
-def run_service(name: str, service: Service, log_level: str, unknown: Sequence[str]) -> int:
-    """Serves until it is told to stop; the exit code."""
+def run_service(
+    name: str,
+    service: Service,
+    log_level: str,
+    unknown: Sequence[str],
+    nearest: Callable[[str], str | None] = lambda _: None,
+) -> int:
+    """Serves until it is told to stop; the exit code. `nearest` finds what an unknown setting may have meant."""
     configure(log_level.upper())
     for setting in unknown:
-        _log.warning("unknown configuration %s", setting)
+        _log.warning("%s", UnknownKey(setting, nearest(setting)))
     return asyncio.run(_serve(name, service))
 
 

@@ -132,7 +132,7 @@ class Connection:
         while len(rest) < length:
             rest += self._more()
         body: Any = rest.decode()
-        if "json" in headers.get("content-type", ""):
+        if "json" in headers.get("content-type", "") and "content-length" in headers:
             body = json.loads(rest)
         return int(lines[0].split()[1]), body, headers
 

@@ -47,7 +47,9 @@ def test_a_schema_is_deleted_and_a_level_is_set(registry: RegistryProcess, tmp_p
 
 
 def test_refusals_say_what_to_do(registry: RegistryProcess, tmp_path: Path) -> None:
+    (tmp_path / "bad.avsc").write_text('{"type":"record","name":"A","fields":[{"name":"x","type":"strin"}]}')
     for command, expected in (
+        ("register a bad.avsc", "Invalid schema of type AVRO, details: Undefined schema: strin"),
         ("show nothing", "Subject 'nothing' not found; `ottla schemas list` shows those that exist"),
         ("register a b.avsc", "b.avsc: No such file or directory; give a file that exists"),
         ("list -r localhost:1", "start a registry with `ottla registry`, or name yours with --url"),

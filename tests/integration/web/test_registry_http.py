@@ -230,9 +230,11 @@ def test_the_trainings_file_starts_a_registry(kafka: Server, tmp_path: Path) -> 
     old = StartedByScript(tmp_path / "old", "kafkastore.connection.url=localhost:2181").start(wait=False)
     assert old.wait() == 1
     assert "kafkastore.bootstrap.servers" in old.output()
-    registry = StartedByScript(tmp_path / "new", f"kafkastore.bootstrap.servers=PLAINTEXT://{kafka.bootstrap}")
+    cluster = f"kafkastore.bootstrap.servers=PLAINTEXT://{kafka.bootstrap}"
+    registry = StartedByScript(tmp_path / "new", f"{cluster}\nkafkastore.topci=mistyped")
     try:
         registry.start()
+        assert "unknown configuration kafkastore.topci (did you mean kafkastore.topic?)" in registry.output()
         assert registry.ask("GET", "/config") == (200, {"compatibilityLevel": "BACKWARD"})
         assert registry.stop() == 0
     finally:

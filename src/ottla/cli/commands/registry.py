@@ -25,9 +25,9 @@ def run(options: argparse.Namespace) -> int:
 def serve(given: dict[str, str]) -> int:
     """Runs an instance with these settings."""
     from ottla.cli.service_process import run_service
-    from ottla.web.registry.config import RegistryConfig
+    from ottla.web.registry.config import REGISTRY_KEYS, RegistryConfig
     from ottla.web.registry.service import RegistryService
 
     config = RegistryConfig.of(given)
-    service = RegistryService(config)
-    return run_service("The schema registry", service, config.settings.string("log.level"), config.unknown)
+    service, level = RegistryService(config), config.settings.string("log.level")
+    return run_service("The schema registry", service, level, config.unknown, REGISTRY_KEYS.nearest)

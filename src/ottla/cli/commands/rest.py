@@ -30,8 +30,9 @@ def run(options: argparse.Namespace) -> int:
 def serve(given: dict[str, str]) -> int:
     """Runs an instance with these settings."""
     from ottla.cli.service_process import run_service
-    from ottla.web.rest.config import RestConfig
+    from ottla.web.rest.config import REST_KEYS, RestConfig
     from ottla.web.rest.service import RestService
 
     config = RestConfig.of(given)
-    return run_service("The REST proxy", RestService(config), config.settings.string("log.level"), config.unknown)
+    level = config.settings.string("log.level")
+    return run_service("The REST proxy", RestService(config), level, config.unknown, REST_KEYS.nearest)

@@ -13,13 +13,14 @@ from ottla.cli.schemas.option import DEFAULT_URL, URL_VARIABLE
 
 _TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _TIMEOUT_S: Final = 30
+_INCOMPATIBLE: Final = 40901
 _ADVICE: Final = {
     40401: "`ottla schemas list` shows those that exist",
     40402: "`ottla schemas show SUBJECT --versions` lists those that exist",
     40404: "add --permanent to forget it for good",
     40405: "delete it without --permanent first",
     40407: "delete it without --permanent first",
-    40901: "`ottla schemas check SUBJECT FILE` explains it",
+    _INCOMPATIBLE: "`ottla schemas check SUBJECT FILE` explains it",
     42206: "delete the schemas that refer to it first",
 }
 
@@ -30,7 +31,8 @@ class RegistryRefusalError(CommandError):
     def __init__(self, error_code: int, message: str) -> None:
         advice = _ADVICE.get(error_code)
         # The reasons of an incompatibility are long, and `check` tells them better.
-        said = message.partition(", details: ")[0].rstrip(".")
+        said = message.partition(", details: ")[0] if error_code == _INCOMPATIBLE else message
+        said = said.rstrip(".")
         super().__init__(f"{said}; {advice}" if advice else said)
         self.error_code = error_code
 
