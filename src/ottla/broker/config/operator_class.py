@@ -17,6 +17,10 @@ class GivenSettings(Protocol):
     def given(self) -> Mapping[str, str]:
         """The settings of the file."""
 
+    def optional_string(self, name: str) -> str | None:
+        """The value of a key that may have none."""
+        ...
+
 
 class OperatorClass(NamedTuple):
     """A setting that may name such a class."""

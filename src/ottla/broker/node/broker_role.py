@@ -95,7 +95,7 @@ class BrokerRole:
         self.listeners: ListenerSet | None = None
         self.lifecycle: BrokerLifecycle | None = None
         self._replicas: ReplicaManager | None = None
-        self._guards: Guards | None = make_guards(around.config, around.clock)
+        self._guards: Guards | None = make_guards(around)
         if self._guards is not None and self._guards.audit is not None:
             self._closing.callback(self._guards.audit.close)
         self._was_ready = False
@@ -277,6 +277,8 @@ class BrokerRole:
         guards = self._guards
         if guards is not None:
             self._follow(guards.authorizer)  # Rights stay what they were.
+            if guards.audit is not None and guards.audit.topic is not None:
+                self._follow(guards.audit.topic)  # Lines wait.
         # Who tells clients of the cluster comes first, and settings before the logs that are made with them. As in
         # Apache Kafka a fault in one of them ends a node that starts, and none that serves: it is counted and logged,
         # and the listener hears with the next image of what it missed. Nothing that the node says is untrue meanwhile:

@@ -78,10 +78,12 @@ class ControllerRole:
             api_versions=ApiVersionsAnswer(CONTROLLER_SERVED),
             mutation_quotas=quotas,
         )
-        guards = self._guards = make_guards(config, around.clock)
+        guards = self._guards = make_guards(around)
         if guards is not None:
             # A fault does not end the node: rights stay what they were.
             member.metadata.add_listener(guards.authorizer)
+            if guards.audit is not None and guards.audit.topic is not None:
+                member.metadata.add_listener(guards.audit.topic)
         admission = None if guards is None else guards.admission
         self.pipeline = Pipeline(parts, CONTROLLER_SERVED, around.metrics, around.loop.time, admission)
         parts.pipeline = self.pipeline

@@ -7,15 +7,12 @@ wait for anything; it is asked again about a client once a second at most. Where
 """
 
 import logging
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ottla.base.clock import Clock
 from ottla.base.log_limit import LimitedLog
-from ottla.broker.config.operator_class import OperatorClass
+from ottla.broker.config.operator_class import GivenSettings, OperatorClass
 from ottla.broker.quota.precedence import Applied, Share
-
-if TYPE_CHECKING:
-    from ottla.broker.config.server_config import ServerConfig
 
 _log = logging.getLogger(__name__)
 
@@ -60,12 +57,12 @@ class QuotaCallback:
             return stored
 
 
-def make_quota_callback(config: "ServerConfig", clock: Clock) -> QuotaCallback | None:
+def make_quota_callback(config: GivenSettings, clock: Clock) -> QuotaCallback | None:
     """The operator's class, made and configured; None if the stored quotas decide alone. Raises `ConfigError`."""
     made = QUOTA_CALLBACK.make(config.optional_string(QUOTA_CALLBACK.key), config)
     return None if made is None else QuotaCallback(made, clock)
 
 
-def check_quota_callback(config: "ServerConfig") -> None:
+def check_quota_callback(config: GivenSettings) -> None:
     """Raises a `ConfigError` if the settings name a class that cannot be had."""
     QUOTA_CALLBACK.find(config.optional_string(QUOTA_CALLBACK.key))

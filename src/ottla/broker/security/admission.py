@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ottla.broker.request.client_session import ClientSession
 from ottla.broker.request.needed_right import Right
-from ottla.broker.security.audit import AuditLog
+from ottla.broker.security.audit import CHANGES, AuditLog
 from ottla.broker.security.authorizer import Authorizer
 from ottla.broker.security.rights import Rights
 from ottla.metadata.acl.decision import Decision, Question
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 KNOWN_MAX: Final = 10_000
 """So many decisions are remembered for a connection; whoever would exceed it starts afresh."""
-_CHANGES: Final = frozenset({AclOperation.CREATE, AclOperation.DELETE, AclOperation.ALTER, AclOperation.ALTER_CONFIGS})
-"""Each of these is audited; of others the first after the connection, or the lists, have changed."""
 _REFUSALS: Final[dict[AclResourceType, type[ApiError]]] = {
     AclResourceType.CLUSTER: ClusterAuthorizationFailedError,
     AclResourceType.GROUP: GroupAuthorizationFailedError,
@@ -116,7 +114,7 @@ class Admission:
         """Whether a caller may do that: operation, type and name of the resource; None for any of the type."""
         known = self._known(caller)
         found = known.get(asked)
-        if found is not None and asked[0] not in _CHANGES:
+        if found is not None and asked[0] not in CHANGES:
             return found
         decision = self._decide(caller, asked)
         if self._audit is not None:

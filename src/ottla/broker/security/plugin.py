@@ -7,12 +7,11 @@ all clients and must not wait for anything. One that fails denies.
 """
 
 import logging
-from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from ottla.base.config import ConfigError
 from ottla.broker.config.older import AUTHORIZER, OLDER_AUTHORIZERS, STANDARD_AUTHORIZER
-from ottla.broker.config.operator_class import OperatorClass
+from ottla.broker.config.operator_class import GivenSettings, OperatorClass
 from ottla.metadata.acl.decision import AclSettings, Question, parse_super_users
 from ottla.protocol.acl import AclOperation, AclResourceType
 
@@ -27,12 +26,8 @@ _CLASS: Final = OperatorClass(
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
 
 
-class NodeSettings(Protocol):
+class NodeSettings(GivenSettings, Protocol):
     """What of a node's config is asked here."""
-
-    @property
-    def given(self) -> Mapping[str, str]:
-        """The settings of the file."""
 
     def string(self, name: str) -> str:
         """The value of a key that has one."""

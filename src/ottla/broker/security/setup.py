@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ottla.base.config import ConfigError
 from ottla.broker.security.admission import Admission
 from ottla.broker.security.audit import AuditLog
+from ottla.broker.security.audit_topic import AuditSurroundings, AuditTopic
 from ottla.broker.security.authorizer import Authorizer
 from ottla.broker.security.plugin import acl_settings, has_authorizer, make_plugin
 
 if TYPE_CHECKING:
-    from ottla.base.clock import Clock
-    from ottla.broker.config.server_config import ServerConfig
+    from ottla.broker.node.node_surroundings import NodeSurroundings
 
 AUDIT_LOG: Final = "audit.log.path"
+AUDIT_TOPIC: Final = "audit.log.topic"
 
 
 class Guards(NamedTuple):
@@ -24,20 +25,35 @@ class Guards(NamedTuple):
     audit: AuditLog | None
 
 
-def make_guards(config: "ServerConfig", clock: "Clock") -> Guards | None:
+def make_guards(around: "NodeSurroundings") -> Guards | None:
     """None if everybody may do everything; `ConfigError` if what is configured cannot be had."""
+    config = around.config
     if not has_authorizer(config):
         return None
     authorizer = Authorizer(acl_settings(config), make_plugin(config))
-    audit = _audit_log(config, clock)
+    audit = _audit_log(around)
     return Guards(Admission(authorizer, audit), authorizer, audit)
 
 
-def _audit_log(config: "ServerConfig", clock: "Clock") -> AuditLog | None:
-    path = config.string(AUDIT_LOG)
-    if not path:
+def _audit_log(around: "NodeSurroundings") -> AuditLog | None:
+    path, topic = around.config.string(AUDIT_LOG), around.config.string(AUDIT_TOPIC)
+    if not path and not topic:
         return None
     try:
-        return AuditLog(path, clock)
+        return AuditLog(path, around.clock, _audit_topic(around, topic) if topic else None)
     except OSError as error:
         raise ConfigError(AUDIT_LOG, path, f"the file cannot be written: {error.strerror}") from error
+
+
+def _audit_topic(around: "NodeSurroundings", topic: str) -> AuditTopic:
+    config = around.config
+    client_id = f"node-{config.node_id}-audit"
+    return AuditTopic(
+        topic,
+        AuditSurroundings(
+            around.loop,
+            around.clock,
+            config.inter_broker_listener_name,
+            lambda node: around.connect_broker(node, client_id),
+        ),
+    )

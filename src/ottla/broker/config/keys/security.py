@@ -14,6 +14,8 @@ SECURITY_KEYS: Final = ConfigKeys((
           "may do everything."),
     ours("audit.log.path", STRING, "", None,
          "File for what the authorizer decides, as JSON lines; log: into the node's log; empty: nowhere."),
+    ours("audit.log.topic", STRING, "", None,
+         "Topic for the same, a record for each line; empty: none."),
     per_broker("principal.builder.class", CLASS, _PRINCIPAL_BUILDER, None,
                "What makes a principal of an authenticated connection."),
     fixed("connections.max.reauth.ms", LONG, 0, None,
