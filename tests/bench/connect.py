@@ -1,24 +1,27 @@
 """Connect: lines of 100 bytes, file to topic, topic to file and topic to topic, ours beside Kafka Connect's own worker
 
-A task of each in turn, on the same broker: records a second between the first hundredth and the last that have arrived.
-Ours runs as under Spark, in its attendant and its process, without the Spark that gives the slot.
+A task of each in turn, on the same broker, at least once: records a second between the first hundredth and the last
+that have arrived, and what the task's process, or Kafka Connect's, spent of the processors on each. Ours runs as under
+Spark, in its attendant and its process, without the Spark that gives the slot.
 """
 
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import NewTopic
 from ottla.client.record import TopicPartition
-from tests.bench.broker_contender import contender
+from tests.bench.broker_contender import contender, cpu_seconds
 from tests.bench.measure import Figure
 from tests.clients.server import OTTLA
 from tests.clients.test_java_connect import Worker
 from tests.integration.pipelines.connect.task_host import TaskHost
+from tests.integration.pipelines.connect.task_process import processes
 from tests.kafka.peer import require_kafka
 from tests.kafka.server import Server
 
@@ -27,6 +30,12 @@ _FILES = "org.apache.kafka.connect.file.FileStream"
 _PATIENCE_S = 600
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 Arrived = Callable[[], int]
+_MEASURES = (
+    ("file to topic", "file_to_topic"),
+    ("topic to file", "topic_to_file"),
+    ("file to topic, a header each", "with_header"),
+    ("file to topic, JSON each", "as_json"),
+)
 
 
 def figures(*, seconds: float) -> Iterator[Figure]:
@@ -41,21 +50,31 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         theirs = _theirs(server, folder, admin, stack)
         source = folder / "lines"
         source.write_bytes(b"".join(b"%0100d\n" % number for number in range(rows)))
-        for name, measure in (("file to topic", "file_to_topic"), ("topic to file", "topic_to_file")):
-            rate = getattr(ours, measure)(source, rows)
-            peers = {"Kafka Connect": getattr(theirs, measure)(source, rows)} if theirs is not None else {}
-            yield from _both(name, rate, peers)
-        rate = ours.with_header(source, rows)
-        peers = {"Kafka Connect": theirs.with_header(source, rows)} if theirs is not None else {}
-        yield from _both("file to topic, a header each", rate, peers)
-        yield from _both("topic to topic", ours.topic_to_topic(rows), {})
+        for name, measure in _MEASURES:
+            mine = getattr(ours, measure)(source, rows)
+            yield from _both(name, mine, getattr(theirs, measure)(source, rows) if theirs is not None else None)
+        yield from _both("topic to topic", ours.topic_to_topic(rows), None)
 
 
-def _both(name: str, rate: float, peers: dict[str, float]) -> Iterator[Figure]:
-    yield Figure(name, "records", rate, peers, "≥ 1×")
-    yield Figure(
-        f"{name}, bytes", "MB", rate * _LINE_BYTES / 1e6, {who: one * _LINE_BYTES / 1e6 for who, one in peers.items()}
-    )
+@dataclass
+class Pace:
+    """How fast records moved."""
+
+    per_s: float
+    cpu_us: float
+    """Of a record."""
+
+
+def _both(name: str, ours: Pace, theirs: Pace | None) -> Iterator[Figure]:
+    def peers(of: Callable[[Pace], float]) -> dict[str, float]:
+        return {} if theirs is None else {"Kafka Connect": of(theirs)}
+
+    def megabytes(pace: Pace) -> float:
+        return pace.per_s * _LINE_BYTES / 1e6
+
+    yield Figure(name, "records", ours.per_s, peers(lambda pace: pace.per_s), "≥ 1×")
+    yield Figure(f"{name}, bytes", "MB", megabytes(ours), peers(megabytes))
+    yield Figure(f"{name}, processor", "µs", ours.cpu_us, peers(lambda pace: pace.cpu_us), per=" a record")
 
 
 class Side:
@@ -63,18 +82,19 @@ class Side:
 
     def __init__(self, server: Server, folder: Path, admin: Admin) -> None:
         self.server, self.folder, self.admin = server, folder, admin
-        self.lines, self.copy, self.marked = (f"{name}-{self.name}" for name in ("lines", "copy", "marked"))
-        admin.create_topics([NewTopic(name, 1, 1) for name in (self.lines, self.copy, self.marked)])
+        names = [f"{name}-{self.name}" for name in ("lines", "copy", "marked", "json")]
+        self.lines, self.copy, self.marked, self.json = names
+        admin.create_topics([NewTopic(name, 1, 1) for name in names])
 
     name = ""
 
-    def file_to_topic(self, source: Path, rows: int) -> float:
+    def file_to_topic(self, source: Path, rows: int) -> Pace:
         """The file into the first topic."""
         config = {"connector.class": f"{_FILES}SourceConnector", "file": str(source), "topic": self.lines}
         return self.run("file-to-topic", config, lambda: self.end(self.lines), rows)
 
-    def with_header(self, source: Path, rows: int) -> float:
-        """The file into the third topic, with a transform: record by record."""
+    def with_header(self, source: Path, rows: int) -> Pace:
+        """The file into the third topic, with a transform that looks at no value."""
         config = {
             "connector.class": f"{_FILES}SourceConnector", "file": str(source), "topic": self.marked,
             "transforms": "mark", "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
@@ -82,7 +102,17 @@ class Side:
         }  # fmt: skip
         return self.run("with-header", config, lambda: self.end(self.marked), rows)
 
-    def topic_to_file(self, source: Path, rows: int) -> float:
+    def as_json(self, source: Path, rows: int) -> Pace:
+        """The file into the fourth topic, record by record: each line a field of a struct, written as JSON."""
+        config = {
+            "connector.class": f"{_FILES}SourceConnector", "file": str(source), "topic": self.json,
+            "transforms": "line", "transforms.line.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+            "transforms.line.field": "line", "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            "value.converter.schemas.enable": "false",
+        }  # fmt: skip
+        return self.run("as-json", config, lambda: self.end(self.json), rows)
+
+    def topic_to_file(self, source: Path, rows: int) -> Pace:
         """The first topic into a file."""
         target = self.folder / f"out-{self.name}"
         config = {"connector.class": f"{_FILES}SinkConnector", "file": str(target), "topics": self.lines}
@@ -95,8 +125,8 @@ class Side:
         place = TopicPartition(topic, 0)
         return self.admin.list_offsets({place: OffsetSpec.LATEST})[place].offset
 
-    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> float:
-        """Records a second."""
+    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> Pace:
+        """How fast."""
         raise AssertionError
 
 
@@ -105,12 +135,12 @@ class Ours(Side):
 
     name = "ours"
 
-    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> float:
-        """Records a second."""
-        with TaskHost(self.server.bootstrap, self.folder / name, config, offset_flush_interval_ms="1000"):
-            return _rate(arrived, rows)
+    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> Pace:
+        """How fast."""
+        with TaskHost(self.server.bootstrap, self.folder / name, config, offset_flush_interval_ms="500"):
+            return _pace(arrived, rows, _of_tasks)
 
-    def topic_to_topic(self, rows: int) -> float:
+    def topic_to_topic(self, rows: int) -> Pace:
         """The first topic into the second."""
         config = {
             "connector.class": "ottla.connect.TopicSource", "source.topics": self.lines, "target.topic": self.copy,
@@ -128,11 +158,11 @@ class Theirs(Side):
         super().__init__(server, folder, admin)
         self.worker = worker
 
-    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> float:
-        """Records a second."""
+    def run(self, name: str, config: dict[str, str], arrived: Arrived, rows: int) -> Pace:
+        """How fast."""
         given = {setting.replace(".", "_"): value for setting, value in config.items()}
         self.worker.put(name, **given, tasks_max="1")
-        return _rate(arrived, rows)
+        return _pace(arrived, rows, lambda: cpu_seconds(self.worker.program.pid))
 
 
 def _theirs(server: Server, folder: Path, admin: Admin, stack: ExitStack) -> Theirs | None:
@@ -141,19 +171,27 @@ def _theirs(server: Server, folder: Path, admin: Admin, stack: ExitStack) -> The
     except BaseException:  # noqa: BLE001  (a test is skipped by it; here ours is measured alone)
         return None
     worker = Worker(server, folder)
+    properties = folder / "worker.properties"
+    # Tests want transactions of it; ours is measured without, too.
+    properties.write_text(properties.read_text().replace("source.support=enabled", "source.support=disabled"))
     worker.program.start()
     stack.callback(worker.program.kill)
     return Theirs(server, folder, admin, worker)
 
 
-def _rate(arrived: Arrived, rows: int) -> float:
+def _of_tasks() -> float:
+    return sum(cpu_seconds(number) for number in processes())
+
+
+def _pace(arrived: Arrived, rows: int, spent_s: Callable[[], float]) -> Pace:
     deadline_s = time.monotonic() + _PATIENCE_S
-    first: tuple[float, int] | None = None
+    first: tuple[float, int, float] | None = None
     while (count := arrived()) < rows:
         now_s = time.monotonic()
         assert now_s < deadline_s, f"{count} of {rows} records"
         if first is None and count * 100 >= rows:
-            first = (now_s, count)
+            first = (now_s, count, spent_s())
         time.sleep(0.01)
-    start_s, begun = first or (time.monotonic() - 0.01, 0)
-    return (rows - begun) / max(time.monotonic() - start_s, 0.001)
+    start_s, begun, before_s = first or (time.monotonic() - 0.01, 0, 0.0)
+    moved = max(rows - begun, 1)
+    return Pace(moved / max(time.monotonic() - start_s, 0.001), (spent_s() - before_s) / moved * 1e6)

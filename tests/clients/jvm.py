@@ -26,6 +26,12 @@ class Program:
                 self._command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
             )
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def check(self) -> None:
         """Fails if it ended by itself."""
         assert self._process is not None

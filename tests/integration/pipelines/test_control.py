@@ -65,6 +65,9 @@ def test_a_runner_that_is_killed_loses_and_doubles_nothing(
     control.wait_until(lambda: control.state("copy") is State.PAUSED)
     wait_for_markers(admin, target)
     assert arrived(broker, target) == wanted, control.words()
+    control.delete("copy")
+    control.wait_until(lambda: not (control.data / "checkpoints" / "copy" / "1").exists())
+    assert control.runners(), "the runner lives on, and its query's checkpoint is gone all the same"
 
 
 def test_without_java_one_sentence_says_what_to_install(tmp_path: Path) -> None:

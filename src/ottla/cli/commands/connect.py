@@ -57,7 +57,8 @@ def _add_no_runner(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_url(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", default=_URL, help=f"a worker (default: {_URL})")
+    parser.add_argument("--url", default=_URL, help=f"a worker, also https://USER:PASSWORD@HOST:PORT (default: {_URL})")
+    parser.add_argument("--cacert", metavar="FILE", help="the authority that signed its certificate, in PEM")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 

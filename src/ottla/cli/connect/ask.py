@@ -1,12 +1,13 @@
 """`ottla connect list`, `show`, `create`, `pause` …: talk to a worker by its REST API."""
 
 import argparse
+import base64
 import http.client
 import json
 import ssl
 import sys
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from ottla.cli.connect.serve import connector_body
 from ottla.cli.output.advice import CommandError
@@ -24,23 +25,25 @@ _CHANGES: Final = {
 
 
 class Worker:
-    """A worker at a URL."""
+    """A worker at a URL, which may have a name and a password for its log-in."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, authorities: str | None = None) -> None:
+        """`authorities` is a file of certificates in PEM, where the worker's is none that the machine knows."""
         self._url: Final = urlsplit(url if "://" in url else f"http://{url}")
+        self._authorities: Final = authorities
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """The decoded answer. Raises `CommandError` with the worker's own sentence for a refusal."""
         host, port = self._url.hostname or "localhost", self._url.port or 8083
         connection: http.client.HTTPConnection
         if self._url.scheme == "https":
-            context = ssl.create_default_context()
+            context = _context(self._authorities)
             connection = http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=context)
         else:
             connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
         data = None if body is None else json.dumps(body).encode()
         try:
-            connection.request(method, path, data, {"Content-Type": "application/json"})
+            connection.request(method, path, data, self._headers())
             response = connection.getresponse()
             answer = response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -49,15 +52,33 @@ class Worker:
             ) from None
         finally:
             connection.close()
+        if response.status == 401:
+            raise CommandError(
+                f"{host}:{port} wants a log-in that it knows: --url {self._url.scheme}://USER:PASSWORD@…"
+            )
         found = _decoded(answer)
         if response.status >= 400:
             raise CommandError(str(found["message"]) if isinstance(found, dict) and "message" in found else str(found))
         return found
 
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"}
+        if self._url.username is not None:
+            user = f"{unquote(self._url.username)}:{unquote(self._url.password or '')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
+        return headers
+
+
+def _context(authorities: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=authorities)
+    except (OSError, ssl.SSLError) as error:
+        raise CommandError(f"--cacert {authorities}: {error}; give a file of certificates in PEM") from None
+
 
 def tell(options: argparse.Namespace) -> int:
     """Does what the action says; the exit code."""
-    worker = Worker(options.url)
+    worker = Worker(options.url, options.cacert)
     if options.action == "list":
         return _list(worker, options)
     if options.action == "show":

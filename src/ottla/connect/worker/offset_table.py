@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.connect.error import DataError
-from ottla.connect.offset_record import decode
+from ottla.connect.offset_record import decode, encode
 
 Partition = Mapping[str, object]
 Offset = Mapping[str, object]
@@ -26,6 +26,14 @@ class OffsetTable:
     def offsets(self, connector: str) -> list[tuple[Partition, Offset]]:
         """Pairs of partition and offset."""
         return list(self._known.get(connector, {}).values())
+
+    def records(self) -> dict[bytes, bytes | None]:
+        """All offsets as the records that say them."""
+        return dict(
+            encode(connector, partition, offset)
+            for connector, known in self._known.items()
+            for partition, offset in known.values()
+        )
 
     def apply(self, key: bytes, value: bytes | None) -> None:
         """Takes one record; one of another form is left alone."""

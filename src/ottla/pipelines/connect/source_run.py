@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
+from ottla.base.errors import OttlaError
 from ottla.client.errors import RecordTooLargeError, SerializationError
 from ottla.client.producer.arrow import ArrowSent
 from ottla.client.producer.producer import Producer
@@ -28,6 +29,7 @@ from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
 from ottla.pipelines.connect.pause import Stop
+from ottla.pipelines.connect.record_batch import columns_of, runs
 from ottla.pipelines.connect.report import Report
 from ottla.pipelines.connect.topic_maker import TopicMaker
 
@@ -57,6 +59,8 @@ class SourceRun:
         self._since_s = time.monotonic()
         settings = self._producer_settings()
         self._producer: Final = Producer(settings)
+        # What decides on single records is asked about each.
+        self._sends_columns: Final = not settings.keys() & {"partitioner.class", "interceptor.classes"}
         self._record_bytes_max: Final = int(settings.get("max.request.size", _REQUEST_BYTES)) - _OVERHEAD_BYTES
         if self._boundary.is_exactly_once:
             # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
@@ -137,6 +141,10 @@ class SourceRun:
         return True
 
     def _begin(self) -> None:
+        done = 0
+        while done < len(self._sent) and self._sent[done].done():
+            done += 1
+        self._check_sent(done)
         if self._error is not None:
             raise ConnectError(f"records were not written: {self._error}") from self._error
         if self._boundary.is_exactly_once and not self._is_open:
@@ -144,23 +152,44 @@ class SourceRun:
             self._is_open = True
 
     def _take(self, records: Iterable[SourceRecord]) -> None:
-        convert, reached = self._pipeline.source, self._offsets.reached
-        count = 0
-        for record in records:
-            count += 1
-            if self._transaction is not None:
-                # The record before may have ended one.
-                self._begin()
-            outcome = convert(record)
-            if isinstance(outcome, ProducerRecord):
-                self._send(outcome, record)
+        made: list[tuple[ProducerRecord, SourceRecord]] = []
+        try:
+            for record in records:
+                self._convert(record, made)
+        finally:
+            # What came before an error is written, as in Kafka.
+            self._send_all(made)
+
+    def _convert(self, record: SourceRecord, made: list[tuple[ProducerRecord, SourceRecord]]) -> None:
+        if self._transaction is not None:
+            # The record before may have ended one.
+            self._begin()
+        outcome = self._pipeline.source(record)
+        if isinstance(outcome, ProducerRecord):
+            made.append((outcome, record))
+        else:
+            self._keep(outcome)
+        if record.source_partition is not None and record.source_offset is not None:
+            self._offsets.reached(record.source_partition, record.source_offset)
+        self._report.moved(1)
+        if self._transaction is not None and (how := self._transaction.end_of(record)) is not None:
+            self._send_all(made)
+            self._end_transaction(how)
+
+    def _send_all(self, made: list[tuple[ProducerRecord, SourceRecord]]) -> None:
+        """Sends what was made, as columns where there are many; in order."""
+        at = 0
+        for run in runs([record for record, _ in made]):
+            batch = columns_of(run, self._record_bytes_max) if self._sends_columns else None
+            if batch is None:
+                for record, source in made[at : at + len(run)]:
+                    self._send(record, source)
             else:
-                self._keep(outcome)
-            if record.source_partition is not None and record.source_offset is not None:
-                reached(record.source_partition, record.source_offset)
-            if self._transaction is not None:
-                self._end_transaction(self._transaction.end_of(record))
-        self._report.moved(count)
+                self._topics.ensure(run[0].topic)
+                self._report.used(run[0].topic)
+                self._sent.append(self._producer.send_arrow(run[0].topic, batch, partition_by=run[0].partition))
+            at += len(run)
+        made.clear()
 
     def _send(self, made: ProducerRecord, record: SourceRecord) -> None:
         self._topics.ensure(made.topic)
@@ -225,10 +254,14 @@ class SourceRun:
         if self._error is not None:
             raise ConnectError(f"records were not written: {self._error}") from self._error
 
-    def _check_sent(self) -> None:
-        sent, self._sent = self._sent, []
+    def _check_sent(self, count: int | None = None) -> None:
+        """Raises what went wrong with columns that were sent: the first `count`, or all."""
+        sent, self._sent = self._sent[:count], [] if count is None else self._sent[count:]
         for each in sent:
-            each.result(0.0)
+            try:
+                each.result(0.0)
+            except OttlaError as error:
+                raise ConnectError(f"records were not written: {error}") from error
 
     def _close(self) -> None:
         try:

@@ -65,7 +65,8 @@ OPTIONS: Final = (
     Option("minPartitions", Use.READ, "", "Tasks to make at least: large ranges are split."),
     Option("maxRecordsPerPartition", Use.READ, "", "Offsets that one task reads at most."),
     Option("maxOffsetsPerTrigger", Use.READ, "",
-           "Offsets that one micro-batch takes in at most, shared among partitions by what waits in each."),
+           "Offsets that one micro-batch takes in at most: half shared alike by partitions with a backlog, half by "
+           "what waits in each."),
     Option("minOffsetsPerTrigger", Use.READ, "",
            "Offsets that a micro-batch waits for, up to `maxTriggerDelay`; not with availableNow."),
     Option("maxTriggerDelay", Use.READ, "15m", "How long `minOffsetsPerTrigger` may hold a micro-batch back."),

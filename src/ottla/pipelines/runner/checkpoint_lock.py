@@ -44,7 +44,13 @@ class CheckpointLock:
         os.pwrite(self._descriptor, str(runner_log).encode(), 0)
 
     def release(self) -> None:
-        """Lets it go."""
+        """Lets it go: the query has ended, so nothing has the checkpoint open, though the runner may live on."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Lets it go, though processes of this runner may have the checkpoint open until they end."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 

@@ -65,19 +65,23 @@ def _cut(whole: OffsetRange, count: int) -> list[OffsetRange]:
 def admit(
     start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int], offsets_max: int
 ) -> dict[TopicPartition, int]:
-    """Where a micro-batch ends that takes in about `offsets_max`, in proportion to what waits in each partition.
+    """Where a micro-batch ends that takes in about `offsets_max`.
 
-    100 and 900 waiting, at most 100: 10 of the first and 90 of the second. Every partition with something to read
-    gets at least one, so that a small one does not starve beside a large one.
+    Half of them are shared alike by all partitions in which something waits, so that one with little in it, such as a
+    repartition topic's, is not held up by others with a large backlog. The rest is shared by what waits. 10 and 990
+    waiting, at most 100: all 10 of the first, since 25 are its part of the half, and 90 of the second.
     """
     sizes = {part: end - start[part] for part, end in latest.items() if part in start and end > start[part]}
-    total = sum(sizes.values())
-    if total <= offsets_max:
+    if sum(sizes.values()) <= offsets_max:
         return dict(latest)
-    return {
-        part: end if part not in sizes else min(end, start[part] + max(1, offsets_max * sizes[part] // total))
-        for part, end in latest.items()
-    }
+    least = max(1, offsets_max // (2 * len(sizes)))
+    taken = {part: min(size, least) for part, size in sizes.items()}
+    waiting = sum(sizes.values()) - sum(taken.values())
+    rest = max(0, offsets_max - sum(taken.values()))
+    for part, size in sizes.items():
+        # Nothing waits any more only if each partition has had its least, and then there is no rest to share.
+        taken[part] += rest * (size - taken[part]) // max(1, waiting)
+    return {part: start[part] + taken[part] if part in taken else end for part, end in latest.items()}
 
 
 @dataclass(slots=True)

@@ -136,6 +136,15 @@ class ConnectService:
         """Refuses a configuration that is not valid."""
         check_valid(await validated(self._parts, config))
 
+    @property
+    def offsets(self) -> dict[bytes, bytes | None]:
+        """All sources' offsets, as records of their topic."""
+        return self._parts.tables.offsets.records()
+
+    async def catch_up(self) -> None:
+        """Reads the topics to their ends. Raises `OttlaError`, also if that takes too long."""
+        await self._read_all()
+
     @asynccontextmanager
     async def leading(self) -> AsyncIterator[Leader]:
         """The leader's part, once this worker leads."""

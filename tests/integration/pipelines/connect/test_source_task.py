@@ -1,7 +1,6 @@
 """Source tasks with a broker: what is written, what is stored, and who gets up again."""
 
 import json
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -17,6 +16,7 @@ from ottla.pipelines.connect.part import TaskState
 from tests.integration.pipelines.committed import committed_values, wait_for_markers
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.integration.pipelines.connect.task_host import TaskHost
+from tests.integration.pipelines.connect.task_process import processes
 from tests.kafka.server import Server
 
 COUNTER = "tests.integration.pipelines.connect.connectors:Counter"
@@ -143,15 +143,6 @@ def test_a_restart_of_one_task_leaves_the_other_alone(broker: Server, topic: Cre
         tasks.wait_until(lambda: all(part.state is TaskState.RUNNING for part in tasks.parts()))
         assert len(processes() - before) == 2
     assert values(broker, target) == wanted(0, 1, count=100)
-
-
-def processes() -> set[int]:
-    """The processes of tasks that run now."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    for task in Path("/proc/self/task").iterdir():
-        children += (task / "children").read_text().split()
-    programs = {int(each): Path(f"/proc/{each}/cmdline") for each in children}
-    return {number for number, path in programs.items() if path.exists() and b"connect.program" in path.read_bytes()}
 
 
 def test_records_that_cannot_be_converted_or_written_are_dead_letters_of_a_source(

@@ -2,19 +2,25 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ottla.client import Admin, Consumer, Producer
 from ottla.client.admin.value.topic import NewTopic
+from ottla.connect.offset_record import encode
+from ottla.connect.worker.offset_file import decode_offsets, encode_offsets
 from tests.clients.server import OTTLA, start_server
+from tests.integration.client.certificate import Authority, require_openssl
 from tests.integration.web.connect_process import ConnectProcess
 from tests.integration.web.service_process import eventually
+from tests.kafka.port import free_port
 from tests.kafka.server import Server
 
 SOURCE = {"connector_class": "FileStreamSource", "file": "/no/such/file", "topic": "lines"}
@@ -248,7 +254,30 @@ def test_a_standalone_worker_has_the_connectors_of_its_files(broker: Server, tmp
     assert found["connector-two"] is not None
 
 
-def standalone(directory: Path, *connectors: str) -> str:
+def test_a_standalone_workers_sources_go_on_where_its_file_says(broker: Server, tmp_path: Path) -> None:
+    file, key = tmp_path / "connect.offsets", encode("in", {"filename": "a"}, {})[0]
+    (tmp_path / "worker.properties").write_text(
+        f"bootstrap.servers={broker.bootstrap}\nlisteners=http://127.0.0.1:0\ngroup.id=filed\n"
+        f"offset.storage.file.filename={file}\nconfig.storage.replication.factor=1\n"
+    )
+    (tmp_path / "in.properties").write_text("name=in\nconnector.class=FileStreamSource\nfile=a\ntopic=lines\n")
+    file.write_bytes(encode_offsets({key: b'{"position":8}'}))
+
+    def a_task_stores_more() -> None:
+        assert records(broker, "filed-offsets") == {key.decode(): {"position": 8}}
+        with Producer(bootstrap_servers=broker.bootstrap) as producer:
+            producer.send("filed-offsets", b'{"position":12}', key).result()
+
+    standalone(tmp_path, "in.properties", then=a_task_stores_more)
+    assert decode_offsets(file.read_bytes()) == {key: b'{"position":12}'}
+    file.unlink()
+    standalone(tmp_path, "in.properties")
+    assert records(broker, "filed-offsets") == {key.decode(): None}
+    file.write_bytes(b"no map")
+    assert "not one that Kafka Connect writes" in standalone(tmp_path, "in.properties", code=1)
+
+
+def standalone(directory: Path, *connectors: str, then: Callable[[], None] = lambda: None, code: int = 0) -> str:
     """What a standalone worker says until it serves; it is ended then."""
     command = ["connect", "standalone", "--no-runner", "worker.properties", *connectors]
     said = ""
@@ -263,8 +292,9 @@ def standalone(directory: Path, *connectors: str) -> str:
         for line in process.stdout:
             said += line
             if "Connect serves at" in line:
+                then()
                 os.kill(process.pid, signal.SIGTERM)
-        assert process.wait(60) == 0, said
+        assert process.wait(60) == code, said
     return said
 
 
@@ -346,3 +376,49 @@ def test_new_connectors_pass_their_own_tests(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, "3 passed" in done.stdout) == (0, True), done.stdout
+
+
+def test_tls_and_log_in_with_curl_and_between_workers(broker: Server, tmp_path: Path) -> None:
+    require_openssl()
+    if shutil.which("curl") is None:
+        pytest.skip("needs curl")
+    authority, users = Authority(tmp_path, "authority"), tmp_path / "users"
+    mine = authority.sign("worker", "DNS:localhost,IP:127.0.0.1")
+    users.write_text("alice: wonder\n")
+    settings = {
+        "group_id": "secure", "ssl_keystore_location": str(mine.both), "rest_advertised_listener": "https",
+        "ssl_truststore_location": str(authority.certificate), "authentication_method": "BASIC",
+        "authentication_users_file": str(users), "bootstrap_servers": broker.bootstrap,
+    }  # fmt: skip
+    workers, urls = [], []
+    try:
+        for name in ("a", "b"):
+            plain, secure = free_port(), free_port()
+            workers.append(ConnectProcess(tmp_path / name, broker.bootstrap, **settings))
+            workers[-1].listen_at(plain, f"http://127.0.0.1:{plain},https://127.0.0.1:{secure}")
+            workers[-1].start()
+            urls.append(f"https://localhost:{secure}")
+        made = json.dumps({"name": "safe", "config": {"connector.class": "FileStreamSource", "topic": "t"}})
+        assert curl(f"{urls[0]}/connectors", authority)[0] == 401
+        assert curl(f"{urls[0]}/connectors", authority, "-u", "alice:rabbit")[0] == 401
+        # One of the two passes it on to the one that leads.
+        for url, name in zip(urls, ("safe", "other"), strict=True):
+            body = ("-u", "alice:wonder", "-H", "Content-Type: application/json", "-d", made.replace("safe", name))
+            assert curl(f"{url}/connectors", authority, *body)[0] == 201
+        assert sorted(curl(f"{urls[1]}/connectors", authority, "-u", "alice:wonder")[1]) == ["other", "safe"]
+        command = [sys.executable, "-m", "ottla.cli.main", "connect", "list", "--cacert", str(authority.certificate)]
+        for user, code in (("alice:wonder", 0), ("alice:rabbit", 1)):
+            url = urls[0].replace("://", f"://{user}@")
+            done = subprocess.run([*command, "--url", url], capture_output=True, text=True, timeout=120, check=False)
+            assert (done.returncode, "rabbit" in done.stderr) == (code, False), done.stderr
+    finally:
+        for process in workers:
+            process.kill()
+
+
+def curl(url: str, authority: Authority, *arguments: str) -> tuple[int, Any]:
+    """Status and decoded answer."""
+    command = ["curl", "-s", "--cacert", str(authority.certificate), "-w", "\n%{http_code}", *arguments, url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    answer, _, status = done.stdout.rpartition("\n")
+    return int(status), json.loads(answer) if answer.startswith(("{", "[")) else answer

@@ -19,13 +19,21 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 def test_what_is_left_of_a_runner_holds_it_as_well(tmp_path: Path) -> None:
     checkpoint, log = tmp_path / "1", tmp_path / "dead.log"
-    CheckpointLock(checkpoint, log).release()
+    CheckpointLock(checkpoint, log).abandon()
     with log.open("a") as java:
         fcntl.flock(java, fcntl.LOCK_EX)
         assert is_held(log)
         with pytest.raises(CheckpointHeldError, match="processes of a runner that died"):
             CheckpointLock(checkpoint, tmp_path / "next.log")
         # The same runner may take it again.
-        CheckpointLock(checkpoint, log).release()
+        CheckpointLock(checkpoint, log).abandon()
     assert not is_held(log)
     CheckpointLock(checkpoint, tmp_path / "next.log").release()
+
+
+def test_a_query_that_has_ended_leaves_it_to_anybody_while_its_runner_lives(tmp_path: Path) -> None:
+    checkpoint, log = tmp_path / "1", tmp_path / "runner.log"
+    with log.open("a") as runner:
+        fcntl.flock(runner, fcntl.LOCK_EX)
+        CheckpointLock(checkpoint, log).release()
+        CheckpointLock(checkpoint, tmp_path / "control").release()

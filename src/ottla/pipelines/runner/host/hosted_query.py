@@ -115,14 +115,17 @@ class HostedQuery:
         """The report about a start that failed; the checkpoint is let go."""
         from pyspark.errors import AnalysisException, ParseException
 
-        self.close()
+        self.is_over = True
+        if self._lock is not None:
+            # The start may have come further than we know.
+            self._lock.abandon()
         is_permanent = isinstance(error, (InvalidDefinitionError, AnalysisException, ParseException))
         text = str(error) if isinstance(error, OttlaError) else _trace(error)
         return self._report(
             "ended", trace=text, is_permanent=is_permanent, is_busy=isinstance(error, CheckpointHeldError)
         )
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Lets go of the checkpoint: nothing of the query runs any more."""
         self.is_over = True
         if self._lock is not None:
@@ -138,7 +141,7 @@ class HostedQuery:
             self._stopping.start()
 
     def _ended(self, query: "StreamingQuery") -> Report:
-        self.close()
+        self._close()
         error = query.exception()
         if self._stop_before_s is not None or error is None:
             return self._report("ended")
