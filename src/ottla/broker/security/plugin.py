@@ -116,15 +116,17 @@ def _class(config: NodeSettings) -> Any:
     if named in OLDER_AUTHORIZERS:
         reason = f"this one kept its rules in ZooKeeper; write {STANDARD_AUTHORIZER}, and add the rules again"
         raise ConfigError(AUTHORIZER, named, reason)
-    module_name, _, class_name = named.rpartition(":" if ":" in named else ".")
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        reason = (
-            f"no such Python class ({error}); write {STANDARD_AUTHORIZER}, or module:Class. Other authorizers for "
-            "Apache Kafka are Java and don't run here"
-        )
-        raise ConfigError(AUTHORIZER, named, reason) from error
+    advice = f"write {STANDARD_AUTHORIZER}, or module:Class. Other authorizers for Kafka are Java and don't run here"
+    found = python_class(AUTHORIZER, named, advice)
     if not callable(getattr(found, "authorize", None)):
         raise ConfigError(AUTHORIZER, named, "the class has no method authorize")
     return found
+
+
+def python_class(key: str, named: str, advice: str) -> Any:
+    """The class that a setting names, as `module:Class` or with dots alone. Raises `ConfigError`."""
+    module_name, _, class_name = named.rpartition(":" if ":" in named else ".")
+    try:
+        return getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(key, named, f"no such Python class ({error}); {advice}") from error
