@@ -58,9 +58,8 @@ def test_javas_own_store_is_refused_with_the_command_that_converts_it(kind: str,
     path = tmp_path / "my store.jks"
     passwords = ["-storepass", "secret", "-keypass", "secret"]
     name = ["-alias", "a", "-keyalg", "EC", "-dname", "CN=localhost", "-storetype", kind]
-    subprocess.run(
-        ["keytool", "-genkeypair", *name, "-keystore", str(path), *passwords], check=True, capture_output=True
-    )
+    command = ["keytool", "-genkeypair", *name, "-keystore", str(path), *passwords]
+    subprocess.run(command, check=True, capture_output=True)
     with pytest.raises(ConfigError, match="a Java key store") as refused:
         tls_context(settings(path, "secret"))
     found = re.search(r"convert it: (keytool .*) \(then ssl.\w+.location=(.*), which", str(refused.value))

@@ -15,7 +15,7 @@ from tests.integration.client.test_security import trouble
     [
         (
             (),
-            ["has no subject alternative name (SAN), only the subject CN=elsewhere", "identification.algorithm where"],
+            ["no subject alternative name (SAN), only the subject CN=elsewhere", "identification.algorithm where"],
         ),
         (("DNS:a.example", "IP:10.0.0.1"), ["is for DNS:a.example, IP:10.0.0.1", "identification.algorithm="]),
     ],
