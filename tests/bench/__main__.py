@@ -19,6 +19,7 @@ SUITES = (
     "replication",
     "pipeline",
     "broker",
+    "tls",
     "coordinator",
     "registry",
     "rest",

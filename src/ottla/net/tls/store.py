@@ -114,10 +114,8 @@ def _format(file: StoreFile, raw: bytes) -> str:
 def _conversion(file: StoreFile) -> str:
     """The command, to be typed as it is; it asks for the passwords."""
     store = file.location.with_suffix(".p12")
-    command = shlex.join(
-        ["keytool", "-importkeystore", "-srckeystore", str(file.location), "-destkeystore", str(store)]
-        + ["-deststoretype", "PKCS12"]
-    )
+    words = ["keytool", "-importkeystore", "-srckeystore", str(file.location), "-destkeystore", str(store)]
+    command = shlex.join([*words, "-deststoretype", "PKCS12"])
     return f"{command} (then {file.name}={store}, which needs pip install 'ottla[tls]')"
 
 
