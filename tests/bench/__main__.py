@@ -20,6 +20,7 @@ SUITES = (
     "replication",
     "pipeline",
     "broker",
+    "tls",
     "coordinator",
     "registry",
     "rest",

@@ -1,14 +1,19 @@
 """Stands between a connection and the handler until its client has logged in, and as long as the log-in may end.
 
 A failure is held back for a while, its answer and the close alike; other connections don't wait for that. A log-in
-without an end takes the gate away: requests then reach the handler as on any other connection.
+without an end takes the gate away: requests then reach the handler as on any other connection. Where an operator's
+class has a say, its part is done on another thread, and the connection waits.
 """
 
 import logging
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ottla.base.errors import OttlaError
+from ottla.net.apart import ApartError
 from ottla.net.sasl.login import Login, LoginRules, Step, Turn
+from ottla.net.security import Recognised
+from ottla.protocol.api_key import ApiKey
 
 if TYPE_CHECKING:
     from ottla.net.exchange import Exchange
@@ -30,26 +35,65 @@ class LoginGate:
 
     def received(self, frame: memoryview, exchange: "Exchange") -> None:
         """A frame has come: as `FrameHandler.received`."""
+        apart = self._security.apart
+        if apart is None or (self._login.is_known and int.from_bytes(frame[:2], "big") != ApiKey.SASL_HANDSHAKE):
+            self._take(self._login.received(frame, self._security.now_ms()), exchange, frame)
+            return
+        # The next frame waits for the answer, so that only one thread has the log-in.
+        kept = memoryview(bytes(frame))
+        apart.run(self._connection.loop, partial(self._think, kept), partial(self._thought, exchange, kept))
+
+    def _think(self, frame: memoryview) -> tuple[Step, str | None]:
+        """What to do with a frame, and who the client is by the operator's class; on another thread."""
         step = self._login.received(frame, self._security.now_ms())
+        identity, name = self._login.identity, self._security.name_principal
+        if step.turn is not Turn.ACCEPT or identity is None or name is None:
+            return step, None
+        connection = self._connection
+        return step, name(
+            Recognised(
+                identity.principal,
+                connection.peer[0],
+                connection.listener,
+                self._login.mechanism,
+                connection.client_certificate,
+            )
+        )
+
+    def _thought(self, exchange: "Exchange", frame: memoryview, result: tuple[Step, str | None] | Exception) -> None:
+        if exchange.is_done:
+            return
+        if isinstance(result, tuple):
+            step, principal = result
+            self._take(step, exchange, frame, principal)
+        elif isinstance(result, ApartError):
+            self._refuse(exchange, Step(Turn.END, None, str(result)))
+        elif isinstance(result, OttlaError):
+            self._connection.end(f"{type(result).__name__}: {result}", logging.WARNING)
+        else:
+            _log.error("[%s] the log-in failed", self._connection.listener, exc_info=result)
+            self._connection.end(f"{type(result).__name__} in the log-in", logging.DEBUG)
+
+    def _take(self, step: Step, exchange: "Exchange", frame: memoryview, principal: str | None = None) -> None:
         if step.turn is Turn.PASS:
             self._connection.handler.received(frame, exchange)
         elif step.turn is Turn.ANSWER:
             assert step.answer is not None
             exchange.answer((step.answer,))
         elif step.turn is Turn.ACCEPT:
-            self._accept(exchange, step)
+            self._accept(exchange, step, principal)
         elif step.turn is Turn.REFUSE:
             self._connection.later(self._security.failure_delay_ms, partial(self._refuse, exchange, step))
         else:
             self._refuse(exchange, step)
 
-    def _accept(self, exchange: "Exchange", step: Step) -> None:
+    def _accept(self, exchange: "Exchange", step: Step, principal: str | None) -> None:
         identity = self._login.identity
         assert identity is not None
         assert step.answer is not None
         connection = self._connection
-        connection.principal, connection.principal_is_token = identity.principal, identity.is_token
-        _log.debug("[%s] %s logged in from %s:%d", connection.listener, identity.principal, *connection.peer)
+        connection.principal, connection.principal_is_token = principal or identity.principal, identity.is_token
+        _log.debug("[%s] %s logged in from %s:%d", connection.listener, connection.principal, *connection.peer)
         connection.logged_in()
         if self._login.expires_at_ms is None:
             connection.open_for(connection.handler)

@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
+from functools import partial
 from select import EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -19,7 +20,7 @@ from ottla.net.handler import FrameHandler
 from ottla.net.login_gate import LoginGate
 from ottla.net.outbox import Outbox
 from ottla.net.pause import CLOSED, SCHEDULED
-from ottla.net.security import ListenerSecurity
+from ottla.net.security import ListenerSecurity, Recognised
 from ottla.net.tls.outbox import TlsOutbox
 from ottla.net.tls.server import NobodyError, TlsServer, is_no_tls
 from ottla.net.tls.socket import TlsSocket
@@ -77,6 +78,16 @@ class GuardedConnection(Connection):
             self._deadline.cancel()
             self._deadline = None
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where it lives."""
+        return self._poller.loop
+
+    @property
+    def client_certificate(self) -> bytes | None:
+        """What the client has shown, in DER."""
+        return None
+
     def later(self, ms: int, callback: Callable[[], None]) -> None:
         """Calls back after a while; who is gone by then is called, too."""
         self._poller.loop.call_later(ms / 1000, callback)
@@ -114,6 +125,12 @@ class TlsConnection(GuardedConnection):
     def _make_outbox(self) -> Outbox:
         return TlsOutbox()
 
+    @property
+    def client_certificate(self) -> bytes | None:
+        """What the client has shown, in DER."""
+        assert isinstance(self._sock, TlsSocket)
+        return self._sock.getpeercert(binary_form=True)
+
     # The handshake
 
     def _shake_hands(self) -> None:
@@ -138,13 +155,32 @@ class TlsConnection(GuardedConnection):
 
     def _recognise(self) -> None:
         """The handshake is over: who is it?"""
-        self._is_shaking = False
         assert isinstance(self._sock, TlsSocket)
         try:
-            self.principal = self._tls.principal(self._sock)
+            principal = self._tls.principal(self._sock)
         except NobodyError as error:
             self._refuse(f"the TLS log-in failed: {error}")
             return
+        security = self._security
+        if security.apart is None or security.name_principal is None or security.login is not None:
+            self._begin_to_serve(principal)
+            return
+        self._leave(TlsOutbox())
+        found = Recognised(principal, self.peer[0], self.listener, None, self.client_certificate)
+        security.apart.run(self._poller.loop, partial(security.name_principal, found), self._named)
+
+    def _named(self, result: str | Exception) -> None:
+        """The operator's class has said who it is."""
+        if not self._come_back():
+            return
+        if isinstance(result, str):
+            self._begin_to_serve(result)
+        else:
+            self._refuse(f"the TLS log-in failed: {result}")
+
+    def _begin_to_serve(self, principal: str) -> None:
+        self._is_shaking = False
+        self.principal = principal
         if self._security.login is None:
             self.logged_in()
         self._watch(EPOLLIN)

@@ -1,10 +1,30 @@
 """What a listener asks of its clients before it serves them: TLS, a log-in, or both."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from ottla.base.frozen import frozen
+from ottla.net.apart import Apart
 from ottla.net.sasl.login import LoginRules
 from ottla.net.tls.server import TlsServer
+
+
+@frozen
+class Recognised:
+    """What a client proved, for those who make a principal of it."""
+
+    principal: str
+    """What it is without them: `User:alice`."""
+    host: str
+    """The client's address."""
+    listener: str
+    mechanism: str | None = None
+    """By which it logged in; None if only its certificate names it."""
+    certificate: bytes | None = None
+    """The client's certificate in DER, where it has shown one."""
+
+
+NamePrincipal: TypeAlias = Callable[[Recognised], str]
 
 
 @frozen(kw_only=True)
@@ -19,6 +39,10 @@ class ListenerSecurity:
     """`sasl.server.max.receive.size`: a larger frame before the end of the log-in closes the connection."""
     login_ms_max: int = 60_000
     """Who has not shaken hands and logged in by then is sent away."""
+    apart: Apart | None = None
+    """Where log-ins are handled if an operator's class has a say in them."""
+    name_principal: NamePrincipal | None = None
+    """The operator's class that makes principals, which runs apart."""
     now_ms: Callable[[], int]
     """The time of day, which tokens end by."""
     ends: tuple[Callable[[], None], ...] = ()

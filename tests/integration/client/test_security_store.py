@@ -1,5 +1,8 @@
 """Key stores in PKCS#12, as Java's and openssl's tools make them."""
 
+import re
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -46,3 +49,21 @@ def test_key_and_authority_are_read(store: Path) -> None:
 def test_a_wrong_password_is_told(store: Path) -> None:
     with pytest.raises(ConfigError, match="the wrong password"):
         tls_context(settings(store, "wrong"))
+
+
+@pytest.mark.parametrize("kind", ["JKS", "JCEKS"])
+def test_javas_own_store_is_refused_with_the_command_that_converts_it(kind: str, tmp_path: Path) -> None:
+    if shutil.which("keytool") is None:
+        pytest.skip("needs Java's keytool to make its stores")
+    path = tmp_path / "my store.jks"
+    passwords = ["-storepass", "secret", "-keypass", "secret"]
+    name = ["-alias", "a", "-keyalg", "EC", "-dname", "CN=localhost", "-storetype", kind]
+    command = ["keytool", "-genkeypair", *name, "-keystore", str(path), *passwords]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(ConfigError, match="a Java key store") as refused:
+        tls_context(settings(path, "secret"))
+    found = re.search(r"convert it: (keytool .*) \(then ssl.\w+.location=(.*), which", str(refused.value))
+    assert found is not None
+    # It asks for the new password twice, then for the old one.
+    subprocess.run(shlex.split(found[1]), input="secret\n" * 3, text=True, check=True, capture_output=True)
+    tls_context(settings(Path(found[2]), "secret"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from ottla.broker.authentication.node_security import NodeSecurity
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
 from tests.integration.client.certificate import Authority, require_openssl
@@ -101,3 +102,18 @@ def _sasl_settings(listener: str) -> dict[str, str]:
         f"{prefix}.sasl.enabled.mechanisms": ",".join(MECHANISMS),
         **{f"{prefix}.{name}.sasl.jaas.config": text for name, text in modules.items()},
     }
+
+
+def try_listener(given: dict[str, str]) -> None:
+    """Has a node make the security of a SASL listener called A. Raises what keeps it from starting."""
+    settings = {
+        "process.roles": "broker",
+        "node.id": "7",
+        "listeners": "A://localhost:0",
+        "listener.security.protocol.map": "A:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.bootstrap.servers": "localhost:1",
+        "inter.broker.listener.name": "A",
+    }
+    config = ServerConfig({**settings, **given})
+    NodeSecurity(config, lambda: 0).of_listener(config, "A", "localhost")

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 
 from ottla.base.config import ConfigError
-from ottla.broker.authentication.node_security import NodeSecurity
-from ottla.broker.config.server_config import ServerConfig
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.clients.patience import until
 from tests.integration.client.cluster import cluster_client
 from tests.integration.client.test_security import ask, trouble
 from tests.integration.security.pair import pair
-from tests.integration.security.secured_node import SecuredNode
+from tests.integration.security.secured_node import SecuredNode, try_listener
 from tests.kafka.peer import KafkaServer, command, require_kafka
 from tests.kafka.port import free_port
 from tests.kerberos.realm import NAME, Realm
@@ -116,21 +114,7 @@ def test_who_does_not_get_in(
     with pytest.raises(ConfigError, match="No serviceName defined"):
         trouble(address, **{**gssapi(module), "sasl_kerberos_service_name": ""})
     with pytest.raises(ConfigError, match="no key to check tickets with"):
-        _other_node(node, by_keytab("kafka/elsewhere", alice))
-
-
-def _other_node(node: SecuredNode, module: str) -> None:
-    settings = {
-        "process.roles": "broker",
-        "node.id": "7",
-        "listeners": "A://localhost:0",
-        "listener.security.protocol.map": "A:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.bootstrap.servers": "localhost:1",
-        "inter.broker.listener.name": "A",
-        "listener.name.a.gssapi.sasl.jaas.config": module,
-    }
-    NodeSecurity(ServerConfig(settings), lambda: 0).of_listener(ServerConfig(settings), "A", "localhost")
+        try_listener({"listener.name.a.gssapi.sasl.jaas.config": by_keytab("kafka/elsewhere", alice)})
 
 
 def test_a_kdc_that_is_away(realm: Realm, node: SecuredNode, alice: Path) -> None:

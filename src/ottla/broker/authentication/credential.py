@@ -73,3 +73,13 @@ class Credentials:
             made = credential_of(HASHES[mechanism], password, os.urandom(_SALT_BYTES), identity)
             self._made[key] = made
         return made
+
+
+def credential_of_password(
+    mechanism: str, find_password: Callable[[str], str | None], name: ScramName
+) -> ServerCredential | None:
+    """What checks a user whose password somebody else knows, made for one log-in; None for tokens and no user."""
+    password = None if name.is_token else find_password(name.username)
+    if password is None:
+        return None
+    return credential_of(HASHES[mechanism], password, os.urandom(_SALT_BYTES), Identity(user(name.username)))

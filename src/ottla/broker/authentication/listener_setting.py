@@ -25,6 +25,11 @@ class ListenerSettings:
         self._given: Final[Mapping[str, str]] = config.given
         self._config: Final = config
 
+    @property
+    def given(self) -> dict[str, str]:
+        """All that the node's file says."""
+        return dict(self._given)
+
     def value(self, key: str) -> object:
         """The listener's own value, or the node's. Raises `ConfigError` for one that is none."""
         own = self._given.get(f"{self.prefix}{key}")

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.config import ConfigError
 from ottla.broker.authentication.bearer_setting import BearerListener, bearer_handler
-from ottla.broker.authentication.credential import Credentials, Passwords
+from ottla.broker.authentication.credential import Credentials, Passwords, credential_of_password
 from ottla.broker.authentication.jaas_entry import JaasEntries
 from ottla.broker.authentication.kerberos_setting import accepts_tickets
 from ottla.broker.authentication.listener_setting import ListenerSettings
+from ottla.broker.authentication.own_class import OwnHandler, own_builder, own_handler
 from ottla.broker.authentication.user_file import KEY as USERS_FILE
 from ottla.broker.authentication.user_file import UserFile
 from ottla.broker.request.refusal import refuse
+from ottla.net.apart import Apart
 from ottla.net.connection import ANONYMOUS
 from ottla.net.sasl.jaas import JaasConfig
 from ottla.net.sasl.login import LoginRules
@@ -70,7 +72,9 @@ class ServerSecurity:
             return None
         tls = _tls(settings) if protocol.endswith("SSL") else None
         sources: list[KeySource] = []
-        login = self._login(settings, sources) if protocol.startswith("SASL") else None
+        builder = own_builder(settings)
+        handlers: dict[str, OwnHandler] = {}
+        login = self._login(settings, sources, handlers) if protocol.startswith("SASL") else None
         # Nothing is refused any more: whoever gets the result ends what begins here.
         for source in sources:
             source.start()
@@ -81,12 +85,23 @@ class ServerSecurity:
             failure_delay_ms=settings.integer("connection.failed.authentication.delay.ms"),
             login_bytes_max=settings.integer("sasl.server.max.receive.size"),
             now_ms=self._now_ms,
+            apart=Apart() if handlers or builder is not None else None,
+            name_principal=builder,
         )
 
-    def _login(self, settings: ListenerSettings, sources: "list[KeySource]") -> LoginRules:
+    def _login(
+        self, settings: ListenerSettings, sources: "list[KeySource]", handlers: dict[str, OwnHandler]
+    ) -> LoginRules:
+        """Adds what has to be started to `sources`, and the operator's classes to `handlers`."""
         path = settings.text(USERS_FILE)
         users = None if path is None else UserFile(Path(path))
-        begins = {name: self._mechanism(settings, name, users, sources) for name in enabled_mechanisms(settings)}
+        begins = {}
+        for name in enabled_mechanisms(settings):
+            handler = own_handler(settings, name)
+            if handler is None:
+                begins[name] = self._mechanism(settings, name, users, sources)
+            else:
+                handlers[name], begins[name] = handler, _by_handler(handler, name)
         return LoginRules(begins, settings.session_ms_max, refused_frame)
 
     def _mechanism(
@@ -104,6 +119,17 @@ class ServerSecurity:
             return accepts_tickets(settings, entry)
         find = partial(self._credentials.find, passwords=users)
         return lambda: scram_server(mechanism, find, secrets.token_urlsafe(_NONCE_BYTES))
+
+
+def _by_handler(handler: OwnHandler, mechanism: str) -> Callable[[], ServerExchange]:
+    """What begins an exchange that the operator's class decides; it runs apart."""
+    if mechanism == "OAUTHBEARER":
+        return partial(oauthbearer_server, handler.read_token)
+    if mechanism == "PLAIN":
+        check = handler.check_password if handler.checks_passwords else None
+        return partial(plain_server, handler.password, check)
+    users = partial(credential_of_password, mechanism, handler.password)
+    return lambda: scram_server(mechanism, users, secrets.token_urlsafe(_NONCE_BYTES))
 
 
 def enabled_mechanisms(settings: ListenerSettings) -> tuple[str, ...]:

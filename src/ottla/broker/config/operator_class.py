@@ -26,8 +26,8 @@ class OperatorClass(NamedTuple):
     """A setting that may name such a class."""
 
     key: str
-    method: str
-    """What the class must have."""
+    methods: tuple[str, ...]
+    """The class must have one of them."""
     advice: str
     """What to write where there is no such class, after "no such Python class (…); "."""
 
@@ -40,11 +40,11 @@ class OperatorClass(NamedTuple):
             found = getattr(importlib.import_module(module_name), class_name)
         except (ImportError, AttributeError, ValueError) as error:
             raise ConfigError(self.key, named, f"no such Python class ({error}); {self.advice}") from error
-        if not callable(getattr(found, self.method, None)):
-            raise ConfigError(self.key, named, f"the class has no method {self.method}")
+        if not any(callable(getattr(found, method, None)) for method in self.methods):
+            raise ConfigError(self.key, named, f"the class has no method {' or '.join(self.methods)}")
         return found
 
-    def make(self, named: str | None, config: GivenSettings) -> Any:
+    def make(self, named: str | None, given: Mapping[str, str]) -> Any:
         """An object of the class that knows the node's settings; None without a name. Raises `ConfigError`."""
         found = self.find(named)
         if found is None:
@@ -52,7 +52,7 @@ class OperatorClass(NamedTuple):
         try:
             made = found()
             if hasattr(made, "configure"):
-                made.configure(dict(config.given))
+                made.configure(dict(given))
         except Exception as error:  # An operator's code: the start is refused with its reason.
             raise ConfigError(self.key, named, f"it cannot be made: {error!r}") from error
         return made

@@ -70,8 +70,8 @@ def _ask(policy: Any, question: NewTopic | ConfigAlteration) -> None:
 
 
 def _made(config: "ServerConfig", key: str) -> Any:
-    return _class(key).make(config.optional_string(key), config)
+    return _class(key).make(config.optional_string(key), config.given)
 
 
 def _class(key: str) -> OperatorClass:
-    return OperatorClass(key, "validate", "write module:Class. Apache Kafka's policies are Java and don't run here")
+    return OperatorClass(key, ("validate",), "write module:Class. Apache Kafka's policies are Java and don't run here")

@@ -17,7 +17,9 @@ from ottla.broker.quota.precedence import Applied, Share
 _log = logging.getLogger(__name__)
 
 QUOTA_CALLBACK: Final = OperatorClass(
-    "client.quota.callback.class", "quota", "write module:Class. Apache Kafka's callbacks are Java and don't run here"
+    "client.quota.callback.class",
+    ("quota",),
+    "write module:Class. Apache Kafka's callbacks are Java and don't run here",
 )
 
 
@@ -59,7 +61,7 @@ class QuotaCallback:
 
 def make_quota_callback(config: GivenSettings, clock: Clock) -> QuotaCallback | None:
     """The operator's class, made and configured; None if the stored quotas decide alone. Raises `ConfigError`."""
-    made = QUOTA_CALLBACK.make(config.optional_string(QUOTA_CALLBACK.key), config)
+    made = QUOTA_CALLBACK.make(config.optional_string(QUOTA_CALLBACK.key), config.given)
     return None if made is None else QuotaCallback(made, clock)
 
 

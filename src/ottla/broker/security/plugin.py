@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 SUPER_USERS: Final = "super.users"
 _CLASS: Final = OperatorClass(
     AUTHORIZER,
-    "authorize",
+    ("authorize",),
     f"write {STANDARD_AUTHORIZER}, or module:Class. Other authorizers for Apache Kafka are Java and don't run here",
 )
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
@@ -90,7 +90,7 @@ def acl_settings(config: NodeSettings) -> AclSettings:
 
 def make_plugin(config: NodeSettings) -> PluginAuthorizer | None:
     """The operator's authorizer, made and configured; None if the access control lists decide alone."""
-    made = _CLASS.make(_named(config), config)
+    made = _CLASS.make(_named(config), config.given)
     return None if made is None else PluginAuthorizer(made)
 
 

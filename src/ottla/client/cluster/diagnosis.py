@@ -75,6 +75,8 @@ def _tls_trouble(error: ssl.SSLError, address: Address) -> str:
 
 def _certificate_trouble(error: ssl.SSLCertVerificationError, address: Address) -> str:
     said = (error.verify_message or str(error)).rstrip(".")
+    if "(SAN)" in said:
+        return f"the broker's certificate is not for {address.host}: {said}"
     if "mismatch" in said.lower() or "doesn't match" in said.lower():
         return (
             f"the broker's certificate is not for {address.host} ({said}): connect by a name that stands in its "

@@ -98,6 +98,11 @@ class Login:
         self._accepted_at_ms = 0
 
     @property
+    def mechanism(self) -> str:
+        """By which the client logs in."""
+        return self._mechanism
+
+    @property
     def is_known(self) -> bool:
         """Whether requests are served: not while a log-in is under way."""
         return self._state is _State.KNOWN

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from ottla.net.sasl.server import OTHER_AUTHORIZATION_ID, Accepted, Identity, SaslRefusedError, ServerExchange, user
 
+CheckPassword: TypeAlias = Callable[[str, str], bool]
 FindPassword: TypeAlias = Callable[[str], str | None]
 """The password of a user; None if there is no such user."""
 
@@ -25,8 +26,8 @@ def plain_exchange(username: str, password: str) -> Generator[bytes, bytes, None
     yield b"\0" + username.encode() + b"\0" + password.encode()
 
 
-def plain_server(find_password: FindPassword) -> ServerExchange:
-    """The server's side: checks the only message."""
+def plain_server(find_password: FindPassword, check: CheckPassword | None = None) -> ServerExchange:
+    """The server's side: checks the only message, by `check` where somebody else compares."""
     message = yield b""
     parts = message.decode("utf-8", "replace").split("\0", _PARTS_MAX)[:_PARTS_MAX]
     if len(parts) != _PARTS:
@@ -36,10 +37,13 @@ def plain_server(find_password: FindPassword) -> ServerExchange:
         raise SaslRefusedError("Authentication failed: username not specified")
     if not password:
         raise SaslRefusedError("Authentication failed: password not specified")
-    known = find_password(username)
-    right = hmac.compare_digest((_NOBODYS if known is None else known).encode(), password.encode())
-    if known is None or not right:
+    if not (check(username, password) if check is not None else _is_right(find_password(username), password)):
         raise SaslRefusedError("Authentication failed: Invalid username or password")
     if authorization_id and authorization_id != username:
         raise SaslRefusedError(OTHER_AUTHORIZATION_ID)
     return Accepted(Identity(user(username)))
+
+
+def _is_right(known: str | None, password: str) -> bool:
+    is_equal = hmac.compare_digest((_NOBODYS if known is None else known).encode(), password.encode())
+    return known is not None and is_equal

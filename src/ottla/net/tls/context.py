@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
+from ottla.net.tls.name_check import NamingObject
 from ottla.net.tls.setting import TlsSettings
 from ottla.net.tls.store import KeyStore, key_store, trust_store
 
@@ -24,6 +25,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     """The context of whoever dials. Raises `ConfigError`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.checks_host_name
+    context.sslobject_class = NamingObject
     context.verify_mode = ssl.CERT_REQUIRED
     _set_versions(context, settings)
     _set_ciphers(context, settings)

@@ -7,6 +7,7 @@ what was meant.
 import contextlib
 import importlib
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any, Final
 from ottla.base.frozen import frozen
 from ottla.net.tls.setting import TlsSettings
 
-_JKS_MAGIC: Final = b"\xfe\xed\xfe\xed"
+_JKS_MAGICS: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
+"""Java's own formats, JKS and JCEKS: no library that is kept up reads them."""
 _PEM_MARK: Final = b"-----BEGIN "
 
 
@@ -98,23 +100,23 @@ def _read(file: StoreFile) -> KeyStore:
         return KeyStore(raw.decode("utf-8", "replace"))
     if format_name == "PKCS12":
         return KeyStore(_from_pkcs12(file, raw))
-    raise file.error(f"a Java key store (JKS) can't be read here; convert it: {_conversion(file.location)}")
+    raise file.error(f"a Java key store (JKS) can't be read here; convert it: {_conversion(file)}")
 
 
 def _format(file: StoreFile, raw: bytes) -> str:
+    if raw.startswith(_JKS_MAGICS):
+        return "JKS"
     if file.type is not None and file.type.upper() in ("PEM", "PKCS12"):
         return file.type.upper()
-    if raw.startswith(_JKS_MAGIC):
-        return "JKS"
     return "PEM" if _PEM_MARK in raw else "PKCS12"
 
 
-def _conversion(location: Path) -> str:
-    store = f"{location.stem}.p12"
-    return (
-        f"keytool -importkeystore -srckeystore {location} -destkeystore {store} -deststoretype PKCS12 && "
-        f"openssl pkcs12 -in {store} -nodes -out {location.stem}.pem"
-    )
+def _conversion(file: StoreFile) -> str:
+    """The command, to be typed as it is; it asks for the passwords."""
+    store = file.location.with_suffix(".p12")
+    words = ["keytool", "-importkeystore", "-srckeystore", str(file.location), "-destkeystore", str(store)]
+    command = shlex.join([*words, "-deststoretype", "PKCS12"])
+    return f"{command} (then {file.name}={store}, which needs pip install 'ottla[tls]')"
 
 
 def _from_pkcs12(file: StoreFile, raw: bytes) -> str:

@@ -33,7 +33,6 @@ _CONNECTIONS: Final = {
     "early.start.listeners",
 }
 _PLUGINS: Final = {
-    "principal.builder.class",
     "security.providers",
 }
 _METRICS: Final = {
@@ -98,6 +97,21 @@ _SECURITY: Final = {
     "sasl.mechanism.controller.protocol",
     "sasl.jaas.config",
     "sasl.server.callback.handler.class",
+    "sasl.client.callback.handler.class",
+    "sasl.login.callback.handler.class",
+    "sasl.kerberos.service.name",
+    "sasl.kerberos.principal.to.local.rules",
+    "sasl.login.refresh.window.factor",
+    "sasl.login.refresh.window.jitter",
+    "sasl.login.refresh.min.period.seconds",
+    "sasl.login.refresh.buffer.seconds",
+    "sasl.login.read.timeout.ms",
+    "sasl.login.retry.backoff.ms",
+    "sasl.login.retry.backoff.max.ms",
+    "sasl.oauthbearer.token.endpoint.url",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret",
     "sasl.users.file",
     *VALIDATION_NAMES,
 }

@@ -75,6 +75,8 @@ MECHANISM_SUFFIXES: Final = (
     "sasl.login.callback.handler.class",
     "sasl.login.class",
     "sasl.server.callback.handler.class",
+    "sasl.client.callback.handler.class",
+    "sasl.oauthbearer.client.credentials.client.secret",
     "connections.max.reauth.ms",
     *VALIDATION_NAMES,
 )
