@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "rest": Command("ottla.cli.commands.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
     "pipelines": Command("ottla.cli.commands.pipelines", "run pipelines on Spark, and tell them what is wanted"),
     "connect": Command("ottla.cli.commands.connect", "run Kafka Connect with its tasks on Spark, and talk to it"),
+    "streams": Command("ottla.cli.commands.streams", "applications of streams: status, reset, a topology's picture"),
     "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
     "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }

@@ -40,6 +40,7 @@ MODULES: Final = {
     "ReassignPartitionsCommand": "reassign_partitions",
     "ReplicaVerificationTool": "replica_verification",
     "StorageTool": "storage",
+    "StreamsResetter": "streams_application_reset",
     "TopicCommand": "topics",
     "TransactionsCommand": "transactions",
     "VerifiableConsumer": "verifiable_consumer",

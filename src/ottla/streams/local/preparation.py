@@ -37,7 +37,7 @@ class Preparation:
         application = Application.planned(self._topology, self._config, external)
         self._check_layout(application)
         wanted = [*application.repartition_topics, *application.changelogs.values()]
-        has_run = await _has_offsets(admin, settings.application_id)
+        has_run = await _has_run(admin, settings.application_id)
         missing = missing_topics(application.application_id, wanted, counts, has_run=has_run)
         await self._create(admin, missing)
         self.counts = {**counts, **{plan.name: plan.partitions for plan in wanted}}
@@ -73,6 +73,7 @@ async def _counts(admin: AsyncAdmin) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
-async def _has_offsets(admin: AsyncAdmin, group_id: str) -> bool:
+async def _has_run(admin: AsyncAdmin, group_id: str) -> bool:
+    """Whether the group stands where tasks have committed: they leave a note with an offset, a reset leaves none."""
     found = await admin.list_consumer_group_offsets({group_id: None})
-    return any(offset is not None for offset in found[group_id].values())
+    return any(offset is not None and offset.metadata for offset in found[group_id].values())
