@@ -29,7 +29,9 @@ from tests.kafka.peer import jar_directory
 _PARTITIONS = 2
 _PER_SECOND = 1_000
 _LATENCY_S = 8
-_NOW_MS = 1_700_000_000_000
+_START_MS = int(time.time() * 1000)
+_LATER_MS = 1_500_000
+"""When the paced records are, after the backlog: retention takes what is old, and brokers refuse what is far ahead."""
 _PLACES = [TopicPartition(SOURCE, number) for number in range(_PARTITIONS)]
 
 
@@ -88,7 +90,7 @@ def running_kafka(place: tuple[str, str], name: str, contender: str) -> Iterator
 def fill(producer: Producer, count: int) -> None:
     """Writes records."""
     for record in records(range(count)):
-        producer.send(SOURCE, key=record.key, value=record.value, timestamp_ms=_NOW_MS + record.timestamp)
+        producer.send(SOURCE, key=record.key, value=record.value, timestamp_ms=_START_MS + record.timestamp)
     producer.flush()
 
 
@@ -130,7 +132,7 @@ def paced(bootstrap: str, producer: Producer) -> float:
             time.sleep(max(began + number / _PER_SECOND - time.perf_counter(), 0))
             key = b"paced %d" % number
             sent[key] = time.perf_counter()
-            producer.send(SOURCE, key=key, value=b"x", timestamp_ms=_NOW_MS + 10_000_000)
+            producer.send(SOURCE, key=key, value=b"x", timestamp_ms=_START_MS + _LATER_MS)
 
     with Consumer(bootstrap_servers=bootstrap, isolation_level="read_committed") as consumer:
         places = [TopicPartition(TARGET, number) for number in range(_PARTITIONS)]

@@ -73,6 +73,27 @@ def test_a_changelog_that_is_gone_is_not_made_anew(
         setup(counting(source), broker, "robbed", tmp_path).prepare()
 
 
+def test_a_changelog_that_was_made_anew_is_another_one(
+    broker: Server, admin: Admin, topic: CreateTopic, tmp_path: Path
+) -> None:
+    """As a broker does it by itself when a producer asks for a topic that somebody has deleted."""
+    source, name = topic(), "fooled-counts-changelog"
+    prepared = setup(counting(source), broker, "fooled", tmp_path)
+    application, _ = prepared.prepare()
+    admin.alter_consumer_group_offsets("fooled", {TopicPartition(source, 0): 0})
+    prepared.check(application)
+    admin.delete_topics([name])
+    with pytest.raises(MissingInternalTopicError, match=r"fooled-counts-changelog is gone, .* Reset the application"):
+        prepared.check(application)
+    topic(name=name)
+    for look in (lambda: prepared.check(application), setup(counting(source), broker, "fooled", tmp_path).prepare):
+        with pytest.raises(MissingInternalTopicError, match=r"fooled-counts-changelog is gone"):
+            look()
+    # What is reset has no offsets, and begins with what is there.
+    admin.delete_groups(["fooled"])
+    setup(counting(source), broker, "fooled", tmp_path).prepare()
+
+
 def test_another_topology_on_old_state_is_refused(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
     source = topic()
     setup(counting(source), broker, "changed", tmp_path).prepare()

@@ -46,8 +46,30 @@ class TopicSetup:
             committed = _committed(admin, application.application_id)
             self._check_layout(application)
             self._make_topics(admin, application, has_run=bool(committed))
+            self._check_identity(admin, application, has_run=bool(committed))
             start = self._start(application, committed)
         return application, json.dumps(document_of(start))
+
+    def check(self, application: Application) -> None:
+        """While it runs: `MissingInternalTopicError` if an internal topic is gone, or was made anew."""
+        with Admin(self._settings.admin) as admin:
+            self._check_identity(admin, application, has_run=True)
+
+    def _check_identity(self, admin: Admin, application: Application, *, has_run: bool) -> None:
+        """Compares the ids of the internal topics with those of the last start: a name may belong to another topic.
+
+        A broker may make a deleted topic anew as soon as a producer asks for it: empty, and with other settings.
+        """
+        path = self._settings.state_dir / "internal_topics.json"
+        before: dict[str, str] = json.loads(path.read_text()) if path.exists() and has_run else {}
+        errors: dict[str, OttlaError] = {}
+        wanted = [plan.name for plan in _internal(application)]
+        found = {name: str(topic.topic_id) for name, topic in admin.describe_topics(wanted, errors=errors).items()}
+        gone = [name for name, known in before.items() if name in wanted and found.get(name, known) != known]
+        gone += [name for name, error in errors.items() if isinstance(error, UnknownTopicOrPartitionError)]
+        if gone:
+            raise _missing(application, gone)
+        path.write_text(json.dumps({**before, **found}, sort_keys=True))
 
     def _is_internal(self, topic: str) -> bool:
         """Whether a topic is one of the application's own: patterns do not mean those."""
@@ -63,7 +85,7 @@ class TopicSetup:
         path.write_text(layout)
 
     def _make_topics(self, admin: Admin, application: Application, *, has_run: bool) -> None:
-        wanted = [*application.repartition_topics, *application.changelogs.values()]
+        wanted = _internal(application)
         counts = _counts(admin)
         missing = [plan for plan in wanted if plan.name not in counts]
         for plan in wanted:
@@ -74,11 +96,7 @@ class TopicSetup:
                     f"number of partitions of an input has changed. Reset the application to begin anew"
                 )
         if missing and has_run:
-            raise MissingInternalTopicError(
-                f"{', '.join(plan.name for plan in missing)} is gone, and {application.application_id} has run before: "
-                f"what was in there is lost. Reset the application (its group's offsets, its internal topics, its "
-                f"checkpoint and local state) to compute it again from the inputs"
-            )
+            raise _missing(application, [plan.name for plan in missing])
         self._create(admin, missing)
 
     def _create(self, admin: Admin, missing: list[InternalTopicPlan]) -> None:
@@ -108,6 +126,19 @@ class TopicSetup:
         source = self._topology.source_of(topic)
         wanted = (source.offset_reset if source is not None else None) or self._settings.offset_reset
         return LATEST if wanted == "latest" else EARLIEST
+
+
+def _internal(application: Application) -> list[InternalTopicPlan]:
+    return [*application.repartition_topics, *application.changelogs.values()]
+
+
+def _missing(application: Application, names: list[str]) -> MissingInternalTopicError:
+    gone = ", ".join(sorted(set(names)))
+    return MissingInternalTopicError(
+        f"{gone} is gone, and {application.application_id} has run before: what was in there is lost. Reset "
+        f"the application (its group's offsets, its internal topics, its checkpoint and local state) to compute it "
+        f"again from the inputs"
+    )
 
 
 def _counts(admin: Admin) -> dict[str, int]:
