@@ -6,11 +6,13 @@ without a word.
 
 import json
 import logging
+import shutil
 from collections.abc import Mapping
 from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
+from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import NewTopic
 from ottla.client.record import TopicPartition
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST, document_of
@@ -23,6 +25,8 @@ from ottla.streams.host.internal_topic import InternalTopicPlan
 from ottla.streams.host.layout import IncompatibleTopologyError, check_layout
 
 _log = logging.getLogger(__name__)
+_LAYOUT: Final = "layout.json"
+_IDENTITIES: Final = "internal_topics.json"
 
 
 class MissingInternalTopicError(StreamsError):
@@ -44,11 +48,33 @@ class TopicSetup:
             external = {topic: count for topic, count in _counts(admin).items() if not self._is_internal(topic)}
             application = Application.planned(self._topology, self._config, external)
             committed = _committed(admin, application.application_id)
+            is_reset = self._is_reset(admin, application, committed)
+            if is_reset:
+                self._forget()
+            has_run = bool(committed) and not is_reset
             self._check_layout(application)
-            self._make_topics(admin, application, has_run=bool(committed))
-            self._check_identity(admin, application, has_run=bool(committed))
+            self._make_topics(admin, application, has_run=has_run)
+            self._check_identity(admin, application, has_run=has_run)
             start = self._start(application, committed)
         return application, json.dumps(document_of(start))
+
+    def _is_reset(self, admin: Admin, application: Application, committed: Mapping[TopicPartition, int]) -> bool:
+        """Whether `kafka-streams-application-reset.sh` was run: no internal topic, the group at the start."""
+        internal = {plan.name for plan in _internal(application)}
+        inputs = {place: offset for place, offset in committed.items() if place.topic not in internal}
+        if not internal or not inputs or internal & _counts(admin).keys():
+            return False
+        first = admin.list_offsets(dict.fromkeys(inputs, OffsetSpec.EARLIEST))
+        return all(offset <= first[place].offset for place, offset in inputs.items())
+
+    def _forget(self) -> None:
+        """Deletes what the application knew before it was reset."""
+        settings = self._settings
+        _log.warning("%s was reset: its local state and its checkpoint are deleted", settings.application_id)
+        for path in (settings.state_dir / "state", settings.checkpoint):
+            shutil.rmtree(path, ignore_errors=True)
+        for name in (_LAYOUT, _IDENTITIES):
+            (settings.state_dir / name).unlink(missing_ok=True)
 
     def check(self, application: Application) -> None:
         """While it runs: `MissingInternalTopicError` if an internal topic is gone, or was made anew."""
@@ -60,7 +86,7 @@ class TopicSetup:
 
         A broker may make a deleted topic anew as soon as a producer asks for it: empty, and with other settings.
         """
-        path = self._settings.state_dir / "internal_topics.json"
+        path = self._settings.state_dir / _IDENTITIES
         before: dict[str, str] = json.loads(path.read_text()) if path.exists() and has_run else {}
         errors: dict[str, OttlaError] = {}
         wanted = [plan.name for plan in _internal(application)]
@@ -77,7 +103,7 @@ class TopicSetup:
         return topic.startswith(own) and topic.endswith(("-changelog", "-repartition"))
 
     def _check_layout(self, application: Application) -> None:
-        path = self._settings.state_dir / "layout.json"
+        path = self._settings.state_dir / _LAYOUT
         layout = application.layout()
         if path.exists():
             check_layout(path.read_text(), layout)
