@@ -115,7 +115,7 @@ $(VENV)/.connect: $(VENV)/.built
 	@touch $@
 
 spark: $(VENV)/.connect  ## pipelines on Spark in their long form: KILLS=30 kills, 1,000 partitions, Apache Kafka beside ours
-	OTTLA_TEST_PEER=1 OTTLA_TEST_SPARK_LARGE=1 OTTLA_TEST_SINK_KILLS=$(SPARK_KILLS) $(BIN)/python -m pytest tests/integration/pipelines
+	OTTLA_TEST_PEER=1 OTTLA_TEST_SPARK_LARGE=1 OTTLA_TEST_SINK_KILLS=$(SPARK_KILLS) OTTLA_TEST_STREAMS_KILLS=$(SPARK_KILLS) $(BIN)/python -m pytest tests/integration/pipelines
 
 vectors:  ## rewrites tests/vectors with Apache Kafka's own classes (needs Java and Maven)
 	mvn --quiet --file tests/vectors/java/pom.xml compile exec:java -Dexec.args=tests/vectors

@@ -1,15 +1,18 @@
-"""Streams: CPU of a record in a stateful topology, by the engine with its store alone, and on Spark from topic to topic
+"""Streams: the engine with its store alone, and applications on Spark beside Kafka Streams, from topic to topic
 
-Counts per key, of all time and of a minute, over 100,000 keys; each record is an update out and one into the changelog.
-The store is LMDB; beside it the engine over dictionaries, which keep nothing. On Spark it is the CPU of a session with
-all of its Python processes, of a run of 400,000 records, starts of queries included.
+Filter and map; counts per key, of all time and of a minute, over 100,000 keys: each record is an update out and one
+into the changelog. The store of the engine is LMDB; beside it the engine over dictionaries, which keep nothing. From
+topic to topic all is exactly once: records a second of a backlog, CPU of a record with all processes of it,
+and the median of the milliseconds from produce to read at 1,000 records a second. A state of ten million keys starts
+from a snapshot; its memory is that of the process.
 """
 
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ottla.streams import Consumed, Grouped, Materialized, Produced, Serdes, StreamsBuilder, TimeWindows, Topology
@@ -18,9 +21,10 @@ from ottla.streams.host.application import Application
 from ottla.streams.host.batch_run import BatchRun
 from ottla.streams.state.local_state import LocalState
 from ottla.streams.testing import TopologyTestDriver
-from tests.bench.broker_contender import contender
+from tests.bench.broker_contender import contender, data_parent
 from tests.bench.measure import Figure
 from tests.clients.server import OTTLA
+from tests.kafka.peer import jar_directory
 
 SOURCE, TARGET = "in", "out"
 _KEYS = 100_000
@@ -49,27 +53,66 @@ def figures(*, seconds: float) -> Iterator[Figure]:
     for name, windowed in (("count per key", False), ("count per key and minute", True)):
         ours, memory = _with_lmdb(counting(windowed=windowed), batches), _in_memory(counting(windowed=windowed))
         yield Figure(f"{name}, engine and store", "µs", ours, {"dictionaries, driver": memory}, per=" record")
+    yield from _start_from_snapshot(100_000 if seconds < 1 else 10_000_000)
+    if seconds < 1:
+        yield from _topic_to_topic("count", ("memory",), 200_000)
+        return
+    yield from _topic_to_topic("stateless", ("memory",), 1_000_000)
     for name in ("count", "minute"):
-        micros, latency_ms = _on_spark(name)
-        yield Figure(f"{name} on Spark, topic to topic, exactly once", "µs", micros, per=" record")
-        yield Figure(f"{name} on Spark, produce → read, median", "ms", latency_ms, per="")
+        yield from _topic_to_topic(name, ("rocksdb", "memory"), 1_000_000)
 
 
-def records(batch: int) -> list[InputRecord]:
-    numbers = range(batch * _BATCH, (batch + 1) * _BATCH)
+def topology(name: str) -> Topology:
+    """One of the three."""
+    if name != "stateless":
+        return counting(windowed=name == "minute")
+    text = Serdes.string()
+    builder = StreamsBuilder()
+    stream = builder.stream(SOURCE, Consumed.with_(text, text)).filter(lambda key, value: value != "")
+    stream.map_values(lambda value: value.upper()).to(TARGET, Produced.with_(text, text))
+    return builder.build()
+
+
+def records(numbers: Iterable[int]) -> list[InputRecord]:
     return [InputRecord(SOURCE, 0, number, number, b"%d" % (number * 7919 % _KEYS), b"value") for number in numbers]
 
 
-def _on_spark(name: str) -> tuple[float, float]:
+def _topic_to_topic(name: str, stores: Iterable[str], count: int) -> Iterator[Figure]:
     """Each with a server of its own: what one has written is not the other's input."""
+    labels = {"rocksdb": "Kafka Streams, RocksDB", "memory": "Kafka Streams, in memory"}
+    ours = _run("spark", name, count)
+    peers = {labels[store]: _run(store, name, count) for store in stores} if _has_peer() else {}
+    what, target = f"{name} on Spark, exactly once", "≥ 1×" if name == "stateless" else "≥ 0.5×"
+    yield Figure(what, "records", ours[0], {peer: found[0] for peer, found in peers.items()}, target)
+    yield Figure(f"{what}, CPU", "µs", ours[1], {peer: found[1] for peer, found in peers.items()}, per=" record")
+    latencies = {peer: found[2] for peer, found in peers.items()}
+    yield Figure(f"{what}, p50 at 1,000/s", "ms", ours[2], latencies, "≤ 300 ms", per="")
+
+
+def _has_peer() -> bool:
+    return shutil.which("java") is not None and any(jar_directory().glob("kafka-streams-*.jar"))
+
+
+def _run(who: str, name: str, count: int) -> tuple[float, float, float]:
     with contender(OTTLA) as server:
         server.start()
-        command = [sys.executable, "-m", "tests.bench.streams_query", server.bootstrap, name]
+        command = [sys.executable, "-m", "tests.bench.streams_query", server.bootstrap, who, name, str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True)
     if done.returncode:
         raise RuntimeError(done.stderr[-3_000:])
-    micros, latency_ms = map(float, done.stdout.split()[-2:])
-    return micros, latency_ms
+    rate, micros, latency_ms = map(float, done.stdout.split()[-3:])
+    return rate, micros, latency_ms
+
+
+def _start_from_snapshot(keys: int) -> Iterator[Figure]:
+    """A copied state, opened and read: what a task does whose disk is lost, but for the tail of the changelog."""
+    with tempfile.TemporaryDirectory(dir=data_parent()) as directory:
+        command = [sys.executable, "-m", "tests.bench.streams_snapshot", directory, str(keys)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    taken_s, started_s, megabytes = map(float, done.stdout.split())
+    yield Figure(f"snapshot of {keys:,} keys, taken", "s", taken_s, per="")
+    yield Figure(f"start from a snapshot of {keys:,} keys", "s", started_s, {}, "< 10 s", per="")
+    yield Figure("and its memory", "MB", megabytes, per="")
 
 
 def _with_lmdb(topology: Topology, batches: int) -> float:
@@ -79,7 +122,7 @@ def _with_lmdb(topology: Topology, batches: int) -> float:
     with tempfile.TemporaryDirectory() as directory, LocalState(Path(directory), "bench", is_synced=False) as state:
         state.restore().commit({SOURCE: 0}, {})
         for number in range(batches):
-            given = records(number)
+            given = records(range(number * _BATCH, (number + 1) * _BATCH))
             began = time.process_time()
             batch = state.begin({SOURCE: number * _BATCH})
             run = BatchRun(application, 0, batch)
@@ -91,7 +134,7 @@ def _with_lmdb(topology: Topology, batches: int) -> float:
 
 
 def _in_memory(topology: Topology) -> float:
-    given = records(0)
+    given = records(range(_BATCH))
     text = Serdes.string()
     with TopologyTestDriver(topology) as driver:
         source = driver.create_input_topic(SOURCE, text, text)

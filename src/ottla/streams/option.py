@@ -26,6 +26,10 @@ class Named:
         """This name."""
         return cls(name)
 
+    def with_name(self, name: str) -> "Named":
+        """Another name."""
+        return replace(self, name=name)
+
 
 def name_of(named: Named | None) -> str | None:
     """The name, if there is one."""
@@ -94,6 +98,14 @@ class Produced(Generic[K, V]):
         """With this name."""
         return cls(name=name)
 
+    def with_key_serde(self, serde: Serde[K]) -> "Produced[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "Produced[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
+
     def with_stream_partitioner(self, partitioner: Partitioner) -> "Produced[K, V]":
         """With this choice of the partition."""
         return replace(self, partitioner=partitioner)
@@ -120,6 +132,14 @@ class Grouped(Generic[K, V]):
     def as_(cls, name: str) -> "Grouped[K, V]":
         """With this name."""
         return cls(name=name)
+
+    def with_key_serde(self, serde: Serde[K]) -> "Grouped[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "Grouped[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
 
     def with_name(self, name: str) -> "Grouped[K, V]":
         """With this name."""
@@ -150,6 +170,18 @@ class Joined(Generic[K, V]):
     def as_(cls, name: str) -> "Joined[K, V]":
         """With this name."""
         return cls(name=name)
+
+    def with_key_serde(self, serde: Serde[K]) -> "Joined[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "Joined[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
+
+    def with_other_value_serde(self, serde: Serde[Any]) -> "Joined[K, V]":
+        """With this serde of the other side's values."""
+        return replace(self, other_value_serde=serde)
 
     def with_name(self, name: str) -> "Joined[K, V]":
         """With this name."""
@@ -186,6 +218,18 @@ class StreamJoined(Generic[K, V]):
         """With this name of the stores."""
         return cls(store_name=store_name)
 
+    def with_key_serde(self, serde: Serde[K]) -> "StreamJoined[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "StreamJoined[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
+
+    def with_other_value_serde(self, serde: Serde[Any]) -> "StreamJoined[K, V]":
+        """With this serde of the other side's values."""
+        return replace(self, other_value_serde=serde)
+
     def with_name(self, name: str) -> "StreamJoined[K, V]":
         """With this name of the nodes."""
         return replace(self, name=name)
@@ -210,6 +254,10 @@ class TableJoined:
         """With this name."""
         return cls(name)
 
+    def with_name(self, name: str) -> "TableJoined":
+        """With this name."""
+        return replace(self, name=name)
+
 
 @dataclass(frozen=True, slots=True)
 class Repartitioned(Generic[K, V]):
@@ -232,9 +280,22 @@ class Repartitioned(Generic[K, V]):
         return cls(name=name)
 
     @classmethod
+    def stream_partitioner(cls, partitioner: Partitioner) -> "Repartitioned[K, V]":
+        """With this choice of the partition."""
+        return cls(partitioner=partitioner)
+
+    @classmethod
     def number_of_partitions(cls, number: int) -> "Repartitioned[K, V]":
         """With as many partitions."""
         return cls(partitions=number)
+
+    def with_key_serde(self, serde: Serde[K]) -> "Repartitioned[K, V]":
+        """With this serde of keys."""
+        return replace(self, key_serde=serde)
+
+    def with_value_serde(self, serde: Serde[V]) -> "Repartitioned[K, V]":
+        """With this serde of values."""
+        return replace(self, value_serde=serde)
 
     def with_name(self, name: str) -> "Repartitioned[K, V]":
         """With this name."""
@@ -349,6 +410,10 @@ class BufferConfig:
         """The same, with at most this many bytes."""
         return replace(self, bytes_max=limit)
 
+    def with_no_bound(self) -> "BufferConfig":
+        """As much as it takes."""
+        return replace(self, records_max=None, bytes_max=None, emits_when_full=False)
+
     def shut_down_when_full(self) -> "BufferConfig":
         """Fails instead of letting something leave early."""
         return replace(self, emits_when_full=False)
@@ -409,3 +474,7 @@ class Branched:
     def with_consumer(cls, consumer: Callable[[Any], None], name: str | None = None) -> "Branched":
         """A branch that the function uses up."""
         return cls(name, None, consumer)
+
+    def with_name(self, name: str) -> "Branched":
+        """The same branch under this name."""
+        return replace(self, name=name)

@@ -68,6 +68,10 @@ class ProcessorContext(Protocol[KOut, VOut]):
         """The application's configuration."""
         ...
 
+    def app_configs_with_prefix(self, prefix: str) -> dict[str, Any]:
+        """The settings that begin like this, without it."""
+        ...
+
     def commit(self) -> None:
         """Asks for a commit as soon as possible."""
         ...

@@ -64,6 +64,16 @@ class Stores:
         return replace(supplier, persistent=False)
 
     @staticmethod
+    def persistent_timestamped_window_store(
+        name: str, retention_period: Duration, window_size: Duration, *, retain_duplicates: bool = False
+    ) -> StoreSupplier:
+        """A window store whose values have a time, on disk."""
+        supplier = Stores.persistent_window_store(
+            name, retention_period, window_size, retain_duplicates=retain_duplicates
+        )
+        return replace(supplier, kind=StoreKind.TIMESTAMPED_WINDOW)
+
+    @staticmethod
     def persistent_session_store(name: str, retention_period: Duration) -> StoreSupplier:
         """A session store on disk."""
         retention = milliseconds(retention_period, "retention_period")
@@ -97,6 +107,13 @@ class Stores:
     def window_store_builder(supplier: StoreSupplier, key_serde: AnySerde, value_serde: AnySerde) -> StoreSpec:
         """A window store for processors."""
         return _built(supplier, StoreKind.WINDOW, key_serde, value_serde)
+
+    @staticmethod
+    def timestamped_window_store_builder(
+        supplier: StoreSupplier, key_serde: AnySerde, value_serde: AnySerde
+    ) -> StoreSpec:
+        """A window store for processors whose values have a time."""
+        return _built(supplier, StoreKind.TIMESTAMPED_WINDOW, key_serde, value_serde)
 
     @staticmethod
     def session_store_builder(supplier: StoreSupplier, key_serde: AnySerde, value_serde: AnySerde) -> StoreSpec:

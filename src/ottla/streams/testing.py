@@ -29,10 +29,15 @@ class TestInputTopic(Generic[K, V]):
         self._driver = driver
         self._topic = topic
         self._serdes = serdes
+        self._added_ms = 0
+
+    def advance_time(self, advance: Duration) -> None:
+        """Moves the time of records that are given none: from the driver's time on."""
+        self._added_ms += milliseconds(advance, "advance")
 
     def pipe_input(self, key: K | None, value: V | None, timestamp: int | None = None, headers: Headers = ()) -> None:
         """Writes a record, and runs the topology until nothing is left to do. Without a time it is the driver's."""
-        at = self._driver.wall_clock_ms() if timestamp is None else timestamp
+        at = self._driver.wall_clock_ms() + self._added_ms if timestamp is None else timestamp
         key_bytes = self._serdes[0].serialize(self._topic, headers, key)
         value_bytes = self._serdes[1].serialize(self._topic, headers, value)
         self._driver.pipe(OutputRecord(self._topic, key_bytes, value_bytes, at, headers))
@@ -41,6 +46,16 @@ class TestInputTopic(Generic[K, V]):
         """Writes pairs, the first at `start`, each `advance` later than the one before."""
         for number, (key, value) in enumerate(pairs):
             self.pipe_input(key, value, start + number * advance)
+
+    def pipe_value_list(self, values: Iterable[V], start: int = 0, advance: int = 0) -> None:
+        """Writes values without keys, the first at `start`, each `advance` later than the one before."""
+        for number, value in enumerate(values):
+            self.pipe_input(None, value, start + number * advance)
+
+    def pipe_record_list(self, records: Iterable[Record[K, V]]) -> None:
+        """Writes records, each at its own time."""
+        for record in records:
+            self.pipe_input(record.key, record.value, record.timestamp, record.headers)
 
 
 class TestOutputTopic(Generic[K, V]):
@@ -91,7 +106,7 @@ class TestOutputTopic(Generic[K, V]):
         """Whether nothing is left."""
         return not self._records
 
-    def queue_size(self) -> int:
+    def get_queue_size(self) -> int:
         """How many records are left."""
         return len(self._records)
 
@@ -221,6 +236,14 @@ class TopologyTestDriver:
     def get_versioned_key_value_store(self, name: str) -> Any:
         """A versioned store."""
         return self.get_state_store(name)
+
+    def get_all_state_stores(self) -> dict[str, Any]:
+        """All stores by name."""
+        return {name: self.get_state_store(name) for name in self._topology.stores}
+
+    def get_timestamped_window_store(self, name: str) -> Any:
+        """A window store: values with their times."""
+        return self._task.raw_store(name)
 
     def produced_topic_names(self) -> set[str]:
         """The topics that something was written to."""

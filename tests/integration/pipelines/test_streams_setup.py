@@ -7,6 +7,7 @@ import pytest
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.config import ConfigResource, ConfigResourceType
+from ottla.client.producer.producer import Producer
 from ottla.client.record import TopicPartition
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.streams.topic_setup import MissingInternalTopicError, TopicSetup
@@ -71,6 +72,53 @@ def test_a_changelog_that_is_gone_is_not_made_anew(
     admin.delete_topics(["robbed-counts-changelog"])
     with pytest.raises(MissingInternalTopicError, match=r"robbed-counts-changelog is gone, and robbed has run before"):
         setup(counting(source), broker, "robbed", tmp_path).prepare()
+
+
+def test_a_changelog_that_was_made_anew_is_another_one(
+    broker: Server, admin: Admin, topic: CreateTopic, tmp_path: Path
+) -> None:
+    """As a broker does it by itself when a producer asks for a topic that somebody has deleted."""
+    source, name = topic(), "fooled-counts-changelog"
+    prepared = setup(counting(source), broker, "fooled", tmp_path)
+    application, _ = prepared.prepare()
+    admin.alter_consumer_group_offsets("fooled", {TopicPartition(source, 0): 0})
+    prepared.check(application)
+    admin.delete_topics([name])
+    with pytest.raises(MissingInternalTopicError, match=r"fooled-counts-changelog is gone, .* Reset the application"):
+        prepared.check(application)
+    topic(name=name)
+    for look in (lambda: prepared.check(application), setup(counting(source), broker, "fooled", tmp_path).prepare):
+        with pytest.raises(MissingInternalTopicError, match=r"fooled-counts-changelog is gone"):
+            look()
+    # What is reset has no offsets, and begins with what is there.
+    admin.delete_groups(["fooled"])
+    setup(counting(source), broker, "fooled", tmp_path).prepare()
+
+
+def test_an_application_that_was_reset_begins_anew(
+    broker: Server, admin: Admin, topic: CreateTopic, tmp_path: Path
+) -> None:
+    """`kafka-streams-application-reset.sh` deletes the internal topics, and commits the beginnings of the inputs."""
+    source = topic()
+    with Producer(bootstrap_servers=broker.bootstrap) as producer:
+        producer.send(source, b"x", key=b"k").result()
+    application, _ = setup(counting(source), broker, "reset", tmp_path).prepare()
+    internal = [*(plan.name for plan in application.repartition_topics), "reset-counts-changelog"]
+    state, checkpoint = tmp_path / "reset" / "state", tmp_path / "reset" / "checkpoint"
+    for path in (state, checkpoint):
+        path.mkdir()
+    # Deleted by mistake: the group says that there was something.
+    admin.alter_consumer_group_offsets("reset", {TopicPartition(source, 0): 1})
+    admin.delete_topics(internal)
+    with pytest.raises(MissingInternalTopicError):
+        setup(counting(source), broker, "reset", tmp_path).prepare()
+    assert checkpoint.exists()
+    admin.alter_consumer_group_offsets("reset", {TopicPartition(source, 0): 0})
+    # Another topology is no matter any more.
+    _, start = setup(counting(source, "totals"), broker, "reset", tmp_path).prepare()
+    assert json.loads(start)[source] == {"0": 0}
+    assert not state.exists()
+    assert not checkpoint.exists()
 
 
 def test_another_topology_on_old_state_is_refused(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ottla.pipelines.streams.query import ApplicationQuery
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.supervised_query import SupervisedQuery
 from ottla.streams.engine.topology import Topology
-from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError
+from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
 
@@ -32,6 +32,7 @@ _log = logging.getLogger(__name__)
 _TURN_S: Final = 0.2
 _STANDBY_S: Final = 1.0
 _GRACE_S: Final = 30.0
+_LOOK_S: Final = 15.0
 _STOP_PAUSE_S: Final = 0.02
 
 _OF_USER: Final = (ProcessingError, RecordDecodeError, RecordEncodeError)
@@ -61,6 +62,7 @@ class KafkaStreams:
         self._listeners: Final[list[StateListener]] = []
         self._failure_handlers: Final[list[FailureHandler]] = []
         self._closing: Final = threading.Event()
+        self._next_look_s = 0.0
         self._thread = threading.Thread(target=self._run, name=f"streams-{self._settings.application_id}", daemon=True)
         self.failure: Exception | None = None
         """Why it is in the state ERROR."""
@@ -166,9 +168,22 @@ class KafkaStreams:
                 self._supervised.check()
                 if self._query.application is not None:
                     purge.turn(self._query.application)
+                self._look_at_topics()
         finally:
             purge.close()
             self._stop(self._supervised)
+
+    def _look_at_topics(self) -> None:
+        """Now and then; brokers that are away are the query's business."""
+        if time.monotonic() < self._next_look_s:
+            return
+        self._next_look_s = time.monotonic() + _LOOK_S
+        try:
+            self._query.check()
+        except StreamsError:
+            raise
+        except OttlaError as error:
+            _log.info("%s: the internal topics cannot be looked at: %s", self._settings.application_id, error)
 
     def _start_query(self, spark: "SparkSession") -> "StreamingQuery":
         """Waits for brokers that are away: the query before may have ended for that reason."""

@@ -49,6 +49,11 @@ class ApplicationQuery:
             .start()
         )
 
+    def check(self) -> None:
+        """While it runs: an error if something is wrong on the cluster that the query itself would not notice."""
+        if self.application is not None:
+            self._setup.check(self.application)
+
     def _snapshots(self) -> SnapshotTerms | None:
         directory = self._settings.snapshot_dir
         return None if directory is None else SnapshotTerms(directory, self._settings.snapshot_interval_ms)

@@ -6,11 +6,13 @@ without a word.
 
 import json
 import logging
+import shutil
 from collections.abc import Mapping
 from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
+from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import NewTopic
 from ottla.client.record import TopicPartition
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST, document_of
@@ -23,6 +25,8 @@ from ottla.streams.host.internal_topic import InternalTopicPlan
 from ottla.streams.host.layout import IncompatibleTopologyError, check_layout
 
 _log = logging.getLogger(__name__)
+_LAYOUT: Final = "layout.json"
+_IDENTITIES: Final = "internal_topics.json"
 
 
 class MissingInternalTopicError(StreamsError):
@@ -44,10 +48,54 @@ class TopicSetup:
             external = {topic: count for topic, count in _counts(admin).items() if not self._is_internal(topic)}
             application = Application.planned(self._topology, self._config, external)
             committed = _committed(admin, application.application_id)
+            is_reset = self._is_reset(admin, application, committed)
+            if is_reset:
+                self._forget()
+            has_run = bool(committed) and not is_reset
             self._check_layout(application)
-            self._make_topics(admin, application, has_run=bool(committed))
+            self._make_topics(admin, application, has_run=has_run)
+            self._check_identity(admin, application, has_run=has_run)
             start = self._start(application, committed)
         return application, json.dumps(document_of(start))
+
+    def _is_reset(self, admin: Admin, application: Application, committed: Mapping[TopicPartition, int]) -> bool:
+        """Whether `kafka-streams-application-reset.sh` was run: no internal topic, the group at the start."""
+        internal = {plan.name for plan in _internal(application)}
+        inputs = {place: offset for place, offset in committed.items() if place.topic not in internal}
+        if not internal or not inputs or internal & _counts(admin).keys():
+            return False
+        first = admin.list_offsets(dict.fromkeys(inputs, OffsetSpec.EARLIEST))
+        return all(offset <= first[place].offset for place, offset in inputs.items())
+
+    def _forget(self) -> None:
+        """Deletes what the application knew before it was reset."""
+        settings = self._settings
+        _log.warning("%s was reset: its local state and its checkpoint are deleted", settings.application_id)
+        for path in (settings.state_dir / "state", settings.checkpoint):
+            shutil.rmtree(path, ignore_errors=True)
+        for name in (_LAYOUT, _IDENTITIES):
+            (settings.state_dir / name).unlink(missing_ok=True)
+
+    def check(self, application: Application) -> None:
+        """While it runs: `MissingInternalTopicError` if an internal topic is gone, or was made anew."""
+        with Admin(self._settings.admin) as admin:
+            self._check_identity(admin, application, has_run=True)
+
+    def _check_identity(self, admin: Admin, application: Application, *, has_run: bool) -> None:
+        """Compares the ids of the internal topics with those of the last start: a name may belong to another topic.
+
+        A broker may make a deleted topic anew as soon as a producer asks for it: empty, and with other settings.
+        """
+        path = self._settings.state_dir / _IDENTITIES
+        before: dict[str, str] = json.loads(path.read_text()) if path.exists() and has_run else {}
+        errors: dict[str, OttlaError] = {}
+        wanted = [plan.name for plan in _internal(application)]
+        found = {name: str(topic.topic_id) for name, topic in admin.describe_topics(wanted, errors=errors).items()}
+        gone = [name for name, known in before.items() if name in wanted and found.get(name, known) != known]
+        gone += [name for name, error in errors.items() if isinstance(error, UnknownTopicOrPartitionError)]
+        if gone:
+            raise _missing(application, gone)
+        path.write_text(json.dumps({**before, **found}, sort_keys=True))
 
     def _is_internal(self, topic: str) -> bool:
         """Whether a topic is one of the application's own: patterns do not mean those."""
@@ -55,7 +103,7 @@ class TopicSetup:
         return topic.startswith(own) and topic.endswith(("-changelog", "-repartition"))
 
     def _check_layout(self, application: Application) -> None:
-        path = self._settings.state_dir / "layout.json"
+        path = self._settings.state_dir / _LAYOUT
         layout = application.layout()
         if path.exists():
             check_layout(path.read_text(), layout)
@@ -63,7 +111,7 @@ class TopicSetup:
         path.write_text(layout)
 
     def _make_topics(self, admin: Admin, application: Application, *, has_run: bool) -> None:
-        wanted = [*application.repartition_topics, *application.changelogs.values()]
+        wanted = _internal(application)
         counts = _counts(admin)
         missing = [plan for plan in wanted if plan.name not in counts]
         for plan in wanted:
@@ -74,11 +122,7 @@ class TopicSetup:
                     f"number of partitions of an input has changed. Reset the application to begin anew"
                 )
         if missing and has_run:
-            raise MissingInternalTopicError(
-                f"{', '.join(plan.name for plan in missing)} is gone, and {application.application_id} has run before: "
-                f"what was in there is lost. Reset the application (its group's offsets, its internal topics, its "
-                f"checkpoint and local state) to compute it again from the inputs"
-            )
+            raise _missing(application, [plan.name for plan in missing])
         self._create(admin, missing)
 
     def _create(self, admin: Admin, missing: list[InternalTopicPlan]) -> None:
@@ -108,6 +152,19 @@ class TopicSetup:
         source = self._topology.source_of(topic)
         wanted = (source.offset_reset if source is not None else None) or self._settings.offset_reset
         return LATEST if wanted == "latest" else EARLIEST
+
+
+def _internal(application: Application) -> list[InternalTopicPlan]:
+    return [*application.repartition_topics, *application.changelogs.values()]
+
+
+def _missing(application: Application, names: list[str]) -> MissingInternalTopicError:
+    gone = ", ".join(sorted(set(names)))
+    return MissingInternalTopicError(
+        f"{gone} is gone, and {application.application_id} has run before: what was in there is lost. Reset "
+        f"the application (its group's offsets, its internal topics, its checkpoint and local state) to compute it "
+        f"again from the inputs"
+    )
 
 
 def _counts(admin: Admin) -> dict[str, int]:

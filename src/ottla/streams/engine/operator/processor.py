@@ -97,6 +97,11 @@ class UserContext:
         """The application's configuration."""
         return dict(self._context.configuration)
 
+    def app_configs_with_prefix(self, prefix: str) -> dict[str, Any]:
+        """The settings that begin like this, without it."""
+        found = self._context.configuration.items()
+        return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
+
     def commit(self) -> None:
         """Asks for a commit as soon as possible."""
         self._context.request_commit()

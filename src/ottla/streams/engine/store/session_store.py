@@ -30,6 +30,10 @@ class SessionStore(Generic[K, V]):
             if pair[0].window.start <= latest_start:
                 yield pair
 
+    def backward_find_sessions(self, key: K, earliest_end: int, latest_start: int) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `find_sessions`, the last one first."""
+        return reversed(list(self.find_sessions(key, earliest_end, latest_start)))
+
     def fetch(self, key: K) -> Iterator[tuple[Windowed[K], V]]:
         """All sessions of a key."""
         return self.find_sessions(key, 0, _LONG_MAX)

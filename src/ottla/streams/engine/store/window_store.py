@@ -194,6 +194,14 @@ class WindowValueView(Generic[K, V]):
         found = self._store.get(key, window_start)
         return None if found is None else found[0]
 
+    def fetch_with_timestamp(self, key: K, window_start: int) -> tuple[V, int] | None:
+        """The value of one window and its time."""
+        return self._store.get(key, window_start)
+
+    def put(self, key: K, value: V | None, timestamp: int, window_start: int) -> None:
+        """Sets value and time of a window; None deletes it."""
+        self._store.put(key, value, timestamp, window_start)
+
     def fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
         """All keys' windows that start between two times, both included."""
         return ((key, value) for key, (value, _) in self._store.fetch_all(time_from, time_to))

@@ -33,6 +33,7 @@ public final class Main {
 
     public static void main(String[] arguments) throws Exception {
         Path directory = Path.of(arguments[0]);
+        Methods.write(directory.resolve("methods.json"));
         write(directory.resolve("cases.jsonl"), directory.resolve("recorded.jsonl"));
         write(directory.resolve("behaviour_cases.jsonl"), directory.resolve("behaviour_recorded.jsonl"));
     }
