@@ -1,5 +1,6 @@
 /* A disk that sleeps, for LD_PRELOAD: while the file OTTLA_SLEEP_CONTROL is there, calls on files below OTTLA_SLEEP_DIR
- * do not return. Its first letter says which: `r` those that read (pread, sendfile), `w` those that write or flush.
+ * do not return. Its first letter says which: `r` those that read (pread, sendfile), `w` those that write, flush, cut or
+ * grow files, and those that make, rename or remove names.
  *
  * What a process wrote, or has read to the end since the disk fell asleep, is in the page cache and can be read; for
  * anything else a read that must not wait (RWF_NOWAIT) is told so.
@@ -8,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,14 @@ static int is_ours(int fd) {
     if (size < 0) return 0;
     path[size] = 0;
     return strncmp(path, directory, strlen(directory)) == 0;
+}
+
+static void sleep_at(const char *path) {
+    const char *directory = getenv("OTTLA_SLEEP_DIR");
+    int saved = errno;
+    if (directory != NULL && path != NULL && strncmp(path, directory, strlen(directory)) == 0)
+        while (is_asleep('w')) usleep(10000);
+    errno = saved;
 }
 
 static unsigned long inode_of(int fd) {
@@ -125,3 +135,55 @@ SENDS(sendfile64, off64_t)
     }
 FLUSHES(fsync)
 FLUSHES(fdatasync)
+
+#define CUTS(name, type)                                                        \
+    int name(int fd, type size) {                                               \
+        static int (*next)(int, type);                                          \
+        sleep_for(fd, 'w');                                                     \
+        return NEXT(#name)(fd, size);                                           \
+    }
+CUTS(ftruncate, off_t)
+CUTS(ftruncate64, off64_t)
+
+#define GROWS(name, type)                                                       \
+    int name(int fd, type position, type size) {                                \
+        static int (*next)(int, type, type);                                    \
+        sleep_for(fd, 'w');                                                     \
+        return NEXT(#name)(fd, position, size);                                 \
+    }
+GROWS(posix_fallocate, off_t)
+GROWS(posix_fallocate64, off64_t)
+
+int rename(const char *path, const char *new_path) {
+    static int (*next)(const char *, const char *);
+    sleep_at(path);
+    return NEXT("rename")(path, new_path);
+}
+
+int unlink(const char *path) {
+    static int (*next)(const char *);
+    sleep_at(path);
+    return NEXT("unlink")(path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    static int (*next)(const char *, mode_t);
+    sleep_at(path);
+    return NEXT("mkdir")(path, mode);
+}
+
+#define OPENS(name)                                                             \
+    int name(const char *path, int flags, ...) {                                \
+        static int (*next)(const char *, int, ...);                             \
+        mode_t mode = 0;                                                        \
+        if (flags & O_CREAT) {                                                  \
+            va_list arguments;                                                  \
+            va_start(arguments, flags);                                         \
+            mode = va_arg(arguments, mode_t);                                   \
+            va_end(arguments);                                                  \
+            sleep_at(path);                                                     \
+        }                                                                       \
+        return NEXT(#name)(path, flags, mode);                                  \
+    }
+OPENS(open)
+OPENS(open64)

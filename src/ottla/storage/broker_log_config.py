@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, scaled
-from ottla.base.config_check import Check, Range
+from ottla.base.config_check import Check, OneOf, Range
 from ottla.base.config_type import ConfigType
 from ottla.storage.log_config import DEFAULT_LOG_CONFIG, LogConfig, field_name
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS, LONG_MAX
@@ -29,6 +29,10 @@ def _dynamic(name: str, kind: ConfigType, default: object, check: Check | None, 
 _DIRECTORY_KEYS: Final = (
     _key("log.dir", _LIST, ("/tmp/kafka-logs",), None, "Where logs live, when `log.dirs` is not given."),
     _key("log.dirs", _LIST, None, None, "Directories that hold the logs, best one per disk; absent: `log.dir`."),
+    ConfigKey("log.append.thread", ConfigType.STRING, "auto", check=OneOf("auto", "always"), extension=True,
+              doc="Which thread appends to logs. `auto`: the loop, and a thread of each directory while its disk is "
+                  "slow. `always`: that thread, so that a disk which hangs never holds the loop in a write that it has "
+                  "begun; each request takes longer then."),
     _dynamic("cordoned.log.dirs", _LIST, (), None, "Directories that take no new partitions; `*` means all."),
     _dynamic("num.recovery.threads.per.data.dir", _INT, 2, Range(1),
              "Threads per directory that load logs at the start and flush them at the end."),

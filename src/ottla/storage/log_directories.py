@@ -64,7 +64,9 @@ class LogDirectories:
             directory = LogDirectory(path, options.disk, options.clock, None)
             directory.go_offline(error)
             return directory
-        return LogDirectory(path, options.disk, options.clock, lock)
+        directory = LogDirectory(path, options.disk, options.clock, lock)
+        directory.pace.is_always_slow = options.appends_always_on_thread
+        return directory
 
     def identify(self, cluster_id: str | None, node_id: int) -> dict[str, MetaProperties]:
         """Reads every `meta.properties` and refuses one that is not this node's; what they say, by directory."""

@@ -25,7 +25,6 @@ from ottla.storage.checkpoint import (
 )
 from ottla.storage.damaged_log import DAMAGED_CHECKPOINT, DamagedLog
 from ottla.storage.directory_lock import DirectoryLock
-from ottla.storage.disk.device import Device
 from ottla.storage.disk.pace import DiskPace
 from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError, LogOfflineError, StorageError
@@ -68,10 +67,10 @@ class LogDirectory:
         self.damaged_points: Final = OffsetCheckpoint(disk, path, DAMAGED_CHECKPOINT)
         self.group_commit: Final = GroupCommit(os.path.basename(path), clock, self.go_offline)
         self.roll_flush: Final = RollFlush(clock, self.note)
-        self.pace: Final = DiskPace()
+        self._device: Final = disk.device(path)
+        self.pace: Final = DiskPace(is_timed=self._device is not None)
         self.pace.changed = self._defer
         self.appends: Final = AppendQueue(path, self.pace)
-        self._device: Final = Device(path)
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -103,7 +102,7 @@ class LogDirectory:
 
     def look_after(self) -> None:
         """Finds out how well the disk is; for the loop, several times a second."""
-        if self._device.is_idle_with_work():
+        if self._device is not None and self._device.is_idle_with_work():
             self.pace.note_sign()
         self.pace.look()
 
@@ -111,13 +110,9 @@ class LogDirectory:
         """Has appends go through the thread from now on, or no longer; those under way keep their order."""
         if not self.appends.is_started:
             return
-        _log.warning(
-            "[%s] %s",
-            self.path,
-            "the disk is slow: a thread appends to its logs"
-            if is_slow
-            else "the disk is well again: the loop appends to its logs",
-        )
+        if not self.pace.is_always_slow:
+            found = "slow: a thread appends to its logs" if is_slow else "well again: the loop appends to its logs"
+            _log.warning("[%s] the disk is %s", self.path, found)
         for log in self.logs.values():
             log.is_deferring = is_slow
 

@@ -35,6 +35,8 @@ class LogManagerOptions:
     producer_id_expiration_ms: int = _DAY_MS
     cordoned: frozenset[str] = frozenset()
     """`cordoned.log.dirs`: directories that take no new partitions."""
+    appends_always_on_thread: bool = False
+    """`log.append.thread=always`"""
     lock_directory: Callable[[str], DirectoryLock] | None = DirectoryLock.acquire
     """None for disks that only exist in memory."""
     unique_id: Callable[[], str] = fresh_id

@@ -12,7 +12,7 @@ class Thread:
     """The thread of a directory: it runs when it is told to, and so does the loop with what it has done."""
 
     def __init__(self) -> None:
-        self.queue = AppendQueue("/data", DiskPace())
+        self.queue = AppendQueue("/data", DiskPace(is_timed=False))
         self.jobs: deque[Callable[[], None]] = deque()
         self.posted: deque[Callable[[], None]] = deque()
         self.queue.start(self.jobs.append, self.posted.append)

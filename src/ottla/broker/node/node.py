@@ -219,6 +219,7 @@ class Node:
             recovery_threads=config.integer("num.recovery.threads.per.data.dir"),
             producer_id_expiration_ms=config.integer("producer.id.expiration.ms"),
             cordoned=frozenset(config.strings("cordoned.log.dirs")),
+            appends_always_on_thread=config.string("log.append.thread") == "always",
             run_on_writer=run_on_loop(loop),
         )
         opening = asyncio.ensure_future(asyncio.to_thread(open_storage, config, disk, self._clock, options))

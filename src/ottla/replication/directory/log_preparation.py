@@ -72,7 +72,9 @@ class LogPreparation:
         """Prepares all; `prepared` is called on the loop for a few of them at a time."""
         chunks = deque(wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
         # Each thread has one chunk to work on and one that waits: handing over thousands would take its time too.
-        for worker in (*self._workers, *self._workers):
+        # The first, which also writes checkpoints and deletes logs, comes last: it may be waiting for a slow disk.
+        workers = self._workers[::-1]
+        for worker in (*workers, *workers):
             if chunks:
                 self._submit(worker, chunks.popleft(), partial(self._go_on, chunks, prepared))
 

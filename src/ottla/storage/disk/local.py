@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 
 from ottla.base.buffer import Buffer
+from ottla.storage.disk.block_device import BlockDevice
 from ottla.storage.disk.held_open import HeldOpen, held_files, held_maps
 from ottla.storage.disk.memory_map import map_file
 from ottla.storage.disk.port import Access, FileStatus
@@ -173,6 +174,9 @@ class LocalDisk:
 
     def flush_directory(self, directory: str) -> None:
         self.open(directory, Access.READ).flush()
+
+    def device(self, path: str) -> BlockDevice:
+        return BlockDevice(path)
 
     def free_bytes(self, path: str) -> int:
         try:

@@ -28,8 +28,10 @@ def _nobody(slow: bool) -> None:
 class DiskPace:
     """What is known of one disk. Any thread may tell and ask; `look` is for one."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic, *, is_timed: bool = True) -> None:
         self._now: Final = now
+        self._is_timed: Final = is_timed
+        """Whether it matters how long something takes."""
         self._lock: Final = threading.Lock()
         self._begun: dict[object, tuple[float, float]] = {}
         """When each operation began that is under way, and how long it may take."""
@@ -61,14 +63,15 @@ class DiskPace:
 
     def note_sign(self) -> None:
         """Something shows that the disk is not well."""
-        with self._lock:
-            self._last_sign = self._now()
-        self._become(is_slow=True)
+        if self._is_timed:
+            with self._lock:
+                self._last_sign = self._now()
+            self._become(is_slow=True)
 
     @property
     def is_stuck(self) -> bool:
         """Whether something is under way for so long that it is better not to begin anything else."""
-        if not self._begun:
+        if not self._begun or not self._is_timed:
             return False
         now = self._now()
         with self._lock:
@@ -90,5 +93,5 @@ class DiskPace:
             self.changed(is_slow)
 
 
-UNWATCHED: Final = DiskPace()
+UNWATCHED: Final = DiskPace(is_timed=False)
 """Of a disk that nobody looks after."""

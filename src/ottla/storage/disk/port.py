@@ -93,6 +93,13 @@ class Held(Protocol):
         """It has closed what was open, by itself."""
 
 
+class Device(Protocol):
+    """What a directory lies on."""
+
+    def is_idle_with_work(self) -> bool:
+        """Whether requests were waiting at the last look, are now, and none was completed in between."""
+
+
 class Disk(Protocol):
     """A file system. Paths are strings, absolute or as the caller likes them."""
 
@@ -124,6 +131,9 @@ class Disk(Protocol):
 
     def flush_directory(self, directory: str) -> None:
         """Returns once the directory's names are on the disk."""
+
+    def device(self, path: str) -> Device | None:
+        """The device below a directory; None for a disk in memory, which keeps nobody waiting."""
 
     def free_bytes(self, path: str) -> int:
         """Bytes left on the file system that holds the path."""

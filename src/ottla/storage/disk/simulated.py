@@ -241,6 +241,9 @@ class SimulatedDisk:
             raise PowerCut(directory)
         node.flush()
 
+    def device(self, path: str) -> None:
+        """In memory: how long something takes says nothing, and may not decide anything in a simulation."""
+
     def free_bytes(self, path: str) -> int:
         return 2**40 if self._room_bytes is None else self._room_bytes
 

@@ -13,8 +13,8 @@ _COMPLETED: Final = (0, 4, 11, 15)
 _IN_FLIGHT: Final = 8
 
 
-class Device:
-    """The device of one directory. One thread asks it."""
+class BlockDevice:
+    """See `port.Device`. One thread asks it."""
 
     def __init__(self, directory: str, root: str = "/sys/dev/block") -> None:
         self._path = _stat_path(directory, root)
@@ -22,7 +22,6 @@ class Device:
         """As of the last look, if requests were in flight then."""
 
     def is_idle_with_work(self) -> bool:
-        """Whether requests were waiting at the last look, are now, and none was completed in between."""
         if self._path is None:
             return False
         try:
