@@ -44,14 +44,6 @@ REMAINING: Final = (
         "ottla.storage.log.truncation",
     },
     {"ottla.storage.log.loader", "ottla.storage.log.recovery"},
-    {
-        "ottla.streams.dsl.cogrouped",
-        "ottla.streams.dsl.grouped",
-        "ottla.streams.dsl.grouped_table",
-        "ottla.streams.dsl.kstream",
-        "ottla.streams.dsl.ktable",
-        "ottla.streams.dsl.windowed",
-    },
 )
 
 
