@@ -31,10 +31,10 @@ REMAINING: Final = (
         "ottla.net.poller",
         "ottla.net.secure_connection",
     },
+    # For types alone: a stream makes tables, and a table streams.
     {
         "ottla.streams.dsl.cogrouped",
         "ottla.streams.dsl.grouped",
-        "ottla.streams.dsl.grouped_table",
         "ottla.streams.dsl.kstream",
         "ottla.streams.dsl.ktable",
         "ottla.streams.dsl.windowed",

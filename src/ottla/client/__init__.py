@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from ottla.client.consumer.assignor.partition_assignor import PartitionAssignor
     from ottla.client.consumer.async_consumer import AsyncConsumer
     from ottla.client.consumer.consumer import Consumer
-    from ottla.client.consumer.errors import ConcurrentModificationError, FetchBrokenError, RecordDeserializationError
+    from ottla.client.consumer.errors import (
+        ConcurrentModificationError,
+        FetchBrokenError,
+        RecordDeserializationError,
+        RecordsLostError,
+    )
     from ottla.client.consumer.fetch.record import Record
     from ottla.client.consumer.fetch.records import Records
     from ottla.client.consumer.interceptor import ConsumerInterceptor
     from ottla.client.consumer.membership import GroupMetadata, LeaveOperation, ListenerError
+    from ottla.client.consumer.range.range_reader import RangeReader
     from ottla.client.consumer.rebalance_listener import RebalanceListener
     from ottla.client.consumer.subscription_pattern import SubscriptionPattern
     from ottla.client.errors import (
@@ -116,11 +122,13 @@ _PLACES = {
     "ProtobufDeserializer": "serde.schema.protobuf",
     "ProtobufSerializer": "serde.schema.protobuf",
     "RebalanceListener": "consumer.rebalance_listener",
+    "RangeReader": "consumer.range.range_reader",
     "Record": "consumer.fetch.record",
     "RecordDeserializationError": "consumer.errors",
     "RecordMetadata": "record",
     "RecordTooLargeError": "errors",
     "Records": "consumer.fetch.records",
+    "RecordsLostError": "consumer.errors",
     "RegistryError": "registry.error",
     "RegistryUnavailableError": "registry.error",
     "RetriableCommitFailedError": "errors",
@@ -186,12 +194,14 @@ __all__ = [
     "ProducerRecord",
     "ProtobufDeserializer",
     "ProtobufSerializer",
+    "RangeReader",
     "RebalanceListener",
     "Record",
     "RecordDeserializationError",
     "RecordMetadata",
     "RecordTooLargeError",
     "Records",
+    "RecordsLostError",
     "RegistryError",
     "RegistryUnavailableError",
     "RetriableCommitFailedError",

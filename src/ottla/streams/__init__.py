@@ -10,9 +10,8 @@ from ottla.streams.dsl.builder import StreamsBuilder
 from ottla.streams.dsl.cogrouped import CogroupedKStream, SessionWindowedCogroupedKStream, TimeWindowedCogroupedKStream
 from ottla.streams.dsl.global_table import GlobalKTable
 from ottla.streams.dsl.grouped import KGroupedStream
-from ottla.streams.dsl.grouped_table import KGroupedTable
 from ottla.streams.dsl.kstream import KStream
-from ottla.streams.dsl.ktable import KTable
+from ottla.streams.dsl.ktable import KGroupedTable, KTable
 from ottla.streams.dsl.windowed import SessionWindowedKStream, TimeWindowedKStream
 from ottla.streams.engine.error_handler import (
     ErrorContext,

@@ -60,19 +60,19 @@ class StepQuery:
     def decided(self) -> int:
         """The last micro-batch that was decided."""
         worker = worker_cluster(self.options.settings)
-        return worker.thread.run(DecisionOffsets(worker.cluster, worker.patience, self.query).decision(())).batch_id
+        return worker.thread.run(DecisionOffsets(worker.cluster, worker.client, self.query).decision(())).batch_id
 
     def decide(self, batch_id: int, prepared: list[TaskPrepared]) -> None:
         """The first half of a commit."""
         found = {task.task.partition_id: task.transaction for task in prepared if task.transaction is not None}
         worker = worker_cluster(self.options.settings)
-        worker.thread.run(DecisionOffsets(worker.cluster, worker.patience, self.query).decide(batch_id, found))
+        worker.thread.run(DecisionOffsets(worker.cluster, worker.client, self.query).decide(batch_id, found))
 
     def transaction(self, prepared: TaskPrepared) -> SinkTransaction:
         assert prepared.transaction is not None
         worker = worker_cluster(self.options.settings)
         transactional_id = self.query.transactional_id(prepared.task.partition_id)
-        return SinkTransaction(worker.cluster, worker.patience, transactional_id, prepared.transaction)
+        return SinkTransaction(worker.cluster, worker.client, transactional_id, prepared.transaction)
 
     def end(self, prepared: TaskPrepared, *, is_commit: bool) -> None:
         """Ends one transaction, as the second half of a commit or as its time-out would."""

@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.client.admin.outcome import answered
+from ottla.client.cluster.retries import is_retriable
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import UnknownTopicIdError, UnknownTopicOrPartitionError, error_for
@@ -71,11 +72,6 @@ Route: TypeAlias = Callable[[list[K]], Awaitable[Mapping[K, int | OttlaError]]]
 
 AskNode: TypeAlias = Callable[[int, list[K]], Awaitable[Outcomes[K, V]]]
 """Asks a node about its keys."""
-
-
-def is_retriable(error: OttlaError) -> bool:
-    """Whether the same question may get a better answer later."""
-    return bool(getattr(error, "retriable", False))
 
 
 class AdminChannel:

@@ -25,3 +25,7 @@ class ConcurrentModificationError(InvalidStateError):
 
     def __init__(self, owner: str) -> None:
         super().__init__(f"the consumer is being used by {owner}: give each thread or task a consumer of its own")
+
+
+class RecordsLostError(ClientError):
+    """Records of a range that was to be read are gone: deleted, cut off, or with their topic."""

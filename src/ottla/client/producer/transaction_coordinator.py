@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
+from ottla.client.cluster.error_code import error_codes
 from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.cluster.node_pool import Lane
 from ottla.protocol.definition import Request, Response
@@ -77,17 +78,6 @@ class TransactionCoordinator:
                     pause_ms = min(pause_ms, _CONCURRENT_PAUSE_MS)
             await asyncio.sleep(pause_ms / 1000)
             failures += 1
-
-
-def error_codes(response: Response) -> set[int]:
-    """All errors in an answer, wherever they stand."""
-    found = {getattr(response, "error_code", 0)}
-    for topic in (*getattr(response, "results_by_topic_v3_and_below", ()), *getattr(response, "topics", ())):
-        for result in getattr(topic, "results_by_partition", ()):
-            found.add(result.partition_error_code)
-        for partition in getattr(topic, "partitions", ()):
-            found.add(partition.error_code)
-    return found - {int(ErrorCode.NONE), int(ErrorCode.OPERATION_NOT_ATTEMPTED)}
 
 
 def _is_passing(codes: set[int]) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.client.cluster.error_code import error_codes
 from ottla.client.errors import CommitFailedError
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
-from ottla.client.producer.transaction_coordinator import TransactionCoordinator, error_codes
+from ottla.client.producer.transaction_coordinator import TransactionCoordinator
 from ottla.client.producer.transaction_error import (
     FATAL_CODES,
     TransactionAbortedError,

@@ -29,7 +29,7 @@ class BatchCommit:
         self._worker: Final = worker_cluster(options.settings)
         self._query: Final = query
         self._batch_id: Final = batch_id
-        self._log: Final = DecisionOffsets(self._worker.cluster, self._worker.patience, query)
+        self._log: Final = DecisionOffsets(self._worker.cluster, self._worker.client, query)
 
     def commit(self, prepared: Sequence[TaskPrepared]) -> None:
         """Decides, then commits every transaction; `SinkError` if one is gone, which a repetition puts right."""
@@ -81,7 +81,7 @@ class BatchCommit:
 
     def _transaction(self, number: int, identity: ProducerIdentity) -> SinkTransaction:
         transactional_id = self._query.transactional_id(number)
-        return SinkTransaction(self._worker.cluster, self._worker.patience, transactional_id, identity)
+        return SinkTransaction(self._worker.cluster, self._worker.client, transactional_id, identity)
 
 
 def _transactions(prepared: Sequence[TaskPrepared]) -> PreparedTransactions:

@@ -18,9 +18,9 @@ from typing import Final
 from ottla.base.frozen import frozen
 from ottla.client.cluster.cluster_client import CONTROLLER, ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
+from ottla.client.cluster.retrying_client import Coordinated, RetryingClient
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.sink.error import SinkError
-from ottla.pipelines.sink.patience import Coordinated, Patience
 from ottla.pipelines.sink.prepared_transaction import (
     PreparedTransactions,
     SinkQuery,
@@ -78,9 +78,9 @@ class Decision:
 class DecisionOffsets:
     """The notes of one query; lives in the client's event loop."""
 
-    def __init__(self, cluster: ClusterClient, patience: Patience, query: SinkQuery) -> None:
+    def __init__(self, cluster: ClusterClient, client: RetryingClient, query: SinkQuery) -> None:
         self._cluster: Final = cluster
-        self._patience: Final = patience
+        self._client: Final = client
         self._query: Final = query
 
     async def decision(self, partition_ids: Iterable[int] | None = None) -> Decision:
@@ -111,7 +111,7 @@ class DecisionOffsets:
             topics=[OffsetCommitRequestTopic(name=CONTROL_TOPIC, partitions=partitions)],
         )
         whose = Coordinated(CoordinatorKind.GROUP, self._query.decision_group)
-        await self._patience.ask_coordinator(whose, request, OffsetCommitResponse, _NAMES_VERSION_MAX)
+        await self._client.ask_coordinator(whose, request, OffsetCommitResponse, _NAMES_VERSION_MAX)
 
     async def written(self, partition_id: int) -> int:
         """The last micro-batch of a partition that is committed, -1 for none.
@@ -127,7 +127,7 @@ class DecisionOffsets:
         topics = [OffsetFetchRequestTopics(name=CONTROL_TOPIC, partition_indexes=sorted(partitions))]
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=topics)])
         whose = Coordinated(CoordinatorKind.GROUP, group)
-        response = await self._patience.ask_coordinator(whose, request, OffsetFetchResponse, _NAMES_VERSION_MAX)
+        response = await self._client.ask_coordinator(whose, request, OffsetFetchResponse, _NAMES_VERSION_MAX)
         found = dict.fromkeys(partitions, (-1, ""))
         for topic in response.groups[0].topics:
             found.update(
@@ -154,7 +154,7 @@ class DecisionOffsets:
             if code not in _MAY_BE_THERE:
                 raise error_for(code, response.topics[0].error_message)
 
-        await self._patience.until_answered(attempt)
+        await self._client.retry(attempt)
         found = await self._cluster.topic(CONTROL_TOPIC, timeout_ms=self._cluster.request_timeout_ms)
         if len(found.partitions) < _PARTITIONS:
             raise SinkError(f"the topic {CONTROL_TOPIC} has {len(found.partitions)} partitions and needs {_PARTITIONS}")

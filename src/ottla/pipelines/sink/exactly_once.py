@@ -16,14 +16,14 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.client.producer.bulk.delivery import DeliveryTerms
+from ottla.client.producer.bulk.sequence_number import SequenceNumbers
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.option.parse import WriteOptions
 from ottla.pipelines.sink.decision_offset import DecisionOffsets
-from ottla.pipelines.sink.delivery import DeliveryTerms
 from ottla.pipelines.sink.error import SinkError
 from ottla.pipelines.sink.prepared_transaction import SinkQuery
-from ottla.pipelines.sink.producer_number import ProducerNumbers
 from ottla.pipelines.sink.record_sender import RecordSender
 from ottla.pipelines.sink.row_routing import RowRouting
 from ottla.pipelines.sink.transaction import SinkTransaction
@@ -92,10 +92,10 @@ class ExactlyOnceTask:
         self._offsets: Final = offsets
         self._task: Final = task
         self._worker: Final = worker_cluster(options.settings)
-        cluster, patience = self._worker.cluster, self._worker.patience
-        self._log: Final = DecisionOffsets(cluster, patience, task.query)
+        cluster, client = self._worker.cluster, self._worker.client
+        self._log: Final = DecisionOffsets(cluster, client, task.query)
         self._id: Final = task.query.transactional_id(task.partition_id)
-        self._transaction: Final = SinkTransaction(cluster, patience, self._id)
+        self._transaction: Final = SinkTransaction(cluster, client, self._id)
 
     def write(self, batches: Iterable[Any]) -> TaskPrepared:
         """Writes the rows, unless that was done, and leaves the transaction open."""
@@ -137,8 +137,8 @@ class ExactlyOnceTask:
         identity = decision.transactions.get(task.partition_id)
         if identity is None:
             return _Standing.FINISHED
-        cluster, patience = self._worker.cluster, self._worker.patience
-        is_committed = await SinkTransaction(cluster, patience, self._id, identity).commit()
+        cluster, client = self._worker.cluster, self._worker.client
+        is_committed = await SinkTransaction(cluster, client, self._id, identity).commit()
         return _Standing.FINISHED if is_committed else _Standing.GONE
 
     async def _begin(self) -> bool:
@@ -152,7 +152,7 @@ class ExactlyOnceTask:
     def _send(self, batches: Iterable[Any]) -> int:
         worker, transaction = self._worker, self._transaction
         enlist = transaction.enlist if worker.thread.run(transaction.needs_enlisting()) else None
-        sender = RecordSender(worker, ProducerNumbers(transaction.identity), DeliveryTerms(self._id, enlist))
+        sender = RecordSender(worker, SequenceNumbers(transaction.identity), DeliveryTerms(self._id, enlist))
         return sender.write(batches, RowRouting(self._options.topic, worker.partition_count, self._task.partition_id))
 
     async def _mark_written(self) -> None:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ottla.client.producer.bulk.backlog import Backlog
+from ottla.client.producer.bulk.delivery import Delivery, DeliveryTerms, EncodedBatch
+from ottla.client.producer.bulk.sequence_number import SequenceNumbers
 from ottla.client.record import TopicPartition
-from ottla.pipelines.sink.backlog import Backlog
-from ottla.pipelines.sink.delivery import Delivery, DeliveryTerms, EncodedBatch
-from ottla.pipelines.sink.producer_number import ProducerNumbers
 from ottla.pipelines.sink.record_time import with_record_times
 from ottla.pipelines.sink.row_routing import RoutedRows, RowRouting
 from ottla.pipelines.sink.worker_cluster import WorkerCluster
@@ -28,7 +28,7 @@ _SLICE_BYTES: Final = 16 * 1024
 class RecordSender:
     """The rows of one task on their way."""
 
-    def __init__(self, worker: WorkerCluster, numbers: ProducerNumbers, terms: DeliveryTerms) -> None:
+    def __init__(self, worker: WorkerCluster, numbers: SequenceNumbers, terms: DeliveryTerms) -> None:
         options = worker.options
         self.rows = 0
         """How many were handed over."""

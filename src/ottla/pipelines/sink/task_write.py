@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ottla.client.cluster.cluster_client import ANY_NODE
+from ottla.client.producer.bulk.delivery import DeliveryTerms
+from ottla.client.producer.bulk.sequence_number import SequenceNumbers
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.option.parse import WriteOptions
-from ottla.pipelines.sink.delivery import DeliveryTerms
-from ottla.pipelines.sink.producer_number import ProducerNumbers
 from ottla.pipelines.sink.record_sender import RecordSender
 from ottla.pipelines.sink.row_routing import RowRouting
 from ottla.pipelines.sink.worker_cluster import WorkerCluster, worker_cluster
@@ -29,13 +29,13 @@ def write_at_least_once(options: WriteOptions, batches: Iterable[Any], partition
     return rows
 
 
-def _new_numbers(worker: WorkerCluster) -> ProducerNumbers:
+def _new_numbers(worker: WorkerCluster) -> SequenceNumbers:
     if not worker.options.is_idempotent:
-        return ProducerNumbers()
-    return ProducerNumbers(worker.thread.run(_new_identity(worker)))
+        return SequenceNumbers()
+    return SequenceNumbers(worker.thread.run(_new_identity(worker)))
 
 
 async def _new_identity(worker: WorkerCluster) -> ProducerIdentity:
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=worker.options.transaction_timeout_ms)
-    response = await worker.patience.ask(ANY_NODE, request, InitProducerIdResponse)
+    response = await worker.client.ask(ANY_NODE, request, InitProducerIdResponse)
     return ProducerIdentity(response.producer_id, response.producer_epoch)

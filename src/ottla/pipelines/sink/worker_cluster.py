@@ -3,13 +3,13 @@
 from typing import Final
 
 from ottla.base.config import ConfigError
+from ottla.client.cluster.retrying_client import RetryingClient
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
+from ottla.client.producer.bulk.sequence_number import SequenceNumbers
 from ottla.client.producer.option import ProducerOptions
 from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.option.name import KAFKA_PREFIX
-from ottla.pipelines.sink.patience import Patience
-from ottla.pipelines.sink.producer_number import ProducerNumbers
 from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 
 BATCH_BYTES: Final = 512 * 1024
@@ -49,8 +49,8 @@ class WorkerCluster(WorkerClient):
         found = sink_settings(settings)
         self.options: Final = ProducerOptions.of(found)
         super().__init__(found, "ottla-spark-sink", self.options.max_block_ms)
-        self.patience: Final = Patience(self.cluster, self.options.max_block_ms)
-        self.numbers: ProducerNumbers | None = None
+        self.client: Final = RetryingClient(self.cluster, self.options.max_block_ms)
+        self.numbers: SequenceNumbers | None = None
         """Of the producer that writes without transactions, while no task uses it."""
 
     def partition_count(self, topic: str, at_least: int = 1) -> int:

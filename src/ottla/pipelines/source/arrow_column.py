@@ -9,8 +9,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ottla.client.consumer.range.range_fetch import FetchedBatches
+from ottla.client.consumer.range.range_reader import rows_before
 from ottla.pipelines.source.offset_range import OffsetRange
-from ottla.pipelines.source.range_fetch import FetchedBatches
 from ottla.protocol.records.arrow import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
 
@@ -56,7 +57,7 @@ class ArrowColumns:
         pieces = fetched.pieces
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         options = ReadOptions(from_offset=fetched.start, check_crcs=check_crcs)
-        records = self._within(decode(data, self._projection, options))
+        records = rows_before(decode(data, self._projection, options), self._range.end)
         arrays = [None if name in _SHARED else self._array(records, name) for name in self._columns]
         for start in range(0, records.num_rows, ROWS_MAX):
             rows = min(ROWS_MAX, records.num_rows - start)
@@ -65,22 +66,6 @@ class ArrowColumns:
                 for name, array in zip(self._columns, arrays, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(cut, schema=self._schema)
-
-    def _within(self, records: Any) -> Any:
-        """Without what lies behind the range: batches are fetched whole. Offsets only grow, so one cut is enough."""
-        rows = records.num_rows
-        end = self._range.end
-        offsets = records.column("offset")
-        if not rows or offsets[rows - 1].as_py() < end:
-            return records
-        low, high = 0, rows
-        while low < high:
-            middle = (low + high) // 2
-            if offsets[middle].as_py() < end:
-                low = middle + 1
-            else:
-                high = middle
-        return records.slice(0, low)
 
     def _array(self, records: Any, name: str) -> Any:
         array = records.column(_NAMES.get(name, name))

@@ -1,32 +1,16 @@
 """Ranges of offsets and how they are cut: into tasks, and into what a micro-batch takes in.
 
-Pure: nothing here asks a broker or the clock. A range is [start, end): it holds every offset from `start` up to and
-without `end`, whether there is a record at it or not.
+Pure: nothing here asks a broker or the clock.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ottla.base.frozen import frozen
-from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.client.consumer.range.offset_range import OffsetRange
 from ottla.client.record import TopicPartition
 from ottla.pipelines.option.parse import Admission, Splitting
 
-
-@frozen
-class OffsetRange:
-    """What one task reads of one partition."""
-
-    partition: TopicPartition
-    start: int
-    end: int
-    topic_id: Uuid = ZERO_UUID
-    """The topic that was meant when the range was made: one made anew under the same name has another."""
-
-    @property
-    def size(self) -> int:
-        """Offsets in it; the records may be fewer."""
-        return self.end - self.start
+__all__ = ["OffsetRange", "TriggerHold", "admit", "split"]
 
 
 def split(ranges: Iterable[OffsetRange], splitting: Splitting) -> list[OffsetRange]:

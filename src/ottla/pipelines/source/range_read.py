@@ -10,11 +10,11 @@ from pyspark.sql.datasource import InputPartition
 
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
+from ottla.client.consumer.range.range_fetch import FetchLimits, RangeFetch
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.source.arrow_column import ArrowColumns
 from ottla.pipelines.source.data_loss import DataLoss
 from ottla.pipelines.source.offset_range import OffsetRange
-from ottla.pipelines.source.range_fetch import FetchLimits, RangeFetch
 from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 
 FETCH_BYTES: Final = 4 << 20
@@ -37,7 +37,7 @@ def read_range(partition: InputPartition, options: ReadOptions, columns: Sequenc
         return
     client = source_client(options)
     limits = _limits(client.settings, options)
-    fetch = RangeFetch(client.cluster, partition.range, limits, DataLoss(options.fails_on_data_loss))
+    fetch = RangeFetch(client.cluster, partition.range, limits, DataLoss(options.fails_on_data_loss).report)
     arrow = ArrowColumns(columns, partition.range)
     pending = client.thread.start(fetch.next())
     try:
@@ -69,4 +69,5 @@ def _limits(settings: ClientSettings, options: ReadOptions) -> FetchLimits:
         is_committed_only=options.is_committed_only,
         check_crcs=settings.boolean("check.crcs"),
         rack=settings.string("client.rack"),
+        timeout_setting="kafkaConsumer.pollTimeoutMs",
     )

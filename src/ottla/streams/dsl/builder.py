@@ -30,7 +30,7 @@ class StreamsBuilder:
     """
 
     def __init__(self) -> None:
-        self._graph = Graph()
+        self._graph = Graph(KStream)
 
     def stream(
         self, topics: str | Sequence[str], consumed: "Consumed[K, V] | None" = None, *, pattern: str | None = None

@@ -44,7 +44,9 @@ class GraphNode:
 class Graph:
     """The steps of a `StreamsBuilder`."""
 
-    def __init__(self) -> None:
+    def __init__(self, make_stream: Callable[..., Any]) -> None:
+        """`make_stream` is the class of streams, for tables that turn into one."""
+        self.make_stream = make_stream
         self.root = GraphNode("root", lambda node, topology: None)
         self._index = count()
         self._priority = count()

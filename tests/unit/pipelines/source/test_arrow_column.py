@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
+from ottla.client.consumer.range.range_fetch import FetchedBatches
 from ottla.client.record import TopicPartition
 from ottla.pipelines.source.arrow_column import ROWS_MAX, ArrowColumns
 from ottla.pipelines.source.offset_range import OffsetRange
-from ottla.pipelines.source.range_fetch import FetchedBatches
 from ottla.protocol.records.writer import BatchOptions, write_batch
 
 ALL = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
+from ottla.client.record import TopicPartition
 from ottla.protocol.records.arrow import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
 
@@ -40,12 +41,16 @@ class ArrowReader:
 
     def read(self, fetched: CompletedFetch, *, check_crcs: bool) -> Any:
         """All records that are left in a fetch."""
-        start = fetched.position.offset
-        pieces = fetched.take_data()
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        batch = decode(data, self._projection, ReadOptions(from_offset=start, check_crcs=check_crcs))
+        options = ReadOptions(from_offset=fetched.position.offset, check_crcs=check_crcs)
+        found = self.decoded(fetched.take_data(), fetched.state.partition, options)
         fetched.finish()
-        shared = fetched.state.partition._asdict()
+        return found
+
+    def decoded(self, pieces: Sequence[memoryview], partition: TopicPartition, options: ReadOptions) -> Any:
+        """The records of some batches of a partition."""
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        batch = decode(data, self._projection, options)
+        shared = partition._asdict()
         arrays = [
             self._repeated(name, shared[name], batch.num_rows)
             if name in shared

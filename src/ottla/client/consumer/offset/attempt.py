@@ -5,8 +5,8 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.backoff import Backoff
-from ottla.client.errors import ClientError, KafkaTimeoutError
-from ottla.protocol.errors import ApiError
+from ottla.client.cluster.retries import is_retriable
+from ottla.client.errors import KafkaTimeoutError
 
 
 class Attempts:
@@ -35,8 +35,3 @@ class Attempts:
                 f"{self._what} did not succeed in time; the last attempt ended with: {cause}"
             ) from cause
         await asyncio.sleep(delay_s)
-
-
-def is_retriable(error: OttlaError) -> bool:
-    """Whether the same request may succeed later."""
-    return isinstance(error, ApiError | ClientError) and error.retriable

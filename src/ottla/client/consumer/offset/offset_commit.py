@@ -15,8 +15,9 @@ from typing import Final, Protocol
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
+from ottla.client.cluster.retries import is_retriable
 from ottla.client.consumer.membership import GroupMetadata
-from ottla.client.consumer.offset.attempt import Attempts, is_retriable
+from ottla.client.consumer.offset.attempt import Attempts
 from ottla.client.consumer.offset.commit_metric import CommitMetrics
 from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.errors import CommitFailedError, RetriableCommitFailedError

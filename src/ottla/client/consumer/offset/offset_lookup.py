@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.consumer.offset.attempt import Attempts, is_retriable
+from ottla.client.cluster.retries import is_retriable
+from ottla.client.consumer.offset.attempt import Attempts
 from ottla.client.record import TopicPartition
 from ottla.protocol.errors import ErrorCode, LeaderNotAvailableError, error_for
 from ottla.protocol.messages.list_offsets import (

@@ -16,8 +16,8 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
+from ottla.client.cluster.retries import is_retriable
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.offset.attempt import is_retriable
 from ottla.client.consumer.offset.committed_offset import CommittedOffsets
 from ottla.client.consumer.offset.offset_lookup import EpochEnd, OffsetFound, OffsetLookup
 from ottla.client.consumer.offset.offset_reset import LATEST, OffsetReset, ResetKind

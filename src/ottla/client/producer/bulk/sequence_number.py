@@ -1,6 +1,6 @@
 """By what brokers know a batch again: the producer's id and epoch, and a sequence number per partition (KIP-98).
 
->>> numbers = ProducerNumbers(ProducerIdentity(7, 0))
+>>> numbers = SequenceNumbers(ProducerIdentity(7, 0))
 >>> numbers.take(TopicPartition("orders", 0), 10), numbers.take(TopicPartition("orders", 0), 5)
 (0, 10)
 
@@ -15,7 +15,7 @@ from ottla.client.record import TopicPartition
 _SEQUENCE_MASK: Final = 0x7FFFFFFF
 
 
-class ProducerNumbers:
+class SequenceNumbers:
     """The numbers of one producer."""
 
     def __init__(self, identity: ProducerIdentity = NO_IDENTITY) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_view import PartitionView
+from ottla.client.config.producer import PRODUCER_KEYS
+from ottla.client.config.settings import ClientSettings
+from ottla.client.producer.bulk.backlog import Backlog
+from ottla.client.producer.bulk.delivery import Delivery, DeliveryTerms, EncodedBatch
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.record import TopicPartition
-from ottla.pipelines.sink.backlog import Backlog
-from ottla.pipelines.sink.delivery import Delivery, DeliveryTerms, EncodedBatch
-from ottla.pipelines.sink.worker_cluster import sink_settings
 from ottla.protocol.errors import ErrorCode, MessageTooLargeError, NetworkError, TopicAuthorizationFailedError
 from ottla.protocol.messages.produce import (
     PartitionProduceResponse,
@@ -22,7 +23,13 @@ from ottla.protocol.messages.produce import (
     TopicProduceResponse,
 )
 
-OPTIONS = ProducerOptions.of(sink_settings({"bootstrap.servers": "localhost:1", "retry.backoff.ms": "0"}))
+SETTINGS = {
+    "bootstrap.servers": "localhost:1",
+    "retry.backoff.ms": "0",
+    "batch.size": "524288",
+    "max.request.size": "2097152",
+}
+OPTIONS = ProducerOptions.of(ClientSettings.of(PRODUCER_KEYS, SETTINGS))
 
 
 @dataclass

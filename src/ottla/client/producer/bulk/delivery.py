@@ -16,10 +16,10 @@ from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.errors import KafkaTimeoutError
+from ottla.client.producer.bulk.backlog import Backlog
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.produce_request import IDS_FROM, LAST_BEFORE_TRANSACTIONS_V2, topic_id
 from ottla.client.record import TopicPartition
-from ottla.pipelines.sink.backlog import Backlog
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ApiError, ErrorCode, NetworkError, error_for
 from ottla.protocol.messages.produce import (

@@ -5,7 +5,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from ottla.pipelines.sink.backlog import Backlog
+from ottla.client.producer.bulk.backlog import Backlog
 from ottla.pipelines.sink.error import SinkError
 
 PATIENCE_S = 60

@@ -6,10 +6,9 @@ from typing import Any
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_view import ClusterView, PartitionView, TopicView
+from ottla.client.consumer.range.offset_range import OffsetRange
+from ottla.client.consumer.range.range_fetch import FetchedBatches, FetchLimits, RangeFetch
 from ottla.client.record import TopicPartition
-from ottla.pipelines.source.data_loss import DataLoss
-from ottla.pipelines.source.offset_range import OffsetRange
-from ottla.pipelines.source.range_fetch import FetchedBatches, FetchLimits, RangeFetch
 from ottla.protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from ottla.protocol.records.writer import BatchOptions, write_batch
 
@@ -32,8 +31,12 @@ class Brokers:
         return self.answers.pop(0)
 
 
+def refuse(what: str) -> None:
+    raise AssertionError(what)
+
+
 def fetch(brokers: Brokers, end: int) -> list[FetchedBatches]:
-    wanted = RangeFetch(brokers, OffsetRange(TopicPartition("t", 0), 0, end), LIMITS, DataLoss(fails=True))  # type: ignore[arg-type]
+    wanted = RangeFetch(brokers, OffsetRange(TopicPartition("t", 0), 0, end), LIMITS, refuse)  # type: ignore[arg-type]
 
     async def run() -> list[FetchedBatches]:
         found = []

@@ -1,11 +1,11 @@
 """Fetches one range of one partition, in order, wherever its leader is.
 
 Lives in an event loop. It ends when the position has reached the end of the range, never by counting records: aborted
-transactions, markers and compaction leave offsets without any. What a broker says about lost records goes to
-`DataLoss`; what passes (a new leader, a broken connection) is tried again for as long as the options allow.
+transactions, markers and compaction leave offsets without any. The caller decides what lost records mean; what passes
+(a new leader, a broken connection) is tried again for as long as the limits allow.
 """
 
-import asyncio
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
@@ -13,11 +13,11 @@ from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import PartitionView, TopicView
+from ottla.client.cluster.retries import Retries
 from ottla.client.consumer.fetch.completed_fetch import CompletedFetch, FetchedData
+from ottla.client.consumer.range.offset_range import OffsetRange
 from ottla.client.consumer.subscription_state import PartitionState, Position
 from ottla.client.errors import KafkaTimeoutError
-from ottla.pipelines.source.data_loss import DataLoss
-from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.protocol.errors import ErrorCode, LeaderNotAvailableError, UnknownTopicOrPartitionError, error_for
 from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from ottla.protocol.messages.list_offsets import (
@@ -43,6 +43,12 @@ class FetchLimits:
     is_committed_only: bool
     check_crcs: bool
     rack: str = ""
+    timeout_setting: str = "default.api.timeout.ms"
+    """The setting that `timeout_ms` comes from, to be named in errors."""
+
+
+OnLoss = Callable[[str], None]
+"""Hears that records of the range are gone, in words; raises if reading shall not go on with what is left."""
 
 
 class FetchedBatches(NamedTuple):
@@ -55,40 +61,38 @@ class FetchedBatches(NamedTuple):
 class RangeFetch:
     """The batches of a range, one answer at a time."""
 
-    def __init__(self, cluster: ClusterClient, wanted: OffsetRange, limits: FetchLimits, loss: DataLoss) -> None:
+    def __init__(self, cluster: ClusterClient, wanted: OffsetRange, limits: FetchLimits, on_loss: OnLoss) -> None:
         self._cluster: Final = cluster
         self._range: Final = wanted
         self._limits: Final = limits
-        self._loss: Final = loss
+        self._on_loss: Final = on_loss
         self._state: Final = PartitionState(wanted.partition)
         self._position = wanted.start
+        self._topic_id = wanted.topic_id
+        """The topic that is read: one made anew under its name has another."""
         self._replica: int | None = None
         self._empty_answers = 0
 
     async def next(self) -> FetchedBatches | None:
         """The batches that the next answer with records brings; None at the end."""
-        loop = asyncio.get_running_loop()
-        failures, position = 0, -1
-        deadline = 0.0
+        position = -1
+        retries = Retries(self._cluster.backoff, self._limits.timeout_ms)
         while self._position < self._range.end:
             if position != self._position:
                 # It moves: what it skips are aborted records.
-                position, deadline = self._position, loop.time() + self._limits.timeout_ms / 1000
+                position, retries = self._position, Retries(self._cluster.backoff, self._limits.timeout_ms)
             try:
                 pieces = await self._fetch()
             except OttlaError as error:
-                if not getattr(error, "retriable", False) or loop.time() >= deadline:
-                    error.add_note(f"while reading {self._range.partition} at offset {self._position}")
-                    raise
                 self._replica = None
                 self._cluster.refresh_soon()
-                await asyncio.sleep(self._cluster.backoff.delay_ms(failures) / 1000)
-                failures += 1
+                error.add_note(f"while reading {self._range.partition} at offset {self._position}")
+                await retries.pause(error)
                 continue
             if pieces:
                 # Not from the start of the range, if what lies there was deleted: batches are kept whole.
                 return FetchedBatches(position, pieces)
-            if loop.time() >= deadline and position == self._position:
+            if retries.is_late and position == self._position:
                 self._give_up()
         return None
 
@@ -180,27 +184,28 @@ class RangeFetch:
             try:
                 topic = await self._cluster.topic(name, timeout_ms=_UNKNOWN_TOPIC_PATIENCE_MS)
             except UnknownTopicOrPartitionError:
-                self._loss.report(f"the topic {name} was deleted while it was read")
+                self._on_loss(f"the topic {name} was deleted while it was read")
                 return None
         if not self._is_meant(topic):
-            self._loss.report(f"the topic {name} was deleted and made anew while it was read")
+            self._on_loss(f"the topic {name} was deleted and made anew while it was read")
             return None
+        self._topic_id = topic.id
         partition = topic.partitions.get(index)
         if partition is None or partition.leader < 0:
             raise LeaderNotAvailableError(f"{self._range.partition} has no leader")
         return topic, partition
 
     def _is_meant(self, topic: TopicView) -> bool:
-        return ZERO_UUID in (self._range.topic_id, topic.id) or topic.id == self._range.topic_id
+        return ZERO_UUID in (self._topic_id, topic.id) or topic.id == self._topic_id
 
     async def _find_range(self) -> None:
         """The position is not in the log: goes on where it is again, if there is anything left of the range."""
         first, last = await self._log_end(_EARLIEST), await self._log_end(_LATEST)
         if self._position < first:
-            self._loss.report(f"{self._range.partition} begins at {first}: {self._position} is gone")
+            self._on_loss(f"{self._range.partition} begins at {first}: {self._position} is gone")
             self._position = min(first, self._range.end)
         elif self._position > last:
-            self._loss.report(f"{self._range.partition} ends at {last}: {self._position} is gone")
+            self._on_loss(f"{self._range.partition} ends at {last}: {self._position} is gone")
             self._position = self._range.end
 
     async def _log_end(self, which: int) -> int:
@@ -227,6 +232,6 @@ class RangeFetch:
     def _give_up(self) -> None:
         raise KafkaTimeoutError(
             f"no records of {self._range.partition} from offset {self._position} on within {self._limits.timeout_ms} "
-            f"ms (kafkaConsumer.pollTimeoutMs), though the range goes up to {self._range.end}: a transaction may be "
+            f"ms ({self._limits.timeout_setting}), though the range goes up to {self._range.end}: a transaction may be "
             "open there, or the log was cut off"
         )

@@ -1,0 +1,1 @@
+"""Writes batches that are encoded already, as one idempotent or transactional producer."""
