@@ -262,6 +262,8 @@ cdef int _run_rest(Record* record, const Step* step, Slot* slot) noexcept nogil:
     if op == OP_BARE:
         length = record.end - record.at
         record.at = record.end
+        if step.a and not is_utf8(record.end - length, length):
+            return NOT_UTF8
         return push_bytes(slot, record.end - length, length)
     if op == OP_FAIL:
         return REASON + <int>step.a

@@ -145,12 +145,15 @@ class _Record:
         self._append(step, struct.pack("=d", *struct.unpack("<f", self._bytes(4))))
 
     def _string(self, step: Step) -> None:
-        value = self._bytes(self._length())
+        self._append(step, self._text_of(self._bytes(self._length())))
+
+    def _text_of(self, value: memoryview) -> memoryview:
+        """The bytes themselves, once they turn out to be UTF-8."""
         try:
             str(value, "utf-8")
         except UnicodeDecodeError:
             raise self._bad(Code.NOT_UTF8) from None
-        self._append(step, value)
+        return value
 
     def _bytes_value(self, step: Step) -> None:
         self._append(step, self._bytes(self._length()))
@@ -219,7 +222,8 @@ class _Record:
         array.valid.append(True)
 
     def _bare(self, step: Step) -> None:
-        self._append(step, self._bytes(len(self._data) - self._at))
+        value = self._bytes(len(self._data) - self._at)
+        self._append(step, self._text_of(value) if step.a else value)
 
     def _text(self, step: Step) -> None:
         self._append(step, self._program.blob[step.a : step.a + step.b])

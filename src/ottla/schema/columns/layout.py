@@ -66,7 +66,7 @@ class Op(IntEnum):
     MEMBER = 16
     """`a`: which member of a struct that stands for a union; the others become null."""
     BARE = 17
-    """All bytes that are left."""
+    """All bytes that are left; with `a` they have to be UTF-8."""
 
     TEXT = 18
     """Appends `b` bytes of the blob from `a` on, and reads nothing."""

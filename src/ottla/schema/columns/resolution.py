@@ -38,7 +38,7 @@ def resolve(writer: Node, reader: Node, shape: Shape) -> Program:
     resolution = _Resolution()
     if writer.kind == "bytes" and shape.node.kind in _TEXTUAL and decimal_digits(shape.node) is None:
         # Confluent's serializers write a schema that is plain bytes without a length.
-        resolution.add(Step(Op.BARE, shape.slot))
+        resolution.add(Step(Op.BARE, shape.slot, int(shape.node.kind == "string")))
     else:
         resolution.compile_root(writer, reader, shape)
     return resolution.program()

@@ -21,7 +21,7 @@ from ottla.schema.json_schema.node import (
     Object,
     String,
 )
-from ottla.schema.json_schema.part import typed
+from ottla.schema.json_schema.part import limit_array, limit_numeric, limit_string, typed
 from ottla.schema.json_schema.pattern import check_pattern
 from ottla.schema.json_schema.reference import Scope
 from ottla.schema.trampoline import Step
@@ -111,9 +111,7 @@ def _types(loader: Loading, keywords: Keywords, scope: Scope, taken: set[type[No
 def _fill(node: Node, loader: Loading, keywords: Keywords, scope: Scope) -> Step[Node]:
     """The node with the keywords of its kind."""
     if isinstance(node, String):
-        node.length_min = keywords.integer("minLength")
-        node.length_max = keywords.integer("maxLength")
-        node.pattern = keywords.pattern("pattern")
+        limit_string(node, keywords)
         keywords.text("format")
     elif isinstance(node, Numeric):
         _fill_numeric(node, keywords, loader.draft)
@@ -125,9 +123,7 @@ def _fill(node: Node, loader: Loading, keywords: Keywords, scope: Scope) -> Step
 
 
 def _fill_numeric(node: Numeric, keywords: Keywords, draft: Draft) -> None:
-    node.minimum = keywords.number("minimum")
-    node.maximum = keywords.number("maximum")
-    node.multiple_of = keywords.number("multipleOf")
+    limit_numeric(node, keywords)
     if node.multiple_of == 0:
         raise InvalidSchemaError(f"{keywords.path}: multipleOf should not be 0", keywords.at("multipleOf"))
     if draft is Draft.DRAFT_4:
@@ -140,9 +136,7 @@ def _fill_numeric(node: Numeric, keywords: Keywords, draft: Draft) -> None:
 
 
 def _fill_array(node: Array, loader: Loading, keywords: Keywords, scope: Scope) -> Step[None]:
-    node.items_min = keywords.integer("minItems")
-    node.items_max = keywords.integer("maxItems")
-    node.unique = bool(keywords.boolean("uniqueItems"))
+    limit_array(node, keywords)
     node.rest = yield _rest(loader, keywords, "additionalItems", scope)
     items = keywords.value.get("items")
     if isinstance(items, list):

@@ -21,7 +21,7 @@ from ottla.schema.json_schema.node import (
     Object,
     String,
 )
-from ottla.schema.json_schema.part import flattened, joined, typed
+from ottla.schema.json_schema.part import flattened, joined, limit_array, limit_numeric, limit_string, typed
 from ottla.schema.json_schema.pattern import check_pattern
 from ottla.schema.json_schema.reference import Scope
 from ottla.schema.trampoline import Step
@@ -70,27 +70,21 @@ def _type(keywords: Keywords) -> Node:
 
 def _string(keywords: Keywords) -> Node:
     node = String()
-    node.length_min = keywords.integer("minLength")
-    node.length_max = keywords.integer("maxLength")
-    node.pattern = keywords.pattern("pattern")
+    limit_string(node, keywords)
     return node
 
 
 def _numeric(keywords: Keywords) -> Node:
     node = Numeric()
-    node.minimum = keywords.number("minimum")
-    node.maximum = keywords.number("maximum")
+    limit_numeric(node, keywords)
     node.exclusive_minimum = keywords.number("exclusiveMinimum")
     node.exclusive_maximum = keywords.number("exclusiveMaximum")
-    node.multiple_of = keywords.number("multipleOf")
     return node
 
 
 def _array(keywords: Keywords) -> Node:
     node = Array()
-    node.items_min = keywords.integer("minItems")
-    node.items_max = keywords.integer("maxItems")
-    node.unique = bool(keywords.boolean("uniqueItems"))
+    limit_array(node, keywords)
     return node
 
 

@@ -1,5 +1,6 @@
 """How the keywords of one schema come together in nodes: those of one kind in one node, the others in an `allOf`."""
 
+from ottla.schema.json_schema.keyword import Keywords
 from ottla.schema.json_schema.node import (
     MERGED,
     Array,
@@ -33,6 +34,27 @@ _TYPES: dict[str, type[Node]] = {
     "array": Array,
     "object": Object,
 }
+
+
+def limit_string(node: String, keywords: Keywords) -> None:
+    """Sets what keywords say about the length of strings and their pattern."""
+    node.length_min = keywords.integer("minLength")
+    node.length_max = keywords.integer("maxLength")
+    node.pattern = keywords.pattern("pattern")
+
+
+def limit_array(node: Array, keywords: Keywords) -> None:
+    """Sets what keywords say about the number of items."""
+    node.items_min = keywords.integer("minItems")
+    node.items_max = keywords.integer("maxItems")
+    node.unique = bool(keywords.boolean("uniqueItems"))
+
+
+def limit_numeric(node: Numeric, keywords: Keywords) -> None:
+    """Sets the ends of a range that belong to it, and the step."""
+    node.minimum = keywords.number("minimum")
+    node.maximum = keywords.number("maximum")
+    node.multiple_of = keywords.number("multipleOf")
 
 
 def joined(parts: list[Node]) -> Node:

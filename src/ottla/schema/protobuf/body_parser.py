@@ -67,10 +67,8 @@ class _MessageParser:
 
     def message(self) -> Message:
         name = self._reader.name()
-        self._reader.expect("{")
-        while not self._reader.accept("}"):
-            if not self._reader.accept(";"):
-                self._member()
+        for _ in option_parser.members(self._reader, self._options):
+            self._member()
         return Message(
             name,
             tuple(self._fields),
@@ -106,9 +104,6 @@ class _MessageParser:
             case "reserved":
                 reader.take()
                 self._reserved.append(_reserved(reader, NUMBER_MAX))
-            case "option":
-                reader.take()
-                self._options.append(option_parser.statement(reader))
             case "export" | "local":
                 # Edition 2024's visibility: who may import a type does not change what it is.
                 reader.take()
@@ -207,14 +202,8 @@ def _oneof(reader: TokenReader, rules: Rules) -> OneOf:
     fields: list[Field] = []
     groups: list[Group] = []
     options: list[Option] = []
-    reader.expect("{")
-    while not reader.accept("}"):
-        token = reader.token
-        if reader.accept(";"):
-            continue
-        if reader.accept("option"):
-            options.append(option_parser.statement(reader))
-        elif token.text == "group":
+    for token in option_parser.members(reader, options):
+        if token.text == "group":
             groups.append(_group(reader, rules, None))
         elif token.text in _LABELS or token.text == "map":
             reader.fail(f"{token.text!r} may not stand in a oneof", token)
@@ -229,13 +218,8 @@ def enum(reader: TokenReader) -> EnumType:
     constants: list[EnumConstant] = []
     options: list[Option] = []
     reserved: list[Reserved] = []
-    reader.expect("{")
-    while not reader.accept("}"):
-        if reader.accept(";"):
-            continue
-        if reader.accept("option"):
-            options.append(option_parser.statement(reader))
-        elif reader.accept("reserved"):
+    for _ in option_parser.members(reader, options):
+        if reader.accept("reserved"):
             reserved.append(_reserved(reader, ENUM_NUMBER_MAX))
         else:
             constants.append(_constant(reader))

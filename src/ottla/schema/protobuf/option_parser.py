@@ -4,9 +4,11 @@ A key that occurs again in braces makes a list of its values, as the text format
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from ottla.schema.protobuf.element import Literal, LiteralKind, Option, OptionList, OptionMap, OptionValue
+from ottla.schema.protobuf.lexer import Token
 from ottla.schema.protobuf.token_reader import TokenReader
 
 DEPTH_MAX: Final = 32
@@ -21,6 +23,18 @@ def statement(reader: TokenReader) -> Option:
     option = _option(reader)
     reader.expect(";")
     return option
+
+
+def members(reader: TokenReader, options: list[Option]) -> Iterator[Token]:
+    """What stands in braces: the first token of each statement, which the caller reads. Options are collected here."""
+    reader.expect("{")
+    while not reader.accept("}"):
+        if reader.accept(";"):
+            continue
+        if reader.accept("option"):
+            options.append(statement(reader))
+        else:
+            yield reader.token
 
 
 def bracketed(reader: TokenReader) -> tuple[Option, ...]:

@@ -111,15 +111,9 @@ def _service(reader: TokenReader) -> Service:
     name = reader.name()
     rpcs: list[Rpc] = []
     options: list[Option] = []
-    reader.expect("{")
-    while not reader.accept("}"):
-        if reader.accept(";"):
-            continue
-        if reader.accept("option"):
-            options.append(option_parser.statement(reader))
-        else:
-            reader.expect("rpc")
-            rpcs.append(_rpc(reader))
+    for _ in option_parser.members(reader, options):
+        reader.expect("rpc")
+        rpcs.append(_rpc(reader))
     return Service(name, tuple(rpcs), tuple(options))
 
 
@@ -129,11 +123,9 @@ def _rpc(reader: TokenReader) -> Rpc:
     reader.expect("returns")
     is_response_streamed, response = _rpc_type(reader)
     options: list[Option] = []
-    if reader.accept("{"):
-        while not reader.accept("}"):
-            if not reader.accept(";"):
-                reader.expect("option")
-                options.append(option_parser.statement(reader))
+    if reader.token.text == "{":
+        for _ in option_parser.members(reader, options):
+            reader.expect("option")
     else:
         reader.expect(";")
     return Rpc(name, request, response, is_request_streamed, is_response_streamed, tuple(options))

@@ -166,6 +166,14 @@ BAD: list[tuple[Any, bytes, str]] = [
 ]
 
 
+def test_plain_bytes_are_read_as_a_string_where_they_are_utf8() -> None:
+    # Confluent's serializers write a schema that is plain bytes without a length.
+    array, flaws = decode(["grüß".encode(), b"", b"\xc3"], "string", "bytes")
+    assert array.to_pylist() == ["grüß", "", None]
+    assert flaws == {2: "a string is not UTF-8, at byte 1"}
+    assert decode([b"\xc3"], "bytes", "bytes")[0].to_pylist() == [b"\xc3"]
+
+
 @pytest.mark.parametrize(("schema", "data", "reason"), BAD, ids=lambda value: str(value)[:30])
 def test_a_bad_record_is_null_and_says_why_and_its_neighbours_are_there(schema: Any, data: bytes, reason: str) -> None:
     good = {"string": b"\x02x", "long": b"\x02", "int": b"\x02", "double": bytes(8), "boolean": b"\x01"}

@@ -1,6 +1,5 @@
 """Framed records in a column, each with the id of its own schema, as one column of the reader's schema."""
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -15,7 +14,7 @@ from ottla.client.registry.value import SchemaText
 from ottla.client.serde.column.reader import columns_of, parsed
 from ottla.client.serde.column.result import ColumnResult, OnError, error_column
 from ottla.client.serde.schema import rule
-from ottla.client.serde.schema.setting import deserializer_settings
+from ottla.client.serde.schema.setting import deserializer_settings, schema_text
 from ottla.client.serde.schema.subject import SubjectContext, needs_record_name, strategy_of
 from ottla.schema.columns.arrow import binary_buffers, chunks
 from ottla.schema.columns.decoder import frame_ids
@@ -69,7 +68,7 @@ class ArrowDecoder:
     ) -> None:
         given = deserializer_settings(config, settings)
         self._message: Final = message
-        text = schema if isinstance(schema, str) else None if schema is None else json.dumps(schema)
+        text = schema_text(schema)
         self._registry: Final = registry
         self._own: Final = None if text is None else SchemaText(text, schema_type, tuple(references))
         self._uses_latest: Final = given.boolean("use.latest.version")

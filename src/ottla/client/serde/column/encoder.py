@@ -1,6 +1,5 @@
 """Arrow columns as framed records, by the settings of the serializers."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.column.reader import parsed, records_of
 from ottla.client.serde.column.result import ColumnResult, OnError, error_column
-from ottla.client.serde.schema.setting import serializer_settings
+from ottla.client.serde.schema.setting import serializer_settings, written_text
 from ottla.client.serde.schema.writer import NamedSchema, SchemaWriter
 from ottla.schema.columns.array_plan import UnfitColumnError
 from ottla.schema.error import InvalidSchemaError
@@ -39,10 +38,8 @@ class ArrowEncoder:
         is_key: bool = False,
         **settings: object,
     ) -> None:
-        text = schema if isinstance(schema, str) else "" if schema is None else json.dumps(schema)
         given = serializer_settings(config, settings)
-        if not text and not given.boolean("use.latest.version") and given.integer("use.schema.id") < 0:
-            raise ValueError("a schema is needed, or use_latest_version")
+        text = written_text(schema, given)
         self._registry: Final = registry
         self._writer: Final = SchemaWriter(registry, given, is_key=is_key)
         self._schema: Final = SchemaText(text, schema_type, tuple(references))

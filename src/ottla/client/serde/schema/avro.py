@@ -19,7 +19,7 @@ from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.plain_value import builder, to_plain
 from ottla.client.serde.schema.reader import SchemaReader
-from ottla.client.serde.schema.setting import deserializer_settings, serializer_settings
+from ottla.client.serde.schema.setting import deserializer_settings, schema_text, serializer_settings, written_text
 from ottla.client.serde.schema.writer import NamedSchema, SchemaWriter, framed
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import parse
@@ -52,10 +52,8 @@ class AvroSerializer:
         is_key: bool = False,
         **settings: object,
     ) -> None:
-        text = schema if isinstance(schema, str) else "" if schema is None else json.dumps(schema)
         given = serializer_settings(config, settings)
-        if not text and not given.boolean("use.latest.version") and given.integer("use.schema.id") < 0:
-            raise ValueError("a schema is needed, or use_latest_version")
+        text = written_text(schema, given)
         self._writer: Final = SchemaWriter(registry, given, is_key=is_key)
         self._schema: Final = SchemaText(_completed(text), SchemaType.AVRO, tuple(references))
         self._name: Final = _record_name(self._schema.text)
@@ -111,7 +109,7 @@ class AvroDeserializer:
     ) -> None:
         given = deserializer_settings(config, settings)
         self._reader: Final = SchemaReader(registry, given, SchemaType.AVRO, is_key=is_key)
-        text = schema if isinstance(schema, str) else None if schema is None else json.dumps(schema)
+        text = schema_text(schema)
         self._own: Final = None if text is None else SchemaText(_completed(text), SchemaType.AVRO, tuple(references))
         self._into: Final = None if into is None else builder(into)
         self._return_record_name: Final = return_record_name

@@ -19,7 +19,7 @@ from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.plain_value import builder, to_plain
 from ottla.client.serde.schema.reader import SchemaReader
-from ottla.client.serde.schema.setting import deserializer_settings, serializer_settings
+from ottla.client.serde.schema.setting import deserializer_settings, schema_text, serializer_settings, written_text
 from ottla.client.serde.schema.writer import NamedSchema, SchemaWriter, framed
 from ottla.schema.reference import Reference
 from ottla.schema.schema_type import SchemaType
@@ -44,10 +44,8 @@ class JsonSchemaSerializer:
         is_key: bool = False,
         **settings: object,
     ) -> None:
-        text = schema if isinstance(schema, str) else "" if schema is None else json.dumps(schema)
         given = serializer_settings(config, settings)
-        if not text and not given.boolean("use.latest.version") and given.integer("use.schema.id") < 0:
-            raise ValueError("a schema is needed, or use_latest_version")
+        text = written_text(schema, given)
         self._writer: Final = SchemaWriter(registry, given, is_key=is_key)
         self._schema: Final = SchemaText(text, SchemaType.JSON, tuple(references))
         self._name: Final = _title(text) if text else None
@@ -99,7 +97,7 @@ class JsonSchemaDeserializer:
     ) -> None:
         given = deserializer_settings(config, settings)
         self._reader: Final = SchemaReader(registry, given, SchemaType.JSON, is_key=is_key)
-        text = schema if isinstance(schema, str) else None if schema is None else json.dumps(schema)
+        text = schema_text(schema)
         self._own: Final = None if text is None else SchemaText(text, SchemaType.JSON, tuple(references))
         self._into: Final = None if into is None else builder(into)
         self._validators: Final = Validators(registry) if validate else None

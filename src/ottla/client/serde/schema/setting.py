@@ -1,5 +1,6 @@
 """The settings of serializers and deserializers, by Confluent's names."""
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
@@ -28,6 +29,19 @@ SERIALIZER_KEYS: Final = ConfigKeys((
 ))  # fmt: skip
 
 DESERIALIZER_KEYS: Final = ConfigKeys((_LATEST, _STRATEGY))
+
+
+def schema_text(schema: object) -> str | None:
+    """A schema that was given as text or decoded, as text; None for none."""
+    return schema if schema is None or isinstance(schema, str) else json.dumps(schema)
+
+
+def written_text(schema: object, settings: ClientSettings) -> str:
+    """The text of the schema to write with, empty where the settings name a registered one."""
+    text = schema_text(schema) or ""
+    if not text and not settings.boolean("use.latest.version") and settings.integer("use.schema.id") < 0:
+        raise ValueError("a schema is needed, or use_latest_version")
+    return text
 
 
 def serializer_settings(config: Mapping[str, object] | None, given: Mapping[str, object]) -> ClientSettings:

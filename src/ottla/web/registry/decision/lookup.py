@@ -62,7 +62,14 @@ def _find_alike(
 ) -> StoredSchema | None:
     """The newest version that is what was sent, but for the version's number, or for references written out."""
     parsed, request = sent
-    for stored in reversed(state.subject(subject).ascending()):
+    is_numbered = request.metadata is not None and VERSION_PROPERTY in request.metadata.property_by_name
+    # Others could only be exactly what was sent. A subject may have thousands of them, so they are left out first.
+    candidates = [
+        stored
+        for stored in state.subject(subject).versions.values()
+        if is_numbered or stored.content.metadata is not None or stored.content.references
+    ]
+    for stored in sorted(candidates, key=lambda each: each.version, reverse=True):
         content = stored.content
         if stored.deleted and not deleted:
             continue
