@@ -95,6 +95,13 @@ class TaskState:
         self.dropped_records += response.resumes
         return response.resumes
 
+    def where(self) -> str:
+        """Which record is being processed, for messages of errors; nothing in a punctuation."""
+        source = self.source
+        return (
+            "" if source is None else f" on the record of {source.topic}-{source.partition} at offset {source.offset}"
+        )
+
     def default_serde(self, of_key: SerdeRole) -> Serde[Any] | None:
         """The serde that the configuration names for keys or values."""
         serde: Serde[Any] | None = self.configuration.get(f"default.{of_key.value}.serde")

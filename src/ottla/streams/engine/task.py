@@ -145,7 +145,7 @@ class Task:
         waiting = [partition for partition in self._partitions.values() if partition.records]
         if not waiting:
             return False
-        partition = min(waiting, key=lambda one: one.records[0][0])
+        partition = waiting[0] if len(waiting) == 1 else min(waiting, key=lambda one: one.records[0][0])
         timestamp, record, pair = partition.records.popleft()
         partition.time = max(partition.time, timestamp)
         self._forward(self._source(record.topic), record, pair, timestamp)
@@ -183,8 +183,7 @@ class Task:
             raise
         except Exception as error:
             node = _node_of(error, source.node.name)
-            where = f"{record.topic}-{record.partition} at offset {record.offset}"
-            raise ProcessingError(f"{node} failed on the record of {where}: {error!r}") from error
+            raise ProcessingError(f"{node} failed{state.where()}: {error!r}") from error
 
     def _refuse(self, record: InputRecord, node: str, error: Exception) -> None:
         self._state.timestamp = record.timestamp

@@ -79,4 +79,4 @@ class _Guarded(Operator):
             raise
         except Exception as error:  # a user's function may raise anything; the handler decides
             if not self._state.resumes(PROCESSING_HANDLER, self._name, error):
-                raise ProcessingError(f"{self._name} failed: {error!r}") from error
+                raise ProcessingError(f"{self._name} failed{self._state.where()}: {error!r}") from error
