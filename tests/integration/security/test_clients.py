@@ -30,9 +30,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
         yield found
 
 
-def unsigned(name: str) -> str:
+def unsigned(name: str, life_s: float = 600) -> str:
     """A token that nobody signed."""
-    parts = ({"alg": "none"}, {"sub": name, "exp": time.time() + 600})
+    parts = ({"alg": "none"}, {"sub": name, "exp": time.time() + life_s})
     encoded = [urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
     return f"{encoded[0]}.{encoded[1]}."
 
