@@ -29,6 +29,7 @@ SUITES = (
     "connect",
     "spark_source",
     "spark_latency",
+    "runner",
     "spark_profile",
     "streams",
 )

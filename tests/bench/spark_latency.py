@@ -50,15 +50,15 @@ def _measure(
     source, target = topics
     ended = threading.Event()
     driver.ask("start", source, target)
-    load = threading.Thread(target=_produce, args=(bootstrap, source, ended))
+    load = threading.Thread(target=produce, args=(bootstrap, source, ended, _PER_SECOND))
     load.start()
     try:
         with Consumer(bootstrap_servers=bootstrap) as consumer:
             partitions = [TopicPartition(target, number) for number in range(_PARTITIONS)]
             consumer.assign(partitions)
             consumer.seek_to_end(partitions)
-            _consume(consumer, warm_s)
-            times = _consume(consumer, measured_s)
+            consume(consumer, warm_s)
+            times = consume(consumer, measured_s)
     finally:
         ended.set()
         load.join()
@@ -68,7 +68,7 @@ def _measure(
     return times, batch_ms
 
 
-def _produce(bootstrap: str, topic: str, ended: threading.Event) -> None:
+def produce(bootstrap: str, topic: str, ended: threading.Event, per_second: int) -> None:
     """An even load; what is late is sent at once, with the time at which it was due."""
     with Producer(bootstrap_servers=bootstrap, linger_ms=1) as producer:
         due = time.monotonic_ns()
@@ -76,11 +76,11 @@ def _produce(bootstrap: str, topic: str, ended: threading.Event) -> None:
             due += int(_TICK_S * 1e9)
             time.sleep(max(0.0, (due - time.monotonic_ns()) / 1e9))
             value = _SENT_AT.pack(due) + _VALUE
-            for number in range(int(_PER_SECOND * _TICK_S)):
+            for number in range(int(per_second * _TICK_S)):
                 producer.send(topic, value=value, partition=number % _PARTITIONS)
 
 
-def _consume(consumer: Consumer, seconds: float) -> list[float]:
+def consume(consumer: Consumer, seconds: float) -> list[float]:
     """How long each record was on its way that comes within some seconds."""
     found = []
     end = time.monotonic() + seconds

@@ -1,8 +1,10 @@
 """Connectors that behave as anybody's may: they count, raise, print, hang, exit and lose patience."""
 
+import http.client
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -72,6 +74,11 @@ class CounterTask(SourceTask):
             print(b"\xff\x00", file=sys.stderr)
             os.write(1, b"\xff\xfe no JSON \n")
             return
+        if self._trouble == "leak":
+            self._kept = [bytearray(50_000_000), *(os.open("/dev/null", os.O_RDONLY) for _ in range(200))]
+            for _ in range(20):
+                threading.Thread(target=time.sleep, args=(3_600,)).start()
+            return
         if self._trouble == "hang":
             time.sleep(3_600)
         raise DataError(f"half is enough, {self._secret}")
@@ -109,3 +116,27 @@ class KeeperTask(SinkTask):
         with self._file.open("a") as file:
             file.write("".join(f"{line}\n" for line in self._kept))
         self._kept.clear()
+
+
+class Poster(SinkConnector):
+    """Posts the values of each batch to a service on this machine; one that is away is tried again."""
+
+    def task_class(self) -> type[SinkTask]:
+        return PosterTask
+
+
+class PosterTask(SinkTask):
+    def start(self, context: SinkContext, settings: Settings) -> None:
+        self._port = int(settings["port"])
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        if not records:
+            return
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=10)
+        try:
+            connection.request("POST", "/", json.dumps([record.value for record in records]))
+            connection.getresponse().read()
+        except OSError as error:
+            raise RetriableError(f"the service is away: {error}") from error
+        finally:
+            connection.close()

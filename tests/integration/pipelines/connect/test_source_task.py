@@ -63,7 +63,7 @@ def test_a_task_goes_on_where_its_offsets_say(
 
 @pytest.mark.parametrize(
     "trouble",
-    ["raise", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("print", "exit", "hang"))],
+    ["raise", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("print", "exit", "hang", "leak"))],
 )
 def test_a_task_in_trouble_gets_up_again_and_each_record_is_there_once(
     broker: Server, topic: CreateTopic, tmp_path: Path, admin: Admin, monkeypatch: pytest.MonkeyPatch, trouble: str
@@ -77,6 +77,7 @@ def test_a_task_in_trouble_gets_up_again_and_each_record_is_there_once(
     with TaskHost(broker.bootstrap, tmp_path / name, config, exactly_once_source_support="enabled") as tasks:
         tasks.wait_until(lambda: values(broker, target).total() >= 400)
         tasks.wait_for(TaskState.RUNNING)
+    assert not processes(), "whatever a connector leaks ends with its process"
     wait_for_markers(admin, target)
     assert values(broker, target) == wanted(0, count=400)
     assert (tmp_path / "flag").exists()

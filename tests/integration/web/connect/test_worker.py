@@ -378,6 +378,25 @@ def test_new_connectors_pass_their_own_tests(tmp_path: Path) -> None:
     assert (done.returncode, "3 passed" in done.stdout) == (0, True), done.stdout
 
 
+def test_the_labs_answers_and_topics(broker: Server, tmp_path: Path) -> None:
+    names = {f"{kind}_storage_topic": f"truck-connect-{kind}" for kind in ("config", "offset", "status")}
+    lab = ConnectProcess(tmp_path, broker.bootstrap, group_id="truck", **names)
+    try:
+        lab.start()
+        config = {"connector.class": "FileStreamSource", "file": "/no/file", "topic": "truck_position"}
+        body = {"name": "mqtt-source", "config": {**config, "name": "MqttSourceConnector"}}
+        sentence = (
+            "Connector name configuration (MqttSourceConnector) doesn't match connector name in the URL (mqtt-source)"
+        )
+        assert lab.ask("POST", "/connectors", body) == (400, {"error_code": 400, "message": sentence})
+        assert lab.ask("POST", "/connectors", {"name": "mqtt-source", "config": config}) == (
+            201, {"name": "mqtt-source", "config": {**config, "name": "mqtt-source"}, "tasks": [], "type": "source"},
+        )  # fmt: skip
+        assert set(names.values()) <= set(topics_of(broker))
+    finally:
+        lab.kill()
+
+
 def test_tls_and_log_in_with_curl_and_between_workers(broker: Server, tmp_path: Path) -> None:
     require_openssl()
     if shutil.which("curl") is None:
