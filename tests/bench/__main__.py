@@ -29,6 +29,7 @@ SUITES = (
     "spark_latency",
     "spark_profile",
     "streams",
+    "streams_local",
 )
 
 
