@@ -32,6 +32,7 @@ SUITES = (
     "runner",
     "spark_profile",
     "streams",
+    "streams_local",
 )
 
 

@@ -32,7 +32,12 @@ def counting(source: str, target: str, materialized: Materialized[Any, Any] | No
 
 def local(topology: Topology, bootstrap: str, **config: Any) -> LocalStreams:
     """An instance on the local host; settings with underscores."""
-    given = {"bootstrap.servers": bootstrap, "replication.factor": "1", "commit.interval.ms": "50"}
+    given: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        "replication.factor": "1",
+        "commit.interval.ms": "50",
+        "heartbeat.interval.ms": "300",
+    }
     given |= {name.replace("_", "."): value for name, value in config.items()}
     return KafkaStreams(topology, given, host="local")
 

@@ -108,7 +108,10 @@ class AsyncProducer:
         """Puts a record of bytes into its batch if that takes no waiting; None: nothing has happened, `enqueue` it."""
         if not self._is_plain:
             return None
-        return self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        future = self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        if future is None:
+            future = self._append_first(topic, value, key, partition, timestamp_ms, headers, on_delivery)
+        return future
 
     def watch_failures(self, failed: Callable[[Exception], None]) -> None:
         """Has `failed` called for each batch that is given up; who sends without looking at futures hears of it so."""

@@ -151,6 +151,24 @@ class Task:
         self._forward(self._source(record.topic), record, pair, timestamp)
         return True
 
+    def process_one(self, record: InputRecord) -> None:
+        """Decodes and processes a record at once, and fires what it reaches: for a task of one partition."""
+        source = self._source(record.topic)
+        partition = self._partitions[record.topic, record.partition]
+        try:
+            pair = source.decoded(record)
+        except Exception as error:  # noqa: BLE001  # a user's serde may raise anything; the handler decides
+            self._refuse(record, source.node.name, error)
+            return
+        timestamp = source.time_of(record, pair, partition.time)
+        if timestamp < 0:
+            self._state.dropped_records += 1
+            return
+        if timestamp > partition.time:
+            partition.time = timestamp
+        self._forward(source, record, pair, timestamp)
+        self.punctuate_stream_time()
+
     def process(self, records: Iterable[InputRecord]) -> None:
         """Processes records of one partition in their order; the short way for a task with one input."""
         for record in records:

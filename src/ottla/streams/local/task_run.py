@@ -121,14 +121,27 @@ class TaskRun:
         """Processes up to so many records; how many it were. Less: nothing is left that it may take."""
         if not self.is_running:
             return 0
+        count = self._process_lone(records_max) if len(self.places) == 1 else self._process_merged(records_max)
+        if count:
+            self._has_changed = True
+            self.processed_records += count
+        return count
+
+    def _process_lone(self, records_max: int) -> int:
+        """Records of one partition need no merging."""
+        queue, process_one = self._queues[self.places[0]], self.engine.process_one
+        count = min(len(queue), records_max)
+        for _ in range(count):
+            self.current = record = queue.popleft()
+            process_one(record)
+        return count
+
+    def _process_merged(self, records_max: int) -> int:
         engine, count = self.engine, 0
         while count < records_max and self._fill() and self._may_go_on():
             engine.process_next()
             engine.punctuate_stream_time()
             count += 1
-        if count:
-            self._has_changed = True
-            self.processed_records += count
         return count
 
     def punctuate_clock(self, now_ms: int) -> None:

@@ -52,18 +52,22 @@ class LmdbMap:
         self._prefix = prefix
         self._end = increment(prefix)
         self._before = undo.before
+        self._read: tuple[bytes, bytes | None] | None = None
+        """What was read last: most writes are to this key, and what is undone is known then."""
         self._scans: list[weakref.ref[_Scan]] = []
 
     def renew(self, transaction: Any, undo: UndoLog) -> None:
         """Goes on in the transaction that follows; scans that are under way go on, too."""
         self._transaction = transaction
         self._before = undo.before
+        self._read = None
 
     def get(self, key: bytes) -> bytes | None:
         """The value, or None."""
         full = self._prefix + key
         if len(full) < KEY_BYTES_MAX:
             found: bytes | None = self._transaction.get(full, db=self._database)
+            self._read = (full, found)
             return found
         return dict(self._bucket(full[:KEY_BYTES_MAX])).get(full[KEY_BYTES_MAX:])
 
@@ -127,7 +131,11 @@ class LmdbMap:
 
     def _note(self, full: bytes) -> None:
         if full not in self._before:
-            self._before[full] = self._transaction.get(full, db=self._database)
+            read = self._read
+            self._before[full] = (
+                read[1] if read is not None and read[0] == full else self._transaction.get(full, db=self._database)
+            )
+        self._read = None
 
     def _finish_scans(self, full: bytes) -> None:
         """A scan shows what was there when it began: one that has not reached the key yet reads on before the write."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ottla.streams.engine.store.state_map import StateMap
 from ottla.streams.record import Headers
@@ -56,8 +56,7 @@ class SerdeRole(Enum):
     VALUE = "value"
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedChange:
+class LoggedChange(NamedTuple):
     """A record of a changelog; None deletes."""
 
     key: bytes
