@@ -15,3 +15,5 @@ class Plan:
     directory: Path
     kind: str = OTTLA
     nodes: int = 1
+    is_secure: bool = False
+    """Whether nodes prove to each other who they are."""

@@ -14,7 +14,7 @@ from confluent_kafka.admin import NewTopic
 
 from tests.clients.server import APACHE
 from tests.clients.topic import create_with
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, Node
 from tests.torture.client.task import RESULTS, SESSION_MS, SOURCES, Task
 from tests.torture.crew import Part, crew
 from tests.torture.ending import admin_client, behind, end_transactions, read_all, undecided
@@ -25,6 +25,7 @@ from tests.torture.plan import Plan
 from tests.torture.player import Player
 from tests.torture.recording import load
 from tests.torture.replica import differences
+from tests.torture.secure_node import SecureNode
 
 PARTITIONS = 3
 SETTINGS = {
@@ -57,7 +58,10 @@ class Run:
         shutil.rmtree(plan.directory, ignore_errors=True)
         self.histories.mkdir(parents=True)
         self._dice = random.Random(plan.seed)
-        self._cluster = Cluster(plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, **SETTINGS)
+        node_class = SecureNode if plan.is_secure else Node
+        self._cluster = Cluster(
+            plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, node_class=node_class, **SETTINGS
+        )
         self._nemesis = Nemesis(self._cluster, self._dice, self.events)
         self._players = [Player(part, self._task, self.histories) for part in crew(plan.seconds)]
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
 from tests.torture.history import Outcome
@@ -34,3 +36,13 @@ def test_topics_that_change_under_kill_9(tmp_path: Path) -> None:
     assert run.events["kill -9 of a broker"] or run.events["kill -9 of all brokers"]
     assert run.events["reassignments"] or run.events["reassignments that failed"]
     assert run.events["topics that were deleted and made anew"]
+
+
+@pytest.mark.long
+def test_three_secure_nodes_under_kill_9(tmp_path: Path) -> None:
+    """Nodes that log in to each other over TLS, and ask an authorizer, keep the promises as others do."""
+    run = Run(Plan(4 * SECONDS, SEED, tmp_path / "secure", nodes=3, is_secure=True))
+    history = run.history()
+    anomalies = check(history)
+    assert not anomalies, f"{verdict(history, anomalies, run.events)}\nhistory in {run.histories}"
+    assert any(send.outcome is Outcome.OK for send in history.sends)

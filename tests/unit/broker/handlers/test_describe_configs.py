@@ -15,6 +15,7 @@ APACHE_BROKER_CONFIGS = Path(__file__).parents[3] / "vectors" / "broker_configs.
 OURS = {
     "advertised.listeners.follow.dialled",
     "audit.log.path",
+    "audit.log.topic",
     "http.listen",
     "log.decompressed.message.max.bytes",
     "log.flush.on.ack",
