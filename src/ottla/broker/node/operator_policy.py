@@ -10,15 +10,12 @@ anything. A name that leads to no such class refuses the start: a policy that is
 import importlib
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ottla.base.config import ConfigError
 from ottla.metadata.controller.ports import NewTopic
 from ottla.metadata.image.config import ConfigResource
 from ottla.protocol.errors import PolicyViolationError, UnknownServerError
-
-if TYPE_CHECKING:
-    from ottla.broker.config.server_config import ServerConfig
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +23,19 @@ CREATE_TOPIC_POLICY: Final = "create.topic.policy.class.name"
 ALTER_CONFIG_POLICY: Final = "alter.config.policy.class.name"
 
 __all__ = ["ConfigAlteration", "NewTopic", "OperatorPolicy", "PolicyViolationError", "check_policies"]
+
+
+class PolicySettings(Protocol):
+    """As much of a node's settings as policies need."""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """All that were given, as text."""
+        ...
+
+    def optional_string(self, name: str) -> str | None:
+        """One of them, None if nobody gave it."""
+        ...
 
 
 class ConfigAlteration(NamedTuple):
@@ -38,7 +48,7 @@ class ConfigAlteration(NamedTuple):
 class OperatorPolicy:
     """Both policies of a node, as the controller asks them (`ottla.metadata.controller.ports.Policy`)."""
 
-    def __init__(self, config: "ServerConfig") -> None:
+    def __init__(self, config: PolicySettings) -> None:
         """Makes and configures the policies; `ConfigError` if one cannot be had."""
         self._topics: Final = _made(config, CREATE_TOPIC_POLICY)
         self._configs: Final = _made(config, ALTER_CONFIG_POLICY)
@@ -52,7 +62,7 @@ class OperatorPolicy:
         _ask(self._configs, ConfigAlteration(resource, configs))
 
 
-def check_policies(config: "ServerConfig") -> None:
+def check_policies(config: PolicySettings) -> None:
     """Raises a `ConfigError` if a policy that the settings name is no class that can be had."""
     for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
         _class(config, key)
@@ -70,7 +80,7 @@ def _ask(policy: Any, question: NewTopic | ConfigAlteration) -> None:
         raise UnknownServerError(f"The policy {type(policy).__qualname__} failed: {error!r}") from error
 
 
-def _made(config: "ServerConfig", key: str) -> Any:
+def _made(config: PolicySettings, key: str) -> Any:
     found = _class(config, key)
     if found is None:
         return None
@@ -83,7 +93,7 @@ def _made(config: "ServerConfig", key: str) -> Any:
     return policy
 
 
-def _class(config: "ServerConfig", key: str) -> Any:
+def _class(config: PolicySettings, key: str) -> Any:
     """The class that a setting names; None if it names none."""
     named = config.optional_string(key)
     if not named:

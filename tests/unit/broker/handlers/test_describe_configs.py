@@ -16,6 +16,7 @@ OURS = {
     "advertised.listeners.follow.dialled",
     "audit.log.path",
     "http.listen",
+    "log.append.thread",
     "log.decompressed.message.max.bytes",
     "log.flush.on.ack",
     "sasl.users.file",
