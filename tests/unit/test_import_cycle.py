@@ -13,14 +13,6 @@ from tests.unit.test_tidy import ROOT, SOURCES, tree
 
 REMAINING: Final = (
     {
-        "ottla.broker.coordinator_host.coordinator_setup",
-        "ottla.broker.coordinator_host.coordinator_verification",
-        "ottla.broker.coordinator_host.transaction_check",
-        "ottla.broker.node.parts",
-    },
-    {"ottla.broker.config.rule", "ottla.broker.config.server_config", "ottla.broker.node.operator_policy"},
-    {"ottla.broker.request.request_context", "ottla.broker.request.route"},
-    {
         "ottla.net.channel",
         "ottla.net.channel_plain",
         "ottla.net.connection",

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from ottla.base.clock import Clock
 from ottla.protocol.compression import CompressionType, is_costly
 from ottla.protocol.errors import ApiError, UnknownServerError
-from ottla.protocol.records.batch import Batch
+from ottla.protocol.records.batch import CODEC_BITS, FLAGS_AT, HEADER_BYTES, Batch
 from ottla.protocol.records.validation import Validated, validate
 from ottla.replication.request.produce import AppendEntry
 from ottla.replication.schedule.mailbox import Mailbox
@@ -29,9 +29,6 @@ from ottla.storage.topic_partition import TopicPartition
 
 _log = logging.getLogger(__name__)
 
-_CODEC_AT: Final = 22
-_CODEC_BITS: Final = 0x07
-_HEADER_BYTES: Final = 61
 _RECOMPRESSED_BYTES: Final = 1024
 """More than this is compressed anew on a thread."""
 _WORKSPACE_BYTES: Final = 512 * 1024
@@ -89,7 +86,7 @@ class BatchChecks:
     def _costly(self, entry: AppendEntry) -> Log | None:
         """The log of a batch that takes long to check; None for others, and where there is no log to append to."""
         records = entry.records
-        codec = records[_CODEC_AT] & _CODEC_BITS
+        codec = records[FLAGS_AT] & CODEC_BITS
         if not codec and len(records) <= _RECOMPRESSED_BYTES:
             return None
         log = self._logs.get(TopicPartition(entry.topic, entry.partition))
@@ -97,7 +94,7 @@ class BatchChecks:
             return None
         if log.recompression is not None and len(records) > _RECOMPRESSED_BYTES:
             return log
-        return log if is_costly(CompressionType(codec), memoryview(records)[_HEADER_BYTES:]) else None
+        return log if is_costly(CompressionType(codec), memoryview(records)[HEADER_BYTES:]) else None
 
     def _submit(self, request: _Request) -> None:
         with self._changed:

@@ -6,7 +6,7 @@ from typing import Final
 
 from ottla.protocol.errors import ApiError
 from ottla.replication.isr import Answered
-from ottla.replication.partition.partition import Partition, Progress
+from ottla.replication.partition.partition import Partition
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import AlterPartitionPort, LeaderAndIsr
 from ottla.replication.schedule.timer_wheel import TimerWheel
@@ -29,13 +29,6 @@ class IsrUpdater:
         self.shrinks = 0
         self.failures = 0
 
-    def progressed(self, partition: Partition, progress: Progress) -> None:
-        """Carries out what a follower's fetch led to."""
-        if progress.moved or partition in self._waiting.deletions.watched:
-            self._waiting.check(partition)
-        if progress.proposed is not None:
-            self._submit(partition, progress.proposed)
-
     def shrink(self, partitions: Iterable[Partition], now_ms: int) -> None:
         """Proposes to leave out whoever lags behind for too long; who was about to join and lags is not waited for."""
         for partition in partitions:
@@ -44,9 +37,10 @@ class IsrUpdater:
                 self._waiting.check(partition)
             if proposed is not None:
                 _log.info("[%s-%d] shrinking the ISR to %s", partition.topic, partition.index, _ids(proposed))
-                self._submit(partition, proposed)
+                self.propose(partition, proposed)
 
-    def _submit(self, partition: Partition, proposed: LeaderAndIsr) -> None:
+    def propose(self, partition: Partition, proposed: LeaderAndIsr) -> None:
+        """Asks the controller for an ISR; its answer may move the high watermark."""
         self._port.alter(
             partition.topic_id,
             partition.index,
@@ -75,7 +69,7 @@ class IsrUpdater:
     def _retry(self, partition: Partition, proposed: LeaderAndIsr) -> None:
         leadership = partition.leadership
         if self._table.is_here(partition) and leadership is not None and leadership.isr.proposed is proposed:
-            self._submit(partition, proposed)
+            self.propose(partition, proposed)
 
     def _count(self, before: int, proposed: LeaderAndIsr) -> None:
         if len(proposed.isr) > before:

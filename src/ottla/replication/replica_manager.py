@@ -38,6 +38,7 @@ from ottla.replication.request.cold_read import ColdReads
 from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRecordsEntry
 from ottla.replication.request.fetch import FetchDone, FetchParams, FetchPartition
 from ottla.replication.request.flush_wait import FlushWait
+from ottla.replication.request.follower_fetch import FollowerFetches
 from ottla.replication.request.log_reader import LogReader
 from ottla.replication.request.offset_query import MAX_TIMESTAMP, OffsetAnswer, OffsetQuery
 from ottla.replication.request.pending_fetch import PendingFetch
@@ -112,8 +113,9 @@ class ReplicaManager:
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None
         self._cold: Final = ColdReads(loop, mailbox, self._worker, self.waiting.check)
+        followers = FollowerFetches(self.waiting, self.isr, clock)
         self._reader: Final = LogReader(
-            self.table, self.isr, clock, self._watch.failed, self._throttles.leader, self._cold, selector
+            self.table, followers, self._watch.failed, self._throttles.leader, self._cold, selector
         )
         flush_wait = FlushWait(logs, mailbox, self._watch.failed)
         appender = Appender(self.table, self.waiting, flush_wait, clock, self._watch.failed)

@@ -170,7 +170,7 @@ def test_a_disk_that_takes_no_writes_keeps_only_those_waiting_who_need_it(tmp_pa
         until(lambda: stuck.acknowledged > 5)
         if mode == "auto":
             with server.disk.writes_hang():
-                time.sleep(0.5)
+                time.sleep(2)
             until(lambda: any("the disk is slow" in line for line in server.lines()))
         with server.disk.writes_hang():
             time.sleep(0.5)

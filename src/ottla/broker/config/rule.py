@@ -7,34 +7,24 @@
 
 import ipaddress
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ottla.base.config import ConfigError
+from ottla.broker.config.conflict import ConfigConflictError
 from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.limit import broker_conflicts
 from ottla.broker.config.listener import ListenerAddress, is_host, parse_pairs
+from ottla.broker.config.server_settings import ServerSettings
 from ottla.broker.node.operator_policy import check_policies
 from ottla.broker.quota.callback import check_quota_callback
 from ottla.broker.security.plugin import check_authorizer
 from ottla.replication.request.replica_selector import SELECTORS
-
-if TYPE_CHECKING:
-    from ottla.broker.config.server_config import ServerConfig
 
 _MIB: Final = 1 << 20
 _NOT_ROUTABLE: Final = "0.0.0.0"
 _CORDONED: Final = "cordoned.log.dirs"
 
 
-class ConfigConflictError(ConfigError):
-    """Settings that don't go together: the reason is a sentence of its own."""
-
-    def __init__(self, key: str, reason: str) -> None:
-        super().__init__(key, None, reason)
-        self.args = (reason,)
-
-
-def check_together(config: "ServerConfig") -> None:
+def check_together(config: ServerSettings) -> None:
     """Raises a `ConfigError` for the first rule that the settings break."""
     _check_identity(config)
     _check_logs(config)
@@ -51,7 +41,7 @@ def check_together(config: "ServerConfig") -> None:
     _check_groups(config)
 
 
-def check_startable(config: "ServerConfig") -> None:
+def check_startable(config: ServerSettings) -> None:
     """Raises a `ConfigError` for what was asked for and this release cannot give: a node without it would mislead."""
     check_authorizer(config)
     check_quota_callback(config)
@@ -65,7 +55,7 @@ def check_startable(config: "ServerConfig") -> None:
         check_policies(config)
 
 
-def warnings_of(config: "ServerConfig") -> Iterator[str]:
+def warnings_of(config: ServerSettings) -> Iterator[str]:
     """What deserves a line in the log."""
     heartbeat, session = config.integer("broker.heartbeat.interval.ms"), config.integer("broker.session.timeout.ms")
     if heartbeat * 2 > session:
@@ -97,14 +87,14 @@ def _unmet(key: str, requirement: str) -> ConfigConflictError:
     return _refuse(key, f"requirement failed: {requirement}")
 
 
-def _check_identity(config: "ServerConfig") -> None:
+def _check_identity(config: ServerSettings) -> None:
     if not config.roles:
         raise _refuse("process.roles", "process.roles must not be empty. Valid values include: broker, controller")
     if config.node_id != config.integer("broker.id"):
         raise _refuse("broker.id", "You must set `node.id` to the same value as `broker.id`.")
 
 
-def _check_logs(config: "ServerConfig") -> None:
+def _check_logs(config: ServerSettings) -> None:
     logs = config.default_log_config
     if logs.segment_ms < 1:
         raise _unmet("log.roll.ms", "log.roll.ms must be greater than or equal to 1")
@@ -124,7 +114,7 @@ def _check_logs(config: "ServerConfig") -> None:
         )
 
 
-def _check_timeouts(config: "ServerConfig") -> None:
+def _check_timeouts(config: ServerSettings) -> None:
     wait_ms = config.integer("replica.fetch.wait.max.ms")
     if wait_ms > config.integer("replica.socket.timeout.ms"):
         raise _refuse(
@@ -150,7 +140,7 @@ def _check_timeouts(config: "ServerConfig") -> None:
         )
 
 
-def _check_listeners(config: "ServerConfig") -> None:
+def _check_listeners(config: ServerSettings) -> None:
     _check_distinct_names("listeners", config.listeners)
     _check_distinct_ports(config.listeners)
     _check_distinct_names("advertised.listeners", config.advertised_listeners)
@@ -196,7 +186,7 @@ def _ip_version(host: str) -> int:
         return 0
 
 
-def _check_quorum(config: "ServerConfig") -> None:
+def _check_quorum(config: ServerSettings) -> None:
     voters = {voter.id for voter in config.quorum_voters}
     if not voters and not config.quorum_bootstrap_servers:
         raise _refuse(
@@ -227,7 +217,7 @@ def _shown(numbers: set[int]) -> str:
     return f"{{{', '.join(str(number) for number in sorted(numbers))}}}"
 
 
-def _check_controller(config: "ServerConfig") -> None:
+def _check_controller(config: ServerSettings) -> None:
     names = {listener.name for listener in config.listeners}
     if not config.is_broker and len(config.controller_listeners) < len(config.listeners):
         raise _refuse(
@@ -256,7 +246,7 @@ def _check_controller(config: "ServerConfig") -> None:
         )
 
 
-def _check_broker(config: "ServerConfig") -> None:
+def _check_broker(config: ServerSettings) -> None:
     if not config.is_controller:
         _check_lone_broker(config)
     names = [listener.name for listener in config.listeners]
@@ -282,7 +272,7 @@ def _check_broker(config: "ServerConfig") -> None:
     _check_cordoned(config)
 
 
-def _check_lone_broker(config: "ServerConfig") -> None:
+def _check_lone_broker(config: ServerSettings) -> None:
     if config.controller_listeners:
         raise _refuse(
             "controller.listener.names",
@@ -300,7 +290,7 @@ def _check_lone_broker(config: "ServerConfig") -> None:
             )
 
 
-def _check_cordoned(config: "ServerConfig") -> None:
+def _check_cordoned(config: ServerSettings) -> None:
     cordoned = config.strings(_CORDONED)
     if "*" in cordoned:
         if len(cordoned) > 1:
@@ -315,7 +305,7 @@ def _check_cordoned(config: "ServerConfig") -> None:
         )
 
 
-def _check_connections(config: "ServerConfig") -> None:
+def _check_connections(config: ServerSettings) -> None:
     queued, largest = config.integer("queued.max.request.bytes"), config.integer("socket.request.max.bytes")
     if 0 < queued < largest:
         raise _refuse(
@@ -338,7 +328,7 @@ def _check_connections(config: "ServerConfig") -> None:
         raise _refuse(name, f"{name} contains invalid addresses : {','.join(bad)}")
 
 
-def _check_groups(config: "ServerConfig") -> None:
+def _check_groups(config: ServerSettings) -> None:
     protocols = config.strings("group.coordinator.rebalance.protocols")
     if "classic" not in protocols:
         raise _refuse("group.coordinator.rebalance.protocols", "Disabling the 'classic' protocol is not supported.")

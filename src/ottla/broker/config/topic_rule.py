@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.config import ConfigError
-from ottla.broker.config.rule import ConfigConflictError
+from ottla.broker.config.conflict import ConfigConflictError
 from ottla.broker.config.server_config import ServerConfig
 from ottla.storage.log_config import LogConfig
 from ottla.storage.log_config_keys import LOCAL_RETENTION_FOLLOWS, LOG_CONFIG_KEYS

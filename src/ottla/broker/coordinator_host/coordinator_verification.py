@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ottla.base.clock import Clock
 from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
 from ottla.broker.coordinator_host.internal_topic import TRANSACTION_STATE
-from ottla.broker.coordinator_host.transaction_check import TransactionQuestion
+from ottla.broker.coordinator_host.transaction_question import TransactionQuestion
 from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.coordinator.ports import PartitionKey
 from ottla.coordinator.txn.txn_coordinator import TxnCoordinator

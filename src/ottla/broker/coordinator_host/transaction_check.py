@@ -9,6 +9,7 @@ don't add partitions themselves: for them the question adds the partition. The a
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from ottla.broker.coordinator_host.transaction_question import TransactionQuestion
 from ottla.coordinator.ports import PartitionKey
 from ottla.protocol.errors import ApiError, ErrorCode, InvalidProducerIdMappingError
 from ottla.protocol.records.batch import Batch
@@ -72,17 +73,6 @@ class Clearance(NamedTuple):
 
 
 Clearances: TypeAlias = dict[TopicPartition, Clearance]
-
-
-class TransactionQuestion(NamedTuple):
-    """What the coordinator is asked: whether the partitions are part of the producer's transaction."""
-
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    partitions: tuple[PartitionKey, ...]
-    is_verify_only: bool
-    """Otherwise they are made part of it."""
 
 
 def clear_transactional(

@@ -51,16 +51,12 @@ from ottla.protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from ottla.protocol.records.batch import FLAGS_AT, LOG_OVERHEAD, MAGIC, MAGIC_AT, TRANSACTIONAL
 from ottla.protocol.records.validation import single_batch
 from ottla.replication.request.produce import AppendEntry, AppendResult
 from ottla.storage.topic_partition import TopicPartition
 
-_LOG_OVERHEAD_BYTES: Final = 12
 _LEGACY_MESSAGE_BYTES_MIN: Final = 14
-_MAGIC_AT: Final = 16
-_MAGIC: Final = 2
-_ATTRIBUTES_AT: Final = 22
-_TRANSACTIONAL: Final = 16
 _TOPIC_IDS_SINCE: Final = 13
 _LEADERS_SINCE: Final = 10
 _ACKS: Final = frozenset({-1, 0, 1})
@@ -129,9 +125,9 @@ def finish_single(
 
 def _is_transactional(records: object) -> bool:
     """Whether records that may be no good begin with a batch that says so; its size and CRC are not looked at."""
-    if not isinstance(records, memoryview) or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] != _MAGIC:
+    if not isinstance(records, memoryview) or len(records) <= FLAGS_AT or records[MAGIC_AT] != MAGIC:
         return False
-    return bool(records[_ATTRIBUTES_AT] & _TRANSACTIONAL)
+    return bool(records[FLAGS_AT] & TRANSACTIONAL)
 
 
 class _Work:
@@ -364,15 +360,15 @@ def _merged(results: Sequence[AppendResult], refused: Sequence[AppendResult]) ->
 
 def _check_frame(records: object) -> None:
     """Bytes that begin like no batch of any kind spoil the whole request, in Kafka's words."""
-    if not isinstance(records, memoryview) or len(records) < _LOG_OVERHEAD_BYTES:
+    if not isinstance(records, memoryview) or len(records) < LOG_OVERHEAD:
         return
     size = int.from_bytes(records[8:12], "big", signed=True)
     if size < _LEGACY_MESSAGE_BYTES_MIN:
         raise CorruptMessageError(
             f"Record size {size} is less than the minimum record overhead ({_LEGACY_MESSAGE_BYTES_MIN})"
         )
-    if len(records) > _MAGIC_AT and records[_MAGIC_AT] > _MAGIC:
-        magic = int.from_bytes(records[_MAGIC_AT : _MAGIC_AT + 1], "big", signed=True)
+    if len(records) > MAGIC_AT and records[MAGIC_AT] > MAGIC:
+        magic = int.from_bytes(records[MAGIC_AT : MAGIC_AT + 1], "big", signed=True)
         raise CorruptMessageError(f"Invalid magic found in record: {magic}")
 
 

@@ -9,15 +9,12 @@ anything. A name that leads to no such class refuses the start: a policy that is
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ottla.broker.config.operator_class import OperatorClass
+from ottla.broker.config.operator_class import GivenSettings, OperatorClass
 from ottla.metadata.controller.ports import NewTopic
 from ottla.metadata.image.config import ConfigResource
 from ottla.protocol.errors import PolicyViolationError, UnknownServerError
-
-if TYPE_CHECKING:
-    from ottla.broker.config.server_config import ServerConfig
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +34,7 @@ class ConfigAlteration(NamedTuple):
 class OperatorPolicy:
     """Both policies of a node, as the controller asks them (`ottla.metadata.controller.ports.Policy`)."""
 
-    def __init__(self, config: "ServerConfig") -> None:
+    def __init__(self, config: GivenSettings) -> None:
         """Makes and configures the policies; `ConfigError` if one cannot be had."""
         self._topics: Final = _made(config, CREATE_TOPIC_POLICY)
         self._configs: Final = _made(config, ALTER_CONFIG_POLICY)
@@ -51,7 +48,7 @@ class OperatorPolicy:
         _ask(self._configs, ConfigAlteration(resource, configs))
 
 
-def check_policies(config: "ServerConfig") -> None:
+def check_policies(config: GivenSettings) -> None:
     """Raises a `ConfigError` if a policy that the settings name is no class that can be had."""
     for key in (CREATE_TOPIC_POLICY, ALTER_CONFIG_POLICY):
         _class(key).find(config.optional_string(key))
@@ -69,7 +66,7 @@ def _ask(policy: Any, question: NewTopic | ConfigAlteration) -> None:
         raise UnknownServerError(f"The policy {type(policy).__qualname__} failed: {error!r}") from error
 
 
-def _made(config: "ServerConfig", key: str) -> Any:
+def _made(config: GivenSettings, key: str) -> Any:
     return _class(key).make(config.optional_string(key), config.given)
 
 

@@ -13,6 +13,16 @@ from libc.string cimport memcmp, memcpy
 
 from ottla.base._named_tuple cimport named
 from ottla.broker.request._request_input cimport CLIENT_ID_AT, REFUSED, Input, expect, has, read_uvarint
+from ottla.protocol.records._layout cimport (
+    CODEC_BITS,
+    CONTROL,
+    FLAGS_AT,
+    HEADER_BYTES,
+    LENGTH_AT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    TRANSACTIONAL,
+)
 from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32, store_int64
 
 from ottla.base.ids import Uuid
@@ -30,14 +40,8 @@ cdef enum:
     LOG_START_SINCE = 5
     ALL_CODECS_SINCE = 7
     TOPIC_IDS_SINCE = 13
-    BATCH_HEADER_BYTES = 61
-    LOG_OVERHEAD = 12
-    MAGIC_AT = 16
     MAGIC = 2
-    ATTRIBUTES_AT = 21
-    CODEC_BITS = 0x07
     ZSTD = 4
-    TRANSACTIONAL_OR_CONTROL = 0x30
     KEPT_MAX = 10000
 
 cdef object from_id = CompressionType.from_id
@@ -122,7 +126,7 @@ cdef class ProduceLane:
             size = self.read_partition(&source, work)
             if size == REFUSED:
                 return False
-            codec = source.data[source.position + ATTRIBUTES_AT + 1] & CODEC_BITS
+            codec = source.data[source.position + FLAGS_AT] & CODEC_BITS
         finally:
             PyBuffer_Release(&view)
         if codec != 0 and self.takes_long(frame, codec, source.position, size):
@@ -150,7 +154,7 @@ cdef class ProduceLane:
 
     cdef bint takes_long(self, object frame, int codec, Py_ssize_t position, Py_ssize_t size) except -1:
         """Whether a compressed batch may be one to check on a thread, which the handler sees to."""
-        return codec > ZSTD or is_costly(from_id(codec), frame[position + BATCH_HEADER_BYTES : position + size])
+        return codec > ZSTD or is_costly(from_id(codec), frame[position + HEADER_BYTES : position + size])
 
     cdef int finish(self, Work work, object outcome) except -1:
         """An append that waited for nothing: an `AppendInfo`, or the `AppendResult` of a refusal."""
@@ -253,16 +257,16 @@ cdef class ProduceLane:
         else:
             size = load_int32(source.data + source.position)
             source.position += 4
-        if size < BATCH_HEADER_BYTES or size > limit - source.position:
+        if size < HEADER_BYTES or size > limit - source.position:
             return REFUSED
         batch = source.data + source.position
         if flexible and memcmp(batch + size, b"\0\0\0", 3) != 0:
             return REFUSED
-        if load_int32(batch + 8) != size - LOG_OVERHEAD or batch[MAGIC_AT] != MAGIC:
+        if load_int32(batch + LENGTH_AT) != size - LOG_OVERHEAD or batch[MAGIC_AT] != MAGIC:
             return REFUSED
-        if batch[ATTRIBUTES_AT + 1] & TRANSACTIONAL_OR_CONTROL:
+        if batch[FLAGS_AT] & (TRANSACTIONAL | CONTROL):
             return REFUSED
-        if self.version < ALL_CODECS_SINCE and batch[ATTRIBUTES_AT + 1] & CODEC_BITS == ZSTD:
+        if self.version < ALL_CODECS_SINCE and batch[FLAGS_AT] & CODEC_BITS == ZSTD:
             return REFUSED
         return size
 

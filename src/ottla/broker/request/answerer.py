@@ -16,6 +16,9 @@ from ottla.protocol.definition import Response
 Handle: TypeAlias = Callable[[Any, Any, Any], Response | None]
 """What a handler's `handle` is: parts, context, request; None if it answers later."""
 
+Prepared: TypeAlias = Callable[[Any, Any, memoryview], bytes | None]
+"""What a handler's `prepared` is: parts, context, the request's body; a response's body if there is one."""
+
 
 class Answerer(Enum):
     """What becomes of a request."""

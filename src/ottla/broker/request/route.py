@@ -6,10 +6,10 @@ response may come from anywhere: the handler's return, a purgatory, the controll
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ottla.base.buffer import Buffer
-from ottla.broker.request.answerer import Handle, Handler
+from ottla.broker.request.answerer import Handle, Handler, Prepared
 from ottla.broker.request.api_table import ServedApi
 from ottla.broker.request.request_limit import elements_max
 from ottla.protocol.api_key import ApiKey
@@ -21,12 +21,8 @@ from ottla.protocol.frame import request_header_version, response_header_version
 
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
-    from ottla.broker.request.request_context import RequestContext
     from ottla.broker.security.admission import Admission
     from ottla.net.exchange import Exchange
-
-Prepared: TypeAlias = "Callable[[Any, RequestContext, memoryview], bytes | None]"
-"""What a handler module's `prepared` is: parts, context, the request's body; a response's body if there is one."""
 
 _SIZE_AND_ID: Final = struct.Struct(">ii")
 _SIZE_AND_ID_AND_NO_TAGS: Final = struct.Struct(">iix")

@@ -8,6 +8,23 @@ from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory, PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
+from ottla.protocol.records._layout cimport (
+    ATTRIBUTES_AT,
+    BASE_TIMESTAMP_AT,
+    CODEC_BITS,
+    CONTROL,
+    COUNT_AT,
+    CRC_AT,
+    FLAGS_AT,
+    HEADER_BYTES,
+    LAST_DELTA_AT,
+    LENGTH_AT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    PRODUCER_AT,
+    TRANSACTIONAL,
+)
 from ottla.protocol.records._crc cimport crc_short, is_short
 from ottla.protocol.records._frame cimport Frame, add, parse
 from ottla.protocol.records._memory cimport is_contiguous
@@ -27,18 +44,6 @@ from ottla.protocol.records import batch_plain
 from ottla.protocol.records.memory import contiguous
 from ottla.protocol.records.timestamp import TimestampType
 
-cdef enum:
-    HEADER_BYTES = 61
-    LOG_OVERHEAD = 12
-    MAGIC_AT = 16
-    CRC_AT = 17
-    ATTRIBUTES_AT = 21
-    LAST_DELTA_AT = 23
-    BASE_TIMESTAMP_AT = 27
-    MAX_TIMESTAMP_AT = 35
-    PRODUCER_AT = 43
-    COUNT_AT = 57
-
 cdef object from_id = CompressionType.from_id
 cdef object CREATE_TIME = TimestampType.CREATE_TIME
 cdef object LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
@@ -49,7 +54,7 @@ cdef inline Py_ssize_t whole_size(const uint8_t* at, Py_ssize_t left) noexcept:
     cdef int64_t size
     if left < HEADER_BYTES or at[MAGIC_AT] != 2:
         return 0
-    size = <int64_t>load_int32(at + 8) + LOG_OVERHEAD
+    size = <int64_t>load_int32(at + LENGTH_AT) + LOG_OVERHEAD
     return <Py_ssize_t>size if HEADER_BYTES <= size <= left else 0
 
 
@@ -106,27 +111,27 @@ cdef class Batch:
 
     @property
     def codec_id(self):
-        return self.at[ATTRIBUTES_AT + 1] & 0x07
+        return self.at[FLAGS_AT] & CODEC_BITS
 
     @property
     def compression(self):
-        return from_id(self.at[ATTRIBUTES_AT + 1] & 0x07)
+        return from_id(self.at[FLAGS_AT] & CODEC_BITS)
 
     @property
     def timestamp_type(self):
-        return LOG_APPEND_TIME if self.at[ATTRIBUTES_AT + 1] & 0x08 else CREATE_TIME
+        return LOG_APPEND_TIME if self.at[FLAGS_AT] & 0x08 else CREATE_TIME
 
     @property
     def is_transactional(self):
-        return self.at[ATTRIBUTES_AT + 1] & 0x10 != 0
+        return self.at[FLAGS_AT] & TRANSACTIONAL != 0
 
     @property
     def is_control(self):
-        return self.at[ATTRIBUTES_AT + 1] & 0x20 != 0
+        return self.at[FLAGS_AT] & CONTROL != 0
 
     @property
     def delete_horizon_ms(self):
-        return load_int64(self.at + BASE_TIMESTAMP_AT) if self.at[ATTRIBUTES_AT + 1] & 0x40 else None
+        return load_int64(self.at + BASE_TIMESTAMP_AT) if self.at[FLAGS_AT] & 0x40 else None
 
     @property
     def last_offset_delta(self):
@@ -150,7 +155,7 @@ cdef class Batch:
 
     @property
     def log_append_time(self):
-        return load_int64(self.at + MAX_TIMESTAMP_AT) if self.at[ATTRIBUTES_AT + 1] & 0x08 else None
+        return load_int64(self.at + MAX_TIMESTAMP_AT) if self.at[FLAGS_AT] & 0x08 else None
 
     @property
     def producer_id(self):

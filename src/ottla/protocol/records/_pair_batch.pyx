@@ -10,25 +10,26 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from ottla.protocol.records._crc cimport crc_short, is_short
+from ottla.protocol.records._layout cimport (
+    ATTRIBUTES_AT,
+    BASE_TIMESTAMP_AT,
+    COUNT_AT,
+    CRC_AT,
+    HEADER_BYTES,
+    LAST_DELTA_AT,
+    LENGTH_AT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    PRODUCER_AT,
+)
 from ottla.protocol.records._varint cimport store_int32, store_int64, varint_size, write_varint
 
 from ottla.protocol.checksum import crc32c
 from ottla.protocol.records import pair_batch_plain
 
 cdef enum:
-    HEADER_BYTES = 61
-    LOG_OVERHEAD = 12
-    SIZE_AT = 8
-    EPOCH_AT = 12
-    MAGIC_AT = 16
-    CRC_AT = 17
-    ATTRIBUTES_AT = 21
-    LAST_DELTA_AT = 23
-    BASE_TIMESTAMP_AT = 27
-    MAX_TIMESTAMP_AT = 35
-    PRODUCER_AT = 43
     PRODUCER_BYTES = 14
-    COUNT_AT = 57
     MAGIC = 2
     TOTAL_BYTES_MAX = 0x10000000  # beyond it every length would have to be checked: the plain twin does
 
@@ -87,9 +88,9 @@ def write_pairs(list pairs, int64_t timestamp, int64_t base_offset=0, int32_t le
         at[0] = 0
         at += 1
     memset(start, 0, HEADER_BYTES)
-    store_int32(start + SIZE_AT, <int32_t>(total - LOG_OVERHEAD))
+    store_int32(start + LENGTH_AT, <int32_t>(total - LOG_OVERHEAD))
     store_int64(start, base_offset)
-    store_int32(start + EPOCH_AT, leader_epoch)
+    store_int32(start + LOG_OVERHEAD, leader_epoch)
     start[MAGIC_AT] = MAGIC
     store_int32(start + LAST_DELTA_AT, count - 1)
     store_int64(start + BASE_TIMESTAMP_AT, timestamp)

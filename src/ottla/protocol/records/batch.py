@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 
 from ottla.base.accelerated import load
 from ottla.base.buffer import Buffer
-from ottla.protocol.records.batch_plain import HEADER_BYTES, LOG_OVERHEAD, MAGIC, Frame, frame_at
+from ottla.protocol.records.batch_plain import (
+    CODEC_BITS,
+    FLAGS_AT,
+    HEADER_BYTES,
+    LOG_OVERHEAD,
+    MAGIC,
+    MAGIC_AT,
+    TRANSACTIONAL,
+    Frame,
+    frame_at,
+)
 
 if TYPE_CHECKING:
     from ottla.protocol.records.batch_plain import Batch, Batches
@@ -22,7 +32,20 @@ else:
     Batch = _twin.Batch
     Batches = _twin.Batches
 
-__all__ = ["HEADER_BYTES", "LOG_OVERHEAD", "MAGIC", "Batch", "Batches", "Frame", "batches", "frame_at"]
+__all__ = [
+    "CODEC_BITS",
+    "FLAGS_AT",
+    "HEADER_BYTES",
+    "LOG_OVERHEAD",
+    "MAGIC",
+    "MAGIC_AT",
+    "TRANSACTIONAL",
+    "Batch",
+    "Batches",
+    "Frame",
+    "batches",
+    "frame_at",
+]
 
 
 def batches(buffer: Buffer, position: int = 0) -> Batches:

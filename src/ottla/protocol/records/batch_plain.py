@@ -22,7 +22,12 @@ LOG_OVERHEAD = 12
 MAGIC = 2
 
 _LEGACY_MESSAGE_BYTES_MIN = 14
-_MAGIC_AT, _CRC_AT, _ATTRIBUTES_AT, _LAST_DELTA_AT = 16, 17, 21, 23
+MAGIC_AT = 16
+FLAGS_AT = 22
+"""The low byte of the attributes: the codec in `CODEC_BITS`, and what kind of batch it is."""
+CODEC_BITS = 0x07
+TRANSACTIONAL = 0x10
+_CRC_AT, _ATTRIBUTES_AT, _LAST_DELTA_AT = 17, 21, 23
 _BASE_TIMESTAMP_AT, _MAX_TIMESTAMP_AT, _PRODUCER_AT, _COUNT_AT = 27, 35, 43, 57
 _INT32_MAX = 2**31 - 1
 _INT16, _INT32, _INT64, _UINT32 = (struct.Struct(">" + code) for code in "hiqI")
@@ -48,11 +53,11 @@ def frame_at(buffer: Buffer, position: int = 0) -> Frame | None:
     length = _INT32.unpack_from(buffer, position + 8)[0]
     if length < _LEGACY_MESSAGE_BYTES_MIN:
         raise DecodeError(f"a batch of {length} bytes", path="batch.length", position=position + 8)
-    if left <= _MAGIC_AT:
+    if left <= MAGIC_AT:
         return None
-    magic = buffer[position + _MAGIC_AT]
+    magic = buffer[position + MAGIC_AT]
     if magic > MAGIC:
-        raise DecodeError(f"magic {magic}", path="batch.magic", position=position + _MAGIC_AT)
+        raise DecodeError(f"magic {magic}", path="batch.magic", position=position + MAGIC_AT)
     if magic == MAGIC and length < HEADER_BYTES - LOG_OVERHEAD:
         raise DecodeError(f"a batch of {length} bytes", path="batch.length", position=position + 8)
     if left < length + LOG_OVERHEAD:
@@ -62,7 +67,7 @@ def frame_at(buffer: Buffer, position: int = 0) -> Frame | None:
 
 def refuse_legacy(magic: int, position: int) -> DecodeError:
     """Magic 0 and 1 have another layout, which `ottla.protocol.records.legacy` reads."""
-    return DecodeError(f"magic {magic} where 2 is needed", path="batch.magic", position=position + _MAGIC_AT)
+    return DecodeError(f"magic {magic} where 2 is needed", path="batch.magic", position=position + MAGIC_AT)
 
 
 def refuse_cut_short(position: int) -> DecodeError:

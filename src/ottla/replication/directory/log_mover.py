@@ -297,6 +297,7 @@ class LogMover:
             if target.log_end_offset != log.log_end_offset:
                 return False
             move.complete(target)
+            target.take_over_producers(log, now_ms)
             finish = self._logs.begin_replacement(move.name)
         except (ApiError, UnexpectedOffsetError) as error:
             self._give_up(move, error)

@@ -104,9 +104,9 @@ class Appender:
             written.append(partition)
             log = partition.log
             config = log.config
-            # With acks=0, too: the high watermark has to follow what a thread is still writing.
+            # A backlog concerns acks=0, too: the high watermark has to follow what a thread writes.
             if (acks == ALL_IN_SYNC and log.high_watermark <= info[1]) or (
-                config.flush_on_ack or config.flush_messages != LONG_MAX or log.log_end_offset <= info[1]
+                config.flush_on_ack or config.flush_messages != LONG_MAX or log.backlog is not None
             ):
                 waits = True
         if waits:
@@ -157,7 +157,8 @@ class Appender:
             if acks == ALL_IN_SYNC:
                 pending.replicate(partition, place, end_offset)
             on_disk = partial(pending.on_disk, place) if acks else _nobody_waits
-            if partition.log.log_end_offset < end_offset:
+            if partition.log.backlog is not None:
+                # The thread may have written it by now; the high watermark does not know it yet.
                 pending.wait_for_disk()
                 partition.log.when_written(end_offset, partial(self._written, partition, end_offset, on_disk))
             elif self._flush(partition, end_offset, on_disk):

@@ -7,17 +7,15 @@ all others keep to what is left of the limits. Limit 100, batches of 150, 60, 60
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ottla.base.clock import Clock
 from ottla.base.ids import ZERO_UUID
-from ottla.protocol.errors import ErrorCode, NotLeaderOrFollowerError
+from ottla.protocol.errors import ErrorCode
 from ottla.replication.follower.throttle import Throttle
-from ottla.replication.isr_updater import IsrUpdater
-from ottla.replication.partition.follower_progress import FollowerFetch
 from ottla.replication.partition.partition import Partition
 from ottla.replication.partition.reading import read, refer
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.request.cold_read import ColdReads
 from ottla.replication.request.fetch import READ_COMMITTED, FetchParams, FetchPartition, FetchResult
+from ottla.replication.request.follower_fetch import FollowerFetches
 from ottla.replication.request.replica_selector import THE_LEADER, RackAwareSelector
 from ottla.storage.errors import ColdReadError, CorruptFileError, StorageError
 from ottla.storage.index.transaction_index import AbortedTransaction
@@ -46,16 +44,14 @@ class LogReader:
     def __init__(
         self,
         table: PartitionTable,
-        isr: IsrUpdater,
-        clock: Clock,
+        followers: FollowerFetches,
         failed: Callable[[StorageError], None],
         throttle: Throttle,
         cold: ColdReads,
         selector: RackAwareSelector | None = None,
     ) -> None:
         self._table: Final = table
-        self._isr: Final = isr
-        self._clock: Final = clock
+        self._followers: Final = followers
         self._failed: Final = failed
         self._throttle: Final = throttle
         self._cold: Final = cold
@@ -104,7 +100,7 @@ class LogReader:
                 progressed.append((len(results), partition))
             results.append(result)
         for place, partition in progressed:
-            if not self._follower_fetched(partition, params, wanted[place]):
+            if not self._followers.note(partition, params, wanted[place]):
                 results[place] = _NOT_LEADER
                 is_final = True
         return tuple.__new__(Read, (results, total, is_final, is_cold))
@@ -160,15 +156,6 @@ class LogReader:
                 partition = self._table.online.get((want.topic, want.partition))
                 if partition is not None:
                     self._throttle.record(partition, result.records.length)
-
-    def _follower_fetched(self, partition: Partition, params: FetchParams, want: FetchPartition) -> bool:
-        fetch = FollowerFetch(params.replica_id, params.replica_epoch, want.fetch_offset, want.log_start_offset)
-        try:
-            progress = partition.follower_fetched(fetch, self._clock.monotonic_ms())
-        except NotLeaderOrFollowerError:
-            return False
-        self._isr.progressed(partition, progress)
-        return True
 
 
 def _referral(

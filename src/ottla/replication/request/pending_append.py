@@ -14,13 +14,15 @@ _SUCCESS: Final = ErrorCode.NONE
 class PendingAppend:
     """The answers so far, and what is still open of each."""
 
-    __slots__ = ("_disk_waits", "_done", "_replicating", "_results", "_table", "_watched_in")
+    __slots__ = ("_disk_waits", "_done", "_is_begun", "_replicating", "_results", "_table", "_watched_in")
 
     def __init__(self, table: PartitionTable, results: list[AppendResult], done: AppendDone) -> None:
         self._table = table
         self._results = results
         self._done = done
         self._disk_waits = 0
+        self._is_begun = False
+        """Whether `wait` was called: what ends before that is answered there."""
         self._replicating: dict[Partition, tuple[int, int]] = {}
         """Place among the results, and the offset that the replicas have to reach, of those that wait for them."""
         self._watched_in: tuple[Purgatory[Partition], Partition] | None = None
@@ -39,7 +41,7 @@ class PendingAppend:
         self._disk_waits -= 1
         if code != _SUCCESS:
             self._refuse(place, code)
-        if self._replicating or self._disk_waits:
+        if self._replicating or self._disk_waits or not self._is_begun:
             return
         if self._watched_in is None:
             self._done(self._results)
@@ -49,6 +51,7 @@ class PendingAppend:
 
     def wait(self, purgatory: Purgatory[Partition], timeout_ms: int) -> None:
         """Answers at once if nothing is open."""
+        self._is_begun = True
         if self._replicating:
             keys = tuple(self._replicating)
             self._watched_in = (purgatory, keys[0])

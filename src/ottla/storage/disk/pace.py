@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-SLOW_SECONDS: Final = 0.1
-"""A write into the page cache that takes longer than this was waiting for the disk."""
+SLOW_SECONDS: Final = 0.5
+"""A write into the page cache that takes longer than this was waiting for the disk, and not for a busy processor."""
 HANGING_SECONDS: Final = 0.5
 """A flush may well take some time; for longer than this it is a sign."""
 _WELL_AFTER_SECONDS: Final = 5.0

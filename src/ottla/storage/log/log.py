@@ -257,9 +257,29 @@ class Log(LogState):
         self._flushing.release()
 
     def flush_claimed(self) -> None:
-        """Flushes everything, for the one who claimed the log."""
+        """Flushes everything, names and the snapshot of the log's end too, for the one who claimed the log."""
         with self._io(is_repeatable=True):
-            flush(self, self.log_end_offset)
+            end_offset = self.log_end_offset
+            flush(self, end_offset)
+            if self.snapshots.flush(end_offset, end_offset):
+                flush_names(self)
+
+    def take_over_producers(self, source: "Log", now_ms: int) -> None:
+        """A copy that holds what its log does, and ends where it does, takes the log's producers as they are.
+
+        A log remembers producers whose records were deleted, and what is being asked of the transaction coordinator.
+        The copy only knows what its own records say. Where that is less, a snapshot keeps the rest over a crash.
+        """
+        mine, others = self.producers.entries, source.producers.entries
+        lacks = any(
+            producer_id not in mine or mine[producer_id].batches[-1:] != entry.batches[-1:]
+            for producer_id, entry in others.items()
+        )
+        self.producers = source.producers
+        if lacks:
+            with self._io():
+                roll(self, now_ms, None)
+                self.snapshots.write(self.log_end_offset, others.values())
 
     @property
     def is_flushing(self) -> bool:

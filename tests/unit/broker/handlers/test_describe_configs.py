@@ -17,6 +17,7 @@ OURS = {
     "audit.log.path",
     "audit.log.topic",
     "http.listen",
+    "log.append.thread",
     "log.decompressed.message.max.bytes",
     "log.flush.on.ack",
     "sasl.users.file",

@@ -303,3 +303,17 @@ def test_a_log_moves_when_its_records_are_written(broker: BrokerUnderTest) -> No
     assert log is not None
     assert (answers[0].error_code, log.directory, log.log_end_offset) == (0, "/other/orders-0", 1)
     assert broker.produce()[0].base_offset == 1, "its new disk is well"
+
+
+@pytest.mark.parametrize("acks", [0, 1, -1])
+def test_a_thread_that_is_done_before_the_loop_looks_is_heard_once(broker: BrokerUnderTest, acks: int) -> None:
+    home = broker.logs.directories.named("/data")
+    home.appends.start(lambda job: job(), broker.loop.call_soon)  # As fast as a thread can be.
+    home.pace.is_always_slow = True
+    home.pace.look()
+    waiting = broker.fetch(want(), max_wait_ms=60_000)
+    answers = [broker.produce(acks=acks) for _ in range(3)]
+    broker.loop.run()
+    assert [found[0].error_code for found in answers] == [0, 0, 0]
+    assert broker.partition().high_watermark == 3
+    assert waiting.is_done
