@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.bootstrap import bootstrap_addresses, parse_bootstrap
 from ottla.client.cluster.cluster_view import BrokerView, ClusterView, PartitionView, TopicView
@@ -49,6 +50,7 @@ OnChange: TypeAlias = Callable[[ClusterView, ClusterView], None]
 """Hears the view before and after a change, in the event loop."""
 
 
+@one_thread
 class ClusterClient:
     """Connections to a cluster and what is known of it. All methods belong to the event loop that ran `start`."""
 

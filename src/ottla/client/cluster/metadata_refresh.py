@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.errors import AuthenticationFailedError, ClosedError, InvalidStateError
@@ -24,6 +25,7 @@ Ask: TypeAlias = Callable[[], Awaitable[ClusterView]]
 """Asks some broker and returns the new view, which everybody has heard of."""
 
 
+@one_thread
 class MetadataRefresh:
     """A task that asks for metadata whenever it should."""
 

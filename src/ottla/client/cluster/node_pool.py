@@ -13,6 +13,7 @@ from typing import Final
 
 from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.address import Address
 from ottla.client.cluster.backoff import Trouble
 from ottla.client.cluster.cluster_view import BrokerView
@@ -38,6 +39,7 @@ class Lane(enum.Enum):
     """For threads that send one record at a time by themselves: the loop neither reads nor writes it."""
 
 
+@one_thread
 class NodePool:
     """Connections by node and lane, made when they are needed."""
 

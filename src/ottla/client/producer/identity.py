@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ANY_NODE, ClusterClient
 from ottla.client.producer.batch import PartitionQueue
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
@@ -34,6 +35,7 @@ class OpenGate:
         return True
 
 
+@one_thread
 class IdempotentGate:
     """The gate of an idempotent producer: open while it has an id."""
 

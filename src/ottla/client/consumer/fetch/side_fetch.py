@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import Lane
 from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
@@ -24,6 +25,7 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.fetch import FetchResponse
 
 
+@one_thread
 class SideFetch:
     """What is fetched beside the session with one node; `ended` hears that a request ended, or what went wrong."""
 
