@@ -58,11 +58,11 @@ class ClusterClient:
         self.settings: Final = settings
         self.client_id: Final = settings.string("client.id") or f"ottla-{next(_numbers)}"
         self.view = ClusterView()
-        """What is known now; a new object after each change."""
+        """The cluster as it is known now; a new object after each change."""
         self.backoff: Final = Backoff.of_retries(settings)
         """The pauses between attempts of the same request."""
         self.metrics: Final = ClientMetrics(settings, self.client_id)
-        """What is counted; owners add their own."""
+        """The metrics of the client; owners add their own."""
         self.request_timeout_ms: Final = settings.integer("request.timeout.ms")
         parse_bootstrap(settings)  # raises early what can't be an address
         self._sensors: Final = NodeSensors(self.metrics)
@@ -98,7 +98,7 @@ class ClusterClient:
         self._check_idle()
 
     async def close(self) -> None:
-        """Ends every connection and task; what is in flight fails. May be called again."""
+        """Ends every connection and task; requests in flight fail. May be called again."""
         if self._idle_check is not None:
             self._idle_check.cancel()
         if self._pool is not None:
@@ -202,7 +202,7 @@ class ClusterClient:
             self._refresh_now()
 
     def refresh_soon(self) -> None:
-        """What is known is wrong: asks again after a moment, however often it is said."""
+        """Refreshes metadata after a moment, once, however often it is called until then."""
         if self._pool is not None:
             self._refresh.soon()
 

@@ -20,7 +20,7 @@ _BATCHED_FROM: Final = 4
 
 
 class CoordinatorKind(enum.IntEnum):
-    """What is coordinated; the numbers are those of FindCoordinator."""
+    """The kind of coordinator; the numbers are those of FindCoordinator."""
 
     GROUP = 0
     TRANSACTION = 1

@@ -1,4 +1,4 @@
-"""Keeps the view of the cluster fresh: asks when somebody needs it, when it got old, and after failures.
+"""Keeps the view of the cluster fresh: asks when a caller needs it, when it got old, and after failures.
 
 One question is under way at a time. A `refresh()` is served by a question that began after the call, so that what it
 returns is never older than the call. Hints that something changed are followed no more often than every
@@ -52,7 +52,7 @@ class MetadataRefresh:
         self._task.add_done_callback(self._ended)
 
     def soon(self) -> None:
-        """What is known is wrong: ask again after a moment."""
+        """Refreshes after a moment: the view is out of date."""
         self._wanted.set()
 
     def now(self) -> None:

@@ -144,7 +144,7 @@ class NodePool:
             await slot.close()
 
     async def close(self) -> None:
-        """Ends all connections; what is in flight fails."""
+        """Ends all connections; requests in flight fail."""
         await self.rebootstrap()
         if self._closing:
             await asyncio.wait(self._closing)

@@ -31,7 +31,7 @@ class OpenGate:
         return True
 
     def may_send(self, queue: PartitionQueue) -> bool:
-        """To anywhere."""
+        """Every partition may be written to."""
         return True
 
 
@@ -59,11 +59,11 @@ class IdempotentGate:
         return False
 
     def may_send(self, queue: PartitionQueue) -> bool:
-        """To anywhere."""
+        """Every partition may be written to."""
         return True
 
     async def close(self) -> None:
-        """Stops asking."""
+        """Cancels the request for an id."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))

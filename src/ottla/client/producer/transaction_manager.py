@@ -180,7 +180,7 @@ class TransactionManager:
             )
 
     async def close(self) -> None:
-        """Stops what is under way."""
+        """Cancels requests under way."""
         if self._adding is not None:
             self._adding.cancel()
             await asyncio.wait((self._adding,))

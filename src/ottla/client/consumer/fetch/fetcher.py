@@ -50,7 +50,7 @@ _SESSION_ERRORS: Final = frozenset(
 
 @dataclass(slots=True)
 class _Node:
-    """What is going on with one node."""
+    """The fetches from one node."""
 
     side: SideFetch
     session: FetchSession = field(default_factory=FetchSession)

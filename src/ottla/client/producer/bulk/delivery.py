@@ -125,7 +125,7 @@ class Delivery:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A failure that nobody has foreseen is for who waits: there is nothing else that would end its wait."""
+        """Hands an unforeseen failure to the waiting thread, whose wait nothing else would end."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fail(error)
