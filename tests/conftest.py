@@ -8,6 +8,9 @@ import signal
 
 from hypothesis import settings
 
+# Before anything of ours is imported, and for the processes that tests start, too: see `ottla.base.thread_owner`.
+os.environ["OTTLA_CHECK_THREADS"] = "1"
+
 pytest_plugins = ["tests.harness.rerun", "tests.harness.skips"]
 
 settings.register_profile("explore", deadline=None)

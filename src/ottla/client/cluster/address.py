@@ -5,7 +5,9 @@ from typing import Final, NamedTuple
 
 from ottla.base.config import ConfigError
 
-_WRITTEN: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+._-]*://)?(?:\[([^\]\s]+)\]|([^\s:\[\]/]+)):(\d+)")
+_WRITTEN: Final = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+._-]*://)?(?:\[(?P<ipv6>[^\]\s]+)\]|(?P<name>[^\s:\[\]/]+)):(?P<port>\d+)"
+)
 
 
 class Address(NamedTuple):
@@ -36,7 +38,7 @@ Expected host:port, for example localhost:9092
     if found is None:
         example = text.strip() if re.fullmatch(r"[\w.-]+", text.strip()) else "localhost"
         raise ConfigError(setting, text, f"Expected host:port, for example {example}:9092")
-    port = int(found[3])
+    port = int(found["port"])
     if not 0 < port < 65_536:
         raise ConfigError(setting, text, "A port is a number from 1 to 65535")
-    return Address(found[1] or found[2], port)
+    return Address(found["ipv6"] or found["name"], port)

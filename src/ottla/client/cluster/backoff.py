@@ -46,7 +46,7 @@ class Backoff:
 
 @dataclass(slots=True)
 class Trouble:
-    """How often somebody could not be reached in a row, and until when (by the loop's time) to leave it alone."""
+    """How often a node could not be reached in a row, and until when (by the loop's time) not to try it again."""
 
     failures: int = 0
     not_before: float = 0.0

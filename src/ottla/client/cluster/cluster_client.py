@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.bootstrap import bootstrap_addresses, parse_bootstrap
 from ottla.client.cluster.cluster_view import BrokerView, ClusterView, PartitionView, TopicView
@@ -49,6 +50,7 @@ OnChange: TypeAlias = Callable[[ClusterView, ClusterView], None]
 """Hears the view before and after a change, in the event loop."""
 
 
+@one_thread
 class ClusterClient:
     """Connections to a cluster and what is known of it. All methods belong to the event loop that ran `start`."""
 
@@ -56,11 +58,11 @@ class ClusterClient:
         self.settings: Final = settings
         self.client_id: Final = settings.string("client.id") or f"ottla-{next(_numbers)}"
         self.view = ClusterView()
-        """What is known now; a new object after each change."""
+        """The cluster as it is known now; a new object after each change."""
         self.backoff: Final = Backoff.of_retries(settings)
         """The pauses between attempts of the same request."""
         self.metrics: Final = ClientMetrics(settings, self.client_id)
-        """What is counted; owners add their own."""
+        """The metrics of the client; owners add their own."""
         self.request_timeout_ms: Final = settings.integer("request.timeout.ms")
         parse_bootstrap(settings)  # raises early what can't be an address
         self._sensors: Final = NodeSensors(self.metrics)
@@ -96,7 +98,7 @@ class ClusterClient:
         self._check_idle()
 
     async def close(self) -> None:
-        """Ends every connection and task; what is in flight fails. May be called again."""
+        """Ends every connection and task; requests in flight fail. May be called again."""
         if self._idle_check is not None:
             self._idle_check.cancel()
         if self._pool is not None:
@@ -200,7 +202,7 @@ class ClusterClient:
             self._refresh_now()
 
     def refresh_soon(self) -> None:
-        """What is known is wrong: asks again after a moment, however often it is said."""
+        """Refreshes metadata after a moment, once, however often it is called until then."""
         if self._pool is not None:
             self._refresh.soon()
 

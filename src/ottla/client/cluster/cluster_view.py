@@ -43,7 +43,7 @@ class BrokerView(NamedTuple):
 
 @frozen
 class PartitionView:
-    """A partition: who leads it (-1: nobody), since which epoch (-1: unknown), and who has copies."""
+    """A partition: its leader (-1: none), the leader's epoch (-1: unknown), and its replicas."""
 
     index: int
     leader: int
@@ -92,7 +92,7 @@ class ClusterView:
         return None if name is None else self.topics.get(name)
 
     def applied(self, response: MetadataResponse, asked: frozenset[str] | None) -> "ClusterView":
-        """What is known after an answer about the topics `asked` (None: all); other topics are forgotten."""
+        """The view after an answer about the topics `asked` (None: all); other topics are forgotten."""
         topics: dict[str, TopicView] = {}
         errors: dict[str, ApiError] = {}
         for found in response.topics:
@@ -120,7 +120,7 @@ class ClusterView:
         )
 
     def with_leader(self, topic: str, partition: PartitionView, brokers: Iterable[BrokerView]) -> "ClusterView":
-        """What is known after a broker named a partition's new leader, and where that is (KIP-951)."""
+        """The view after a broker named a partition's new leader and its address (KIP-951)."""
         found = self.topics[topic]
         changed = found._replace(partitions={**found.partitions, partition.index: partition})
         return replace(
@@ -130,7 +130,7 @@ class ClusterView:
         )
 
     def with_broker(self, broker: BrokerView) -> "ClusterView":
-        """What is known after somebody named a broker."""
+        """The view after an answer named a broker."""
         return replace(self, brokers={**self.brokers, broker.id: broker})
 
 

@@ -9,6 +9,7 @@ import enum
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_view import BrokerView
 from ottla.client.errors import ClosedError, KafkaTimeoutError, NoBrokersAvailableError
@@ -19,7 +20,7 @@ _BATCHED_FROM: Final = 4
 
 
 class CoordinatorKind(enum.IntEnum):
-    """What is coordinated; the numbers are those of FindCoordinator."""
+    """The kind of coordinator; the numbers are those of FindCoordinator."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -33,6 +34,7 @@ Learn: TypeAlias = Callable[[BrokerView], None]
 """Hears of the broker that was found."""
 
 
+@one_thread
 class CoordinatorLookup:
     """The coordinators that one client needs."""
 

@@ -1,4 +1,4 @@
-"""Keeps the view of the cluster fresh: asks when somebody needs it, when it got old, and after failures.
+"""Keeps the view of the cluster fresh: asks when a caller needs it, when it got old, and after failures.
 
 One question is under way at a time. A `refresh()` is served by a question that began after the call, so that what it
 returns is never older than the call. Hints that something changed are followed no more often than every
@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.errors import AuthenticationFailedError, ClosedError, InvalidStateError
@@ -24,6 +25,7 @@ Ask: TypeAlias = Callable[[], Awaitable[ClusterView]]
 """Asks some broker and returns the new view, which everybody has heard of."""
 
 
+@one_thread
 class MetadataRefresh:
     """A task that asks for metadata whenever it should."""
 
@@ -50,7 +52,7 @@ class MetadataRefresh:
         self._task.add_done_callback(self._ended)
 
     def soon(self) -> None:
-        """What is known is wrong: ask again after a moment."""
+        """Refreshes after a moment: the view is out of date."""
         self._wanted.set()
 
     def now(self) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from ottla.base.dice import DICE
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.address import Address
 from ottla.client.cluster.backoff import Trouble
 from ottla.client.cluster.cluster_view import BrokerView
@@ -38,6 +39,7 @@ class Lane(enum.Enum):
     """For threads that send one record at a time by themselves: the loop neither reads nor writes it."""
 
 
+@one_thread
 class NodePool:
     """Connections by node and lane, made when they are needed."""
 
@@ -142,7 +144,7 @@ class NodePool:
             await slot.close()
 
     async def close(self) -> None:
-        """Ends all connections; what is in flight fails."""
+        """Ends all connections; requests in flight fail."""
         await self.rebootstrap()
         if self._closing:
             await asyncio.wait(self._closing)

@@ -111,14 +111,14 @@ class NodeSlot:
         connection.count_for(self._sensor)
 
     def retire(self) -> None:
-        """Lets go of the connection: what is in flight is still answered, new requests get a new connection."""
+        """Retires the connection: requests in flight are still answered, new ones get a new connection."""
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.on_lost = None
             connection.close_when_answered()
 
     async def close(self) -> None:
-        """Ends the connection and the attempt to make one; what is in flight fails."""
+        """Ends the connection and the attempt to make one; requests in flight fail."""
         self._is_closed = True
         attempt, connection = self._attempt, self.connection
         if attempt is not None:

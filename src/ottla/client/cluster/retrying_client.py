@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.error_code import error_codes
@@ -34,6 +35,7 @@ class Coordinated:
     key: str
 
 
+@one_thread
 class RetryingClient:
     """Repeats requests for at most `timeout_ms`; lives in the client's event loop."""
 

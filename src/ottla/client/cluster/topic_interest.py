@@ -23,7 +23,7 @@ class TopicInterest:
 
     @property
     def names(self) -> frozenset[str] | None:
-        """What is asked for; None is everything."""
+        """The topics to ask for; None is all."""
         return None if self._wants_all else frozenset(self._names)
 
     def add(self, names: Iterable[str]) -> bool:
@@ -52,7 +52,7 @@ class TopicInterest:
         return not was_all
 
     def question(self) -> MetadataRequest:
-        """The request for what is wanted."""
+        """The request for the wanted topics."""
         if self._wants_all:
             return MetadataRequest(topics=None, allow_auto_topic_creation=False)
         topics = [MetadataRequestTopic(name=name) for name in sorted(self._names)]

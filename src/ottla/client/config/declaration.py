@@ -39,7 +39,7 @@ class AnyCase:
 
     @property
     def text(self) -> str:
-        """The words."""
+        """The allowed words, as an error lists them."""
         return f"(case insensitive) [{', '.join(self.words)}]"
 
     def __call__(self, value: object) -> None:

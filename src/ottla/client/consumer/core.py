@@ -111,7 +111,7 @@ class ConsumerCore:
         )
 
     async def start(self, timeout_s: float) -> None:
-        """Connects, the first time that somebody needs it; tries for that long."""
+        """Connects when a call first needs it; tries for that long."""
         if self._is_started:
             return
         await self.cluster.start(timeout_ms=round(timeout_s * 1000))

@@ -1,4 +1,4 @@
-"""As whom a consumer commits: as the group's member, or as somebody from outside who assigns partitions by hand."""
+"""As whom a consumer commits: as the group's member, or from outside, with partitions assigned by hand."""
 
 from typing import Final
 

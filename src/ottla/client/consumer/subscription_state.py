@@ -1,8 +1,8 @@
 """What a consumer is subscribed to, which partitions it has, and where it stands in each.
 
-Pure bookkeeping: it asks nobody and decides nothing about groups. Two owners share a `PartitionState`: its position,
-pause and version belong to the user's calls, its fetch offset and what the leader said belong to the fetcher. They
-meet in `version`: a move of the position on purpose (a seek, a reset, a truncation) raises it, and all that was
+Pure bookkeeping: it sends no request and decides nothing about groups. Two owners share a `PartitionState`. Its
+position, pause and version belong to the user's calls; its fetch offset and the leader's answers belong to the fetcher.
+They meet in `version`: a move of the position on purpose (a seek, a reset, a truncation) raises it, and all that was
 fetched under an older version is worthless.
 
 Position 7, fetched ahead to 20, seek(3): version 0 -> 1, position and fetch offset 3; batches 7..19 that arrive or

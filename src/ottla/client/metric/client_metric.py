@@ -1,4 +1,4 @@
-"""All metrics of one client, by Kafka's names; values are worked out when somebody looks.
+"""All metrics of one client, by Kafka's names; values are worked out when they are read.
 
 Owners make a `Sensor` and say which of its statistics are shown under which names; numbers that exist anyway are shown
 as gauges. Reporters (`metric.reporters`) hear of each metric that comes and goes.
@@ -36,10 +36,10 @@ class _Silent:
     """Accepts the name of Java's JMX reporter, which has no use here."""
 
     def metric_added(self, name: MetricName, read: Read) -> None:
-        """Nobody listens."""
+        """Ignores the value."""
 
     def metric_removed(self, name: MetricName) -> None:
-        """Nobody listens."""
+        """Ignores the value."""
 
 
 class ClientMetrics:

@@ -1,4 +1,4 @@
-"""What is counted about the connections to one node, and shown under Kafka's names.
+"""The metrics of the connections to one node, under Kafka's names.
 
 A client's own figures (`producer-metrics`) are the sums over its nodes (`producer-node-metrics`).
 """

@@ -34,7 +34,7 @@ class Sensor:
         self.count = 0
         """How many values there were since the start."""
         self.total = 0.0
-        """Their sum."""
+        """The sum of all values since the start."""
         self._clock: Final = clock
         self._sample_count: Final = sample_count
         self._window_s: Final = window_s

@@ -61,7 +61,7 @@ class _NoCarrier:
 
 
 class _Flush:
-    """Somebody waits for these batches."""
+    """The batches that a flush waits for."""
 
     def __init__(self, pending: set[ProducerBatch], done: Callable[[], None]) -> None:
         self._pending: Final = pending
@@ -227,7 +227,7 @@ class Accumulator(Appender):
         queue.batches.append(batch)
 
     def _waited_for(self, batch: ProducerBatch, timeout_s: float | None) -> None:
-        """Somebody will not go on before a batch is done: it goes with him, or the sender is called."""
+        """A thread is about to wait for a batch: it carries the batch by itself, or the sender is called."""
         self.carrier.carry(batch, timeout_s)
         if not batch.is_closed:
             self.wake()
@@ -262,7 +262,7 @@ class Accumulator(Appender):
             batch = lingering[0]
             if not batch.is_closed:
                 if batch.count == 0:
-                    # Somebody is about to put its first record in.
+                    # Another thread is about to append its first record.
                     empty.append(batch)
                 elif not hurried and batch.created_ms + self.options.linger_ms > now_ms:
                     break
@@ -277,7 +277,7 @@ class Accumulator(Appender):
 
     @property
     def is_hurried(self) -> bool:
-        """Whether batches go as they are: somebody flushes, or waits for the memory that they take."""
+        """Whether batches leave before they are full or due: for a flush, or for a thread that waits for memory."""
         return bool(self._flushes or self._room_waiters)
 
     def next_due_ms(self) -> int | None:
@@ -374,7 +374,7 @@ class Accumulator(Appender):
             self._wake_waiters()
 
     def forget_quietly(self, batch: ProducerBatch) -> bool:
-        """As `forget`, in any thread; False if somebody in the loop has to hear of it, and nothing was done."""
+        """As `forget`, in any thread; False, having done nothing, if a flush or a waiting thread must hear of it."""
         with self._lock_open:
             if self.is_hurried:
                 return False

@@ -168,7 +168,7 @@ class AsyncProducer:
             while not self._core.accumulator.add_batch(batch):
                 self._core.check_may_send()
                 await self._wait_for_room(batch.used, asyncio.get_running_loop().time() + self._max_block_s)
-            # Encoding takes a while: let what is written leave meanwhile.
+            # Encoding takes a while: the sender sends written batches meanwhile.
             await asyncio.sleep(0)
         return sender.sent
 

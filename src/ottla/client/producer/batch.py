@@ -219,7 +219,7 @@ class PartitionQueue:
         self.held_for: ProducerBatch | None = None
         """The batch that a waiting thread carries by itself; nothing else is sent meanwhile."""
         self.waited_for: Callable[[ProducerBatch, float | None], None] = _ignored
-        """Hears that somebody is about to wait for a batch, for how many seconds."""
+        """Called by a thread that is about to wait for a batch, with the seconds that it will wait."""
 
     @property
     def is_held(self) -> bool:

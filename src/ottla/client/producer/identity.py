@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ANY_NODE, ClusterClient
 from ottla.client.producer.batch import PartitionQueue
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
@@ -30,10 +31,11 @@ class OpenGate:
         return True
 
     def may_send(self, queue: PartitionQueue) -> bool:
-        """To anywhere."""
+        """Every partition may be written to."""
         return True
 
 
+@one_thread
 class IdempotentGate:
     """The gate of an idempotent producer: open while it has an id."""
 
@@ -57,11 +59,11 @@ class IdempotentGate:
         return False
 
     def may_send(self, queue: PartitionQueue) -> bool:
-        """To anywhere."""
+        """Every partition may be written to."""
         return True
 
     async def close(self) -> None:
-        """Stops asking."""
+        """Cancels the request for an id."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))

@@ -1,4 +1,4 @@
-"""What waits for one broker, and what is on its way to it."""
+"""The partitions that wait for one broker, and the requests on their way to it."""
 
 from ottla.base.errors import OttlaError
 from ottla.client.producer.batch import PartitionQueue

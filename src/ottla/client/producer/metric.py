@@ -31,7 +31,7 @@ _SPANS: Final = (
 
 
 class _Counts:
-    """What is counted for the producer and for each topic."""
+    """The metrics of the producer and of each topic."""
 
     __slots__ = ("bytes", "compression", "errors", "records", "retries")
 
@@ -97,7 +97,7 @@ class ProducerMetric:
         show("waiting-threads", lambda: accumulator.waiting_count, GROUP)
 
     def show_sending(self, in_flight: Callable[[], float], metadata_age_s: Callable[[], float]) -> None:
-        """Shows what is under way, and how old the view is that it goes by."""
+        """Shows the requests in flight, and the age of the metadata."""
         self._metrics.show("requests-in-flight", in_flight, GROUP)
         self._metrics.show("metadata-age", metadata_age_s, GROUP)
 

@@ -79,7 +79,7 @@ class Outcome:
             batch.complete(base_offset, log_append_time_ms)
 
     def complete_here(self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int) -> bool:
-        """As `complete`, in the thread that waits; False if somebody must hear of it in the loop."""
+        """As `complete`, in the thread that waits; False, having done nothing, if the loop has to do it."""
         if not batch.is_done:
             if batch.callbacks or not self._accumulator.forget_quietly(batch):
                 return False

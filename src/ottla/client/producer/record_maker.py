@@ -22,7 +22,7 @@ _INT64_MAX: Final = 2**63 - 1
 
 
 class RecordMaker:
-    """Turns what the user sends into what is appended."""
+    """Turns users' records into `NewRecord`s."""
 
     def __init__(self, settings: ClientSettings, accumulator: Accumulator, view: Callable[[], ClusterView]) -> None:
         self.interceptors: Final = Interceptors(settings.plugins("interceptor.classes"))

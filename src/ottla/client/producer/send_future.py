@@ -148,7 +148,7 @@ def _set(waiter: "asyncio.Future[None]") -> None:
 
 
 callback_lock = threading.Lock()
-"""Held while a batch becomes done and while somebody asks to hear of it; never while callbacks run."""
+"""Held while a batch becomes done and while a callback is added; never while callbacks run."""
 
 
 def missing(future: RecordFuture, name: str) -> AttributeError:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from ottla.base.clock import Clock
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.base.thread_owner import any_thread, one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.node_connection import NodeConnection
@@ -62,6 +63,7 @@ class SenderParts:
     clock: Clock
 
 
+@one_thread
 class Sender:
     """Drives one producer's batches to their brokers."""
 
@@ -112,6 +114,7 @@ class Sender:
                     self._serve(node_id, line, now_ms)
         self._set_timer(now_ms)
 
+    @any_thread
     def is_available(self, node_id: int, timeout_ms: int) -> bool:
         """Whether a broker takes what it is sent."""
         line = self._lines.get(node_id)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import any_thread, one_thread
 from ottla.client.cluster.error_code import error_codes
 from ottla.client.errors import CommitFailedError
 from ottla.client.producer.accumulator import Accumulator
@@ -43,6 +44,7 @@ _LAST_BY_PRODUCER: Final = {ApiKey.ADD_PARTITIONS_TO_TXN: 3, ApiKey.END_TXN: 4}
 Fail = Callable[[ProducerBatch, Exception], None]
 
 
+@one_thread
 class TransactionManager:
     """The transactions of one producer; all calls in its event loop."""
 
@@ -167,6 +169,7 @@ class TransactionManager:
             self._fail_transaction(error)
         return error
 
+    @any_thread
     def check_may_send(self) -> None:
         """Raises why records can't be sent now."""
         self._check_usable()
@@ -177,7 +180,7 @@ class TransactionManager:
             )
 
     async def close(self) -> None:
-        """Stops what is under way."""
+        """Cancels requests under way."""
         if self._adding is not None:
             self._adding.cancel()
             await asyncio.wait((self._adding,))

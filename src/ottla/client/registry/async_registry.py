@@ -69,7 +69,7 @@ class AsyncSchemaRegistry:
         return await asyncio.to_thread(self.blocking.compatibility, subject)
 
     async def set_compatibility(self, level: str, subject: str | None = None) -> str:
-        """Sets it."""
+        """Sets the compatibility level of a subject, or of all that have none; returns it."""
         return await asyncio.to_thread(self.blocking.set_compatibility, level, subject)
 
     async def close(self) -> None:

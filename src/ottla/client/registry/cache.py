@@ -1,4 +1,4 @@
-"""Answers that are kept: what an id means never changes, what is latest does."""
+"""Answers that are kept: the schema of an id never changes, the latest version of a subject does."""
 
 import threading
 import time
@@ -51,6 +51,6 @@ class Cache(Generic[K, V]):
                 self._values.popitem(last=False)
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Drops all entries."""
         with self._lock:
             self._values.clear()

@@ -12,7 +12,7 @@ LATEST = "latest"
 
 @frozen
 class Call:
-    """One request."""
+    """A request to the registry."""
 
     method: str
     segments: tuple[str, ...]
@@ -94,7 +94,7 @@ def get_level(subject: str | None) -> Call:
 
 
 def set_level(subject: str | None, level: str) -> Call:
-    """Sets it."""
+    """Sets the compatibility level of a subject, or of all that have none."""
     return Call("PUT", ("config", *_optional(subject)), body={"compatibility": level})
 
 
@@ -109,7 +109,7 @@ def get_mode(subject: str | None) -> Call:
 
 
 def set_mode(subject: str | None, mode: str, *, force: bool) -> Call:
-    """Sets it."""
+    """Sets the mode of a subject, or of all that have none."""
     return Call("PUT", ("mode", *_optional(subject)), _flags(force=force), {"mode": mode})
 
 

@@ -123,7 +123,7 @@ class SchemaRegistry:
         return value.read_level(self._http.ask(call.get_level(subject)))
 
     def set_compatibility(self, level: str, subject: str | None = None) -> str:
-        """Sets it."""
+        """Sets the compatibility level of a subject, or of all that have none; returns it."""
         return value.read_level(self._http.ask(call.set_level(subject, level)))
 
     def delete_compatibility(self, subject: str | None = None) -> None:
@@ -135,7 +135,7 @@ class SchemaRegistry:
         return value.read_mode(self._http.ask(call.get_mode(subject)))
 
     def set_mode(self, mode: str, subject: str | None = None, *, force: bool = False) -> str:
-        """Sets it."""
+        """Sets the mode of a subject, or of all that have none; returns it."""
         return value.read_mode(self._http.ask(call.set_mode(subject, mode, force=force)))
 
     def clear_cache(self) -> None:

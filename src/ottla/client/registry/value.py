@@ -104,7 +104,7 @@ def read_numbers(answer: object) -> list[int]:
 
 
 def read_number(answer: object) -> int:
-    """One version."""
+    """A version number that is the whole answer."""
     return _number({"version": answer}, "version")
 
 

@@ -110,7 +110,7 @@ def _tls(options: Mapping[str, str]) -> SSLContext | None:
 
 
 def read_token_file(path: str) -> str:
-    """The token in a file, which somebody else may replace at any time."""
+    """The token in a file, which another program may replace at any time."""
     try:
         text = Path(path).read_text().strip()
     except OSError as error:

@@ -57,7 +57,7 @@ class TokenSource:
         self._refresh_at = 0.0
 
     async def token(self) -> str:
-        """A token that is valid for a while. Raises `AuthenticationFailedError` if nobody gives us one."""
+        """A token that is valid for a while. Raises `AuthenticationFailedError` if there is none to be had."""
         async with self._lock:
             if self._token is None or time.time() >= self._refresh_at:
                 self._token = await self._fetch()
@@ -120,7 +120,7 @@ class _UserCall:
         self._call: Final = call
 
     async def __call__(self) -> Token:
-        """Asks the user's code; what is not a coroutine may block, so it has a thread."""
+        """Asks the user's code; a plain function may block, so it runs in a thread."""
         try:
             if inspect.iscoroutinefunction(self._call):
                 result = await self._call()

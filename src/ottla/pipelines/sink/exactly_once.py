@@ -44,7 +44,7 @@ def no_offsets() -> GroupOffsets | None:
 #
 # - no decision: tasks begin by taking their transactional ids over, which aborts what was left open, and write again;
 # - a decision: tasks commit their part of it if that has not been done, and write nothing;
-# - a decision whose transaction is gone, since nobody came for longer than `transaction.timeout.ms` or a task that was
+# - a decision whose transaction is gone, since no task came for longer than `transaction.timeout.ms` or a task that was
 #   believed dead took its id over: if its note is there it was committed, otherwise its rows are written again. Spark
 #   computes them from the same offsets; this one case relies on the query giving the same rows to the same partition.
 #
@@ -78,7 +78,7 @@ class _Standing(Enum):
     UNDECIDED = auto()
     FINISHED = auto()
     GONE = auto()
-    """Decided, and then its transaction was ended by somebody else."""
+    """Decided, and then its transaction was ended: by its time-out, or by another task."""
 
 
 class ExactlyOnceTask:

@@ -1,4 +1,4 @@
-"""A transaction that was written and not ended: who began it, so that somebody else can end it.
+"""A transaction that was written and not ended: who began it, so that another process can end it.
 
 As text, where the decision about a micro-batch is kept: one entry for each of Spark's partitions.
 
@@ -44,7 +44,7 @@ def transactions_to_text(transactions: Mapping[int, ProducerIdentity]) -> str:
 
 
 def transactions_from_text(text: str) -> PreparedTransactions:
-    """`SinkError` if somebody else has written it."""
+    """Raises `SinkError` for text of another origin."""
     found: PreparedTransactions = {}
     for entry in text.split(",") if text else ():
         parts = entry.split(":")

@@ -1,6 +1,6 @@
 """Commits the offsets of finished micro-batches to a consumer group, so that any tool shows the query's lag.
 
-The group has no members: nobody joins it, and the query never starts from it (its checkpoint says where it is). When
+The group has no members, and the query never starts from it (its checkpoint says where it is). When
 Spark asks for the next batch, every batch before it is finished and recorded in the checkpoint: that is the moment.
 Spark's own `commit` comes later, when the next batch is planned, which without new records is never.
 """

@@ -15,7 +15,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 NOT_TOLD: Final = -(2**31)
-"""The set of authorized operations, where nobody asked for it."""
+"""The set of authorized operations in an answer to a request that did not ask for it."""
 
 
 class NodeDirectory(Protocol):

@@ -127,7 +127,7 @@ class TransactionOperations(AdminOperations):
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, errors: dict[str, OttlaError] | None = None
     ) -> dict[str, FencedProducer]:
-        """Raises the epochs of transactional ids: whoever used them is out, and what they left open is aborted."""
+        """Raises the epochs of transactional ids: fences their producers and aborts their open transactions."""
 
         async def ask_one(node: int, transactional_id: str) -> FencedProducer | OttlaError:
             request = InitProducerIdRequest(

@@ -43,7 +43,7 @@ class AclBinding(NamedTuple):
 
 
 class AclBindingFilter(NamedTuple):
-    """Which rules are meant; what is None, or ANY, matches all."""
+    """The rules that are meant; None and ANY match all."""
 
     resource_type: ResourceType = ResourceType.ANY
     name: str | None = None

@@ -85,7 +85,7 @@ class ConfigEntry(NamedTuple):
 
     @property
     def is_default(self) -> bool:
-        """Whether nobody set it."""
+        """Whether the value is the default."""
         return self.source is ConfigSource.DEFAULT_CONFIG
 
 

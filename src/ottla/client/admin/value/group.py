@@ -19,7 +19,7 @@ class GroupListing(NamedTuple):
 
     @property
     def is_simple_consumer_group(self) -> bool:
-        """Whether somebody only stores offsets under this name."""
+        """Whether the group has no protocol: a client only stores offsets under its name."""
         return self.type == "Classic" and not self.protocol
 
 

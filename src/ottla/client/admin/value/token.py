@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class KafkaPrincipal(NamedTuple):
-    """Who somebody is."""
+    """A principal: its type and its name."""
 
     type: str
     name: str

@@ -19,7 +19,7 @@ class _NewTopic(NamedTuple):
 
 
 class NewTopic(_NewTopic):
-    """A topic to be created; what is None is the cluster's default (`num.partitions`, `default.replication.factor`)."""
+    """A topic to be created; None means the cluster's `num.partitions`, `default.replication.factor`."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """The assignors that `partition.assignment.strategy` can name, by Kafka's words for them and by Java's class names.
 
-Whoever reads the setting makes the objects; here is decided which protocol they agree on.
+The reader of the setting makes the objects; this module decides which protocol they agree on.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What is counted about fetching, under Kafka's names: in sum, by topic, and for each partition its lag.
+"""The metrics of fetching, under Kafka's names: in sum, by topic, and for each partition its lag.
 
 Recorded per fetch and per poll, never per record. Sensors have one writer each: `fetched` and `received` are the event
 loop's, `consumed` and `polled` the user's.

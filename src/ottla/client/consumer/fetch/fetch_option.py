@@ -22,7 +22,7 @@ class FetchOptions:
 
     @classmethod
     def of(cls, settings: ClientSettings) -> "FetchOptions":
-        """Reads them."""
+        """The options that a consumer's settings give."""
         return cls(
             min_bytes=settings.integer("fetch.min.bytes"),
             max_bytes=settings.integer("fetch.max.bytes"),

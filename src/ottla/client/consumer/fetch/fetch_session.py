@@ -24,7 +24,7 @@ _EPOCH_MAX: Final = 2**31 - 1
 
 
 class FetchTarget(NamedTuple):
-    """What is wanted of a partition."""
+    """Where to fetch a partition from."""
 
     offset: int
     leader_epoch: int

@@ -15,6 +15,7 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import Lane
@@ -49,7 +50,7 @@ _SESSION_ERRORS: Final = frozenset(
 
 @dataclass(slots=True)
 class _Node:
-    """What is going on with one node."""
+    """The fetches from one node."""
 
     side: SideFetch
     session: FetchSession = field(default_factory=FetchSession)
@@ -60,6 +61,7 @@ class _Node:
     retry_at_s: float = 0.0
 
 
+@one_thread
 class Fetcher:
     """Fetches all that is assigned and fetchable."""
 

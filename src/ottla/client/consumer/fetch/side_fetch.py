@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import Lane
 from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
@@ -24,8 +25,9 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.fetch import FetchResponse
 
 
+@one_thread
 class SideFetch:
-    """What is fetched beside the session with one node; `ended` hears that a request ended, or what went wrong."""
+    """The fetches beside the session with one node; `ended` hears that a request ended, or what went wrong."""
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class SideFetch:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, wanted: Mapping[TopicPartition, Sent], waiting: Mapping[TopicPartition, Sent]) -> None:
-        """Asks for what is wanted and neither waited for nor asked before; one request at a time."""
+        """Asks for partitions that are neither waited for nor asked for before; one request at a time."""
         if self._task is not None:
             return
         left = {key: sent for key, sent in wanted.items() if waiting.get(key) != sent and self._asked.get(key) != sent}

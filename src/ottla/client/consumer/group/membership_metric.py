@@ -1,4 +1,4 @@
-"""What is counted about a membership, under Kafka's names."""
+"""The metrics of a membership, under Kafka's names."""
 
 import math
 import time

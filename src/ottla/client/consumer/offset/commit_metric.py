@@ -1,4 +1,4 @@
-"""What is counted about commits, under Kafka's names."""
+"""The metrics of commits, under Kafka's names."""
 
 from typing import Final
 

@@ -32,7 +32,7 @@ _VERSION_MAX: Final = OffsetFetchRequest.valid_versions.highest
 _NONE: Final = -1
 
 Identity = Callable[[], GroupMetadata]
-"""Who we are in the group now; without a member id, somebody from outside."""
+"""This client's place in the group; without a member id it is no member."""
 
 
 class CommittedOffsets:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from ottla.base.errors import OttlaError
+from ottla.base.thread_owner import any_thread, one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.interceptor import Interceptors
@@ -27,6 +28,7 @@ Committed: TypeAlias = Callable[[Offsets, OttlaError | None], Any]
 """Hears the offsets, and why they were not committed, if so."""
 
 
+@one_thread
 class Committer:
     """The commits of one consumer."""
 
@@ -46,6 +48,7 @@ class Committer:
         self._calls: Final = calls
         self._interceptors: Final = interceptors
 
+    @any_thread
     def is_due(self, now_s: float) -> bool:
         """Whether an automatic commit should be made now; any thread."""
         return self.is_automatic and now_s >= self.next_at_s

@@ -50,10 +50,10 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class Member(Protocol):
-    """Who commits."""
+    """The group member that commits."""
 
     def metadata(self) -> GroupMetadata:
-        """As whom."""
+        """The member's group, generation and ids."""
 
     @property
     def may_commit(self) -> bool:

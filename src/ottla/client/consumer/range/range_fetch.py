@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import PartitionView, TopicView
 from ottla.client.cluster.retries import Retries
@@ -58,6 +59,7 @@ class FetchedBatches(NamedTuple):
     pieces: list[memoryview]
 
 
+@one_thread
 class RangeFetch:
     """The batches of a range, one answer at a time."""
 

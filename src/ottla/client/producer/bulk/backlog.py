@@ -30,7 +30,7 @@ class Backlog:
             self._changed.notify_all()
 
     def fail(self, error: BaseException) -> None:
-        """What is under way is given up."""
+        """Ends all waits with the error."""
         with self._changed:
             if self._error is None:
                 self._error = error

@@ -14,6 +14,7 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
+from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.errors import KafkaTimeoutError
 from ottla.client.producer.bulk.backlog import Backlog
@@ -55,6 +56,7 @@ class DeliveryTerms:
     """Given in transactions of version 1 only."""
 
 
+@one_thread
 class Delivery:
     """The batches of one task on their way; all but `__init__` is called in the event loop."""
 
@@ -123,7 +125,7 @@ class Delivery:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A failure that nobody has foreseen is for who waits: there is nothing else that would end its wait."""
+        """Hands an unforeseen failure to the waiting thread, whose wait nothing else would end."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fail(error)

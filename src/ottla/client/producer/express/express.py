@@ -1,7 +1,7 @@
 """One record at a time: a thread that sends a record and waits for it carries it to the broker by itself.
 
 Handing a lone record to the loop's thread and its answer back costs several times what the broker takes. So once
-somebody has waited for record after record with nothing else under way, `send` no longer calls the loop, and the thread
+a thread has waited for record after record with nothing else under way, `send` no longer calls the loop, and the thread
 that waits takes the batch out of its queue, writes it to a socket of its own, and reads the answer. A batch that nobody
 waits for is sent by the loop a moment later, and ends this way of sending until it is the pattern again.
 
@@ -120,7 +120,7 @@ class Express:
             ride.road.leave()
 
     def _count_wait(self, batch: ProducerBatch) -> None:
-        """Is somebody waiting for each record?"""
+        """Prepares the express way once a thread has waited for each of several records."""
         if not self._is_possible or not self._batches.are_few():
             self._waits = 0
             return

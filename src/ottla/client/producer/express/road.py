@@ -79,7 +79,7 @@ class Road:
 
 
 class Ride:
-    """A batch on its way: what is known if it does not end as it should."""
+    """A batch on its way, and how far it has got."""
 
     __slots__ = ("batch", "correlation_id", "is_written", "received", "request", "road")
 

@@ -36,7 +36,7 @@ class Columns(Protocol):
 
     @property
     def type(self) -> Any:
-        """The Arrow type of what is decoded."""
+        """The Arrow type of the decoded column."""
 
     def add(self, writer: Any) -> int:
         """The number of the program for a writer's schema."""

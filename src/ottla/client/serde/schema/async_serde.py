@@ -45,7 +45,7 @@ class AsyncDeserializer:
         self._seen: Final[set[tuple[str, Hashable]]] = set()
 
     async def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:
-        """The value."""
+        """As the blocking deserializer; a schema that is not known yet is fetched without holding up the loop."""
         if data is None:
             return self._deserializer.deserialize(topic, headers, data)
         frame = (topic, self._deserializer.frame(headers, data))

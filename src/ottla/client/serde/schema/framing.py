@@ -34,7 +34,7 @@ class SchemaReference:
 
     @property
     def label(self) -> str:
-        """For messages."""
+        """The schema's id or GUID as error messages name it."""
         return f"schema {self.schema_id if self.guid is None else self.guid}"
 
 

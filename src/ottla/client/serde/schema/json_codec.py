@@ -1,7 +1,7 @@
 """Keys and values with a schema, between JSON as people write it and the payload of records.
 
 Avro has Avro's JSON encoding, with tagged unions. Protobuf has the JSON mapping of its specification, fields without a
-value included. A codec is made once for a schema and asks nobody.
+value included. A codec is made once for a schema and sends no request.
 """
 
 import json

@@ -16,7 +16,7 @@ class Reaction(Enum):
     JOIN_AGAIN = auto()
     """The group is rebalancing; we are still who we were."""
     FORGET_MEMBER = auto()
-    """The group has thrown us out: join as somebody new."""
+    """The group has removed the member, which joins again as a new one."""
     FORGET_GENERATION = auto()
     """The group went on without us: join with the member id that we have."""
     FAIL = auto()

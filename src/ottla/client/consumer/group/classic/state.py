@@ -18,7 +18,7 @@ class ClassicState(Enum):
     ADOPTING = "adopting"
     """The user is told of the assignment."""
     STABLE = "stable"
-    """Everybody reads what is theirs."""
+    """Every member reads its partitions."""
     OVERDUE = "overdue"
     """Out of the group because the user did not poll; the next poll joins again."""
     FAILED = "failed"

@@ -88,7 +88,7 @@ class ConsumerMembership(MembershipDriver):
             return
 
     async def _name_topics(self, ids: frozenset[Uuid]) -> None:
-        """Asks for topics by id: with a pattern that the broker matches, nobody has told us their names."""
+        """Asks for topics by id: with a pattern that the broker matches, their names are not known."""
         topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in sorted(ids)]
         failures = 0
         while True:
