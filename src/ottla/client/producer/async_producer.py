@@ -108,10 +108,7 @@ class AsyncProducer:
         """Puts a record of bytes into its batch if that takes no waiting; None: nothing has happened, `enqueue` it."""
         if not self._is_plain:
             return None
-        future = self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
-        if future is None:
-            future = self._append_first(topic, value, key, partition, timestamp_ms, headers, on_delivery)
-        return future
+        return self._append(topic, value, key, partition, timestamp_ms, headers, on_delivery)
 
     def watch_failures(self, failed: Callable[[Exception], None]) -> None:
         """Has `failed` called for each batch that is given up; who sends without looking at futures hears of it so."""
