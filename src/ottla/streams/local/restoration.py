@@ -70,7 +70,7 @@ class Restoration:
         self._work: Final[dict[TopicPartition, _Work]] = {}
         self._tasks: Final[dict[TaskRun, _TaskWork]] = {}
         self._changed: Final = asyncio.Event()
-        self._assigned: set[TopicPartition] = set()
+        self._assigned: dict[TopicPartition, _Work] = {}
         self.restored_records = 0
 
     def restore(self, run: TaskRun, ranges: Mapping[str, tuple[int, int]]) -> "asyncio.Future[None]":
@@ -129,20 +129,20 @@ class Restoration:
             await asyncio.sleep(0)
 
     def _assign(self) -> None:
-        wanted = set(self._work)
-        if wanted == self._assigned:
+        """Reads what there is to do from where each begins: a partition that comes back begins anew, too."""
+        new = [place for place, work in self._work.items() if self._assigned.get(place) is not work]
+        if not new and len(self._assigned) == len(self._work):
             return
-        new = wanted - self._assigned
-        self._assigned = wanted
-        if not wanted:
+        self._assigned = dict(self._work)
+        if not self._assigned:
             return
-        self._consumer.assign(sorted(wanted))
+        self._consumer.assign(sorted(self._assigned))
         for place in new:
             self._consumer.seek(place, self._work[place].next)
 
     def _take(self, place: TopicPartition, records: Iterable[Any]) -> None:
         work = self._work.get(place)
-        if work is None:
+        if work is None or self._assigned.get(place) is not work:
             return
         count = 0
         restore, end = work.restore, work.end
@@ -162,7 +162,8 @@ class Restoration:
     def _move_on(self) -> None:
         positions = self._consumer.positions()
         for place, work in self._work.items():
-            work.next = max(work.next, positions.get(place, 0))
+            if self._assigned.get(place) is work:
+                work.next = max(work.next, positions.get(place, 0))
         now_s = time.monotonic()
         for task in list(self._tasks.values()):
             if task.unkept >= _KEEP_RECORDS or (task.unkept and now_s - task.kept_s >= _KEEP_S):
