@@ -142,8 +142,9 @@ def test_batches_take_in_no_more_than_admitted(topic: CreateTopic, engine: Calla
     write(name, numbers(90), 0)
     write(name, numbers(100, 110), 1)
     stream = engine(subscribe=name, maxOffsetsPerTrigger=20)
-    assert stream.batch() == [*numbers(18), *numbers(100, 102)]
-    assert stream.batch() == [*numbers(18, 36), *numbers(102, 104)]
+    # Half of the 20 is shared alike, the rest by what waits.
+    assert stream.batch() == [*numbers(15), *numbers(100, 105)]
+    assert stream.batch() == [*numbers(15, 30), *numbers(105, 110)]
     # What runs once reads all, whatever the options say.
     everything = stream.reader.latestOffset(stream.offset, ReadAllAvailable())
     assert everything == {name: {"0": 90, "1": 10}}

@@ -1,13 +1,14 @@
 """Time that a test puts forward: whatever waits for it happens at once."""
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupState, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupState, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ottla.testing import EmbeddedBroker
 from tests.clients.patience import until
 from tests.integration.testing.traffic import PATIENCE_S, producer, read, write
 
+_NOT_YET = (KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE)
 BOTH = pytest.mark.parametrize("process", [False, True], ids=["thread", "process"])
 
 
@@ -94,8 +95,14 @@ def offsets(broker: EmbeddedBroker, topic: str) -> tuple[int, int]:
         client.close()
 
 
-def group(admin: AdminClient) -> tuple[ConsumerGroupState, int]:
-    found = admin.describe_consumer_groups(["readers"])["readers"].result(PATIENCE_S)
+def group(admin: AdminClient) -> tuple[ConsumerGroupState, int] | None:
+    """None while the coordinator is being found or loads: librdkafka's admin client does not ask again."""
+    try:
+        found = admin.describe_consumer_groups(["readers"])["readers"].result(PATIENCE_S)
+    except KafkaException as error:
+        if error.args[0].code() not in _NOT_YET:
+            raise
+        return None
     return found.state, len(found.members)
 
 

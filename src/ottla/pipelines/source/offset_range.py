@@ -49,7 +49,7 @@ def _cut(whole: OffsetRange, count: int) -> list[OffsetRange]:
 def admit(
     start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int], offsets_max: int
 ) -> dict[TopicPartition, int]:
-    """Where a micro-batch ends that takes in about `offsets_max`.
+    """Where a micro-batch ends that takes in `offsets_max`, or one of each partition if those are more.
 
     Half of them are shared alike by all partitions in which something waits, so that one with little in it, such as a
     repartition topic's, is not held up by others with a large backlog. The rest is shared by what waits. 10 and 990
@@ -62,9 +62,15 @@ def admit(
     taken = {part: min(size, least) for part, size in sizes.items()}
     waiting = sum(sizes.values()) - sum(taken.values())
     rest = max(0, offsets_max - sum(taken.values()))
+    left = rest
     for part, size in sizes.items():
         # Nothing waits any more only if each partition has had its least, and then there is no rest to share.
-        taken[part] += rest * (size - taken[part]) // max(1, waiting)
+        share = rest * (size - taken[part]) // max(1, waiting)
+        taken[part] += share
+        left -= share
+    for part in sorted(sizes, key=lambda part: taken[part] - sizes[part])[:left]:
+        # What rounding down left: one offset each, where the most waits.
+        taken[part] += 1
     return {part: start[part] + taken[part] if part in taken else end for part, end in latest.items()}
 
 
