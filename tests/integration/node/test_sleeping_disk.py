@@ -155,7 +155,7 @@ def settings_of_two_disks(directory: Path) -> dict[str, str]:
     return {"log_dirs": f"{directory / 'logs'},{well}", "metadata_log_dir": str(well)}
 
 
-@pytest.mark.parametrize("mode", ["auto", "always"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("always", marks=pytest.mark.long)])
 def test_a_disk_that_takes_no_writes_keeps_only_those_waiting_who_need_it(tmp_path: Path, mode: str) -> None:
     """With `auto` the disk is slow for a moment before it hangs; with `always` it hangs in the midst of everything."""
     server = ServerOnSleepingDisk(tmp_path, **settings_of_two_disks(tmp_path), log_append_thread=mode)

@@ -53,10 +53,13 @@ async def fill(disk: SimulatedDisk, done: Callable[[Replica], bool] = _anyhow, *
         replica.driver.submit(quota(*(f"user{number + place}" for place in range(10))), Caller(api_version=1))
         await asyncio.sleep(0)
     await replica.ask(quota("last"))
+    rate = 1.0
     async with asyncio.timeout(PATIENCE_S):
         while not done(replica):
-            # A snapshot that became due while another was written begins with the next records.
-            await replica.ask(quota("last"))
+            # A snapshot that became due while another was written begins with the next records. A quota that stays as
+            # it is makes none.
+            rate += 1
+            await replica.ask(quota("last", rate=rate))
             await asyncio.sleep(0.001)
     await replica.member.stop(1000)
     return replica
