@@ -135,6 +135,7 @@ cdef class RecordBuffer:
     cdef Py_ssize_t limit
     cdef double ratio
     cdef readonly list callbacks
+    cdef readonly bint is_compressed
 
     def __init__(self, Py_ssize_t limit, double ratio):
         self.limit = limit
@@ -214,6 +215,7 @@ cdef class RecordBuffer:
 
     def compressed(self, section):
         self.data = bytearray(HEADER_BYTES) + section
+        self.is_compressed = True
 
     def trimmed(self):
         PyByteArray_Resize(self.data, self.used)
@@ -377,17 +379,19 @@ cdef class Appender:
             lane.sticky_bytes += size
         return future
 
-    def reserve(self, int64_t size):
+    def reserve(self, batch, int64_t size):
         if self.memory_used + size > self.memory_bytes:
             return False
         self.memory_used += size
+        batch.reserved_bytes = size
         return True
 
     def resize(self, int64_t before, int64_t after):
         self.memory_used += after - before
 
-    def release(self, int64_t size):
-        self.memory_used -= size
+    def give_back(self, batch):
+        self.memory_used -= <int64_t>batch.reserved_bytes
+        batch.reserved_bytes = 0
 
 
 cdef inline int64_t now_ms() noexcept:

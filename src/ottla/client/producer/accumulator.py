@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.client.producer.append import Appender, OnDelivery, SendFuture, TopicLane
-from ottla.client.producer.batch import PartitionQueue, ProducerBatch
+from ottla.client.producer.batch import Holder, PartitionQueue, ProducerBatch
 from ottla.client.producer.new_record import RECORD_OVERHEAD_BYTES, bytes_max_if_plain
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
 from ottla.client.record import Headers
@@ -151,16 +151,18 @@ class Accumulator(Appender):
                 return None
             if not self.is_open or self.memory_used + size > self.memory_bytes:
                 return None
-            opened: ProducerBatch | None = None
+            opened = self._new(lane, number)
             try:
                 with self._lock_open:
-                    opened = self._open(lane, number, size, full)
+                    self._open(opened, size, full)
                 full = lane.open[number]
                 future = self.append_to_open_batch(topic, value, key, partition, timestamp_ms, headers, on_delivery)
             finally:
                 # Whatever came in between, Ctrl-C included: no empty batch may stand in the way of others.
-                if opened is not None:
+                if opened in self.incomplete:
                     self._fill(opened)
+                else:
+                    self.give_back(opened)
             if future is not None:
                 return future
 
@@ -173,7 +175,7 @@ class Accumulator(Appender):
                 if opened.count == 0 and self._discard(opened):
                     if opened in opened.queue.batches:
                         opened.queue.batches.remove(opened)
-                    self.release(opened.reserved_bytes)
+                    self.give_back(opened)
             if opened.queue.batches:
                 self.mark_ready(opened.queue)
         elif self.carrier.is_engaged and not opened.callbacks:
@@ -182,27 +184,26 @@ class Accumulator(Appender):
         elif self.options.linger_ms == 0 or len(self._lingering) == 1:
             self.wake()
 
-    def _open(self, lane: TopicLane, number: int, size: int, full: ProducerBatch | None) -> ProducerBatch | None:
-        """Opens a batch for a record of that size; `full` is the batch that has refused the record.
+    def _open(self, opened: ProducerBatch, size: int, full: ProducerBatch | None) -> None:
+        """Opens a new batch for a record of that size; `full` is the batch that has refused the record.
 
-        None if another thread has opened one, or took the memory, and if another partition has its turn now.
+        Does nothing if another thread has opened one, or took the memory, and if another partition has its turn now.
         """
+        lane, number = opened.queue.lane, opened.queue.partition
         batch: ProducerBatch | None = lane.open[number]
         if batch is not None:
             if batch is not full or batch.count == 0:
-                return None
+                return
             self._close(batch)
             if number == lane.sticky_partition and lane.sticky_bytes + size >= self.options.batch_size:
                 # KIP-794: a partition gets a batch's worth before the next one gets its turn.
                 lane.sticky_partition, lane.sticky_bytes = self.choose_partition(lane), 0
-                return None
-        if not self.reserve(HEADER_BYTES):
-            return None
-        opened = self._new(lane, number)
+                return
+        if not self.reserve(opened, HEADER_BYTES):
+            return
         self._enqueue(opened.queue, opened)
         lane.open[number] = opened
         self._lingering.append(opened)
-        return opened
 
     def _new(self, lane: TopicLane, number: int) -> ProducerBatch:
         queue = self.queues[lane.topic][number]
@@ -211,7 +212,7 @@ class Accumulator(Appender):
 
     def add_batch(self, batch: ProducerBatch) -> bool:
         """Takes a batch that was written elsewhere, behind all others of its partition; False if there is no memory."""
-        if not self.reserve(batch.used):
+        if not self.reserve(batch, batch.used):
             return False
         with self._lock_open:
             queue = batch.queue
@@ -229,7 +230,8 @@ class Accumulator(Appender):
     def _waited_for(self, batch: ProducerBatch, timeout_s: float | None) -> None:
         """A thread is about to wait for a batch: it carries the batch by itself, or the sender is called."""
         self.carrier.carry(batch, timeout_s)
-        if not batch.is_closed:
+        # A closed batch has called the sender, unless Ctrl-C came in between.
+        if not batch.is_closed or not batch.attempts:
             self.wake()
 
     def _close(self, batch: ProducerBatch) -> None:
@@ -260,14 +262,14 @@ class Accumulator(Appender):
         empty: list[ProducerBatch] = []
         while lingering:
             batch = lingering[0]
-            if not batch.is_closed:
-                if batch.count == 0:
-                    # Another thread is about to append its first record.
-                    empty.append(batch)
-                elif not hurried and batch.created_ms + self.options.linger_ms > now_ms:
-                    break
-                else:
-                    self._ready[batch.queue] = None
+            if batch.count == 0 and not batch.is_closed:
+                # Another thread is about to append its first record.
+                empty.append(batch)
+            elif not hurried and not batch.is_closed and batch.created_ms + self.options.linger_ms > now_ms:
+                break
+            else:
+                # A closed batch has said so itself, unless Ctrl-C came in between.
+                self._ready[batch.queue] = None
             lingering.popleft()
         lingering.extendleft(reversed(empty))
         ready = list(self._ready)
@@ -310,19 +312,20 @@ class Accumulator(Appender):
             self.take(batch.queue)
             return True
 
-    def claim(self, batch: ProducerBatch, may_go: Callable[[PartitionQueue], bool]) -> bool:
+    def claim(self, holder: Holder, may_go: Callable[[PartitionQueue], bool]) -> bool:
         """Takes a batch out for a thread that will carry it by itself, and holds its partition.
 
         Returns False, having changed nothing, unless it is the only batch and `may_go` says yes. That is asked last:
         whatever decides on a batch does so before the batch is done.
         """
+        batch = holder.batch
         with self._lock_open:
             queue = batch.queue
             if len(self.incomplete) != 1 or self.is_hurried or batch.callbacks or batch.attempts:
                 return False
             if not queue.batches or queue.batches[0] is not batch or not may_go(queue):
                 return False
-            queue.held_for = batch
+            queue.held_for = holder
             queue.batches.popleft()
             self._seal(batch)
             if self._lingering and self._lingering[0] is batch:
@@ -365,9 +368,9 @@ class Accumulator(Appender):
 
     def forget(self, batch: ProducerBatch) -> None:
         """A batch is done: its memory is free again."""
+        self.give_back(batch)
         if not self._discard(batch):
             return
-        self.release(batch.reserved_bytes)
         for flush in self._flushes.copy():
             flush.discard(batch)
         if self._room_waiters:
@@ -378,8 +381,8 @@ class Accumulator(Appender):
         with self._lock_open:
             if self.is_hurried:
                 return False
-            if self._discard(batch):
-                self.release(batch.reserved_bytes)
+            self.give_back(batch)
+            self._discard(batch)
             return True
 
     def _discard(self, batch: ProducerBatch) -> bool:

@@ -9,7 +9,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 
 from ottla.client.producer import send_future
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
@@ -28,6 +28,12 @@ _CRC: Final = struct.Struct(">I")
 _CRC_AT, _ATTRIBUTES_AT = 17, 21
 
 
+class Reservation(Protocol):
+    """What has reserved memory."""
+
+    reserved_bytes: int
+
+
 class RecordBuffer:
     """Records of one partition as they will stand in a batch, behind room for its header.
 
@@ -41,6 +47,7 @@ class RecordBuffer:
         "callbacks",
         "count",
         "data",
+        "is_compressed",
         "max_timestamp",
         "record_bytes_max",
         "used",
@@ -59,6 +66,8 @@ class RecordBuffer:
         """The largest record's bytes."""
         self.callbacks: list[tuple[SendFuture, OnDelivery]] = []
         """Who wants to hear of which record."""
+        self.is_compressed = False
+        """Whether `data` is compressed already."""
 
     def append(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers | None) -> int:
         """The bytes that the record took; FULL if it does not fit, UNUSUAL if it is not made of plain bytes."""
@@ -92,6 +101,7 @@ class RecordBuffer:
     def compressed(self, section: bytes) -> None:
         """Has the records as one compressed section instead."""
         self.data = bytearray(HEADER_BYTES) + section
+        self.is_compressed = True
 
     def trimmed(self) -> bytearray:
         """The header's room and the records, nothing behind them."""
@@ -260,12 +270,13 @@ class Appender:
                 lane.sticky_bytes += size
         return future
 
-    def reserve(self, size: int) -> bool:
-        """Takes memory; False, with nothing changed, if there is less."""
+    def reserve(self, batch: Reservation, size: int) -> bool:
+        """Takes memory for a batch; False, with nothing changed, if there is less."""
         with self._lock:
             if self.memory_used + size > self.memory_bytes:
                 return False
             self.memory_used += size
+            batch.reserved_bytes = size
             return True
 
     def resize(self, before: int, after: int) -> None:
@@ -273,10 +284,11 @@ class Appender:
         with self._lock:
             self.memory_used += after - before
 
-    def release(self, size: int) -> None:
-        """Gives memory back."""
+    def give_back(self, batch: Reservation) -> None:
+        """Gives back the memory that a batch has reserved; that of a batch is given back once."""
         with self._lock:
-            self.memory_used -= size
+            self.memory_used -= batch.reserved_bytes
+            batch.reserved_bytes = 0
 
 
 def _is_plain(value: object) -> TypeGuard[bytes | None]:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.client.producer.append import FULL, OnDelivery, RecordBuffer, SendFuture, TopicLane
@@ -89,10 +90,11 @@ class ProducerBatch(RecordBuffer):
 
         `identity` is producer id, epoch and base sequence; those of `options` are not looked at.
         """
-        data = self.trimmed()
-        if options.compression is not CompressionType.NONE:
-            with memoryview(data) as view:
-                self.compressed(compress(options.compression, view[HEADER_BYTES:], options.compression_level))
+        if not self.is_compressed:
+            data = self.trimmed()
+            if options.compression is not CompressionType.NONE:
+                with memoryview(data) as view:
+                    self.compressed(compress(options.compression, view[HEADER_BYTES:], options.compression_level))
         self.write_header(options.attributes, *identity)
         self.records = data = self.data
         self.producer_id, self.producer_epoch, self.base_sequence = identity
@@ -112,24 +114,24 @@ class ProducerBatch(RecordBuffer):
         """The broker has it."""
         self.base_offset = base_offset
         self.log_append_time_ms = log_append_time_ms
-        self._finish()
+        self.finish()
 
     def fail(self, error: Exception, record_errors: Mapping[int, Exception] | None = None) -> None:
         """Ends the batch without an offset: it will not be written, or it is unknown whether it was."""
         self.error = error
         self.record_errors = record_errors or {}
-        self._finish()
+        self.finish()
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Tells everybody that the batch is done; again, if the first time was interrupted."""
         with callback_lock:
             self.is_done = True
-            callbacks = self.callbacks.copy()
-            self.callbacks.clear()
         self.drop_data()
         self.records = None
         self._release_waiters()
-        for future, callback in callbacks:
-            call(future, callback)
+        self.callbacks.reverse()
+        while self.callbacks:
+            call(*self.callbacks.pop())
 
     def add_callback(self, future: SendFuture, callback: OnDelivery) -> None:
         """Tells `callback` of a record when it is done, or at once."""
@@ -203,6 +205,15 @@ class ProducerBatch(RecordBuffer):
         self._release_waiters()
 
 
+class Holder(Protocol):
+    """What a partition is held for."""
+
+    @property
+    def batch(self) -> ProducerBatch:
+        """The batch that is carried."""
+        ...
+
+
 class PartitionQueue:
     """What waits for one partition."""
 
@@ -216,15 +227,15 @@ class PartitionQueue:
         self.batches: deque[ProducerBatch] = deque()
         self.in_flight = 0
         """How many of its batches are on their way."""
-        self.held_for: ProducerBatch | None = None
-        """The batch that a waiting thread carries by itself; nothing else is sent meanwhile."""
+        self.held_for: Holder | None = None
+        """What carries a batch in the thread that waits for it; nothing else is sent meanwhile."""
         self.waited_for: Callable[[ProducerBatch, float | None], None] = _ignored
         """Called by a thread that is about to wait for a batch, with the seconds that it will wait."""
 
     @property
     def is_held(self) -> bool:
         """Whether a batch of it is carried that is not done."""
-        return self.held_for is not None and not self.held_for.is_done
+        return self.held_for is not None and not self.held_for.batch.is_done
 
     def put_back(self, batch: ProducerBatch) -> None:
         """A batch that has to be sent again: before all with later sequence numbers, and before all that have none.

@@ -1,6 +1,6 @@
 """The hot part of `send`, on both twins: what stands in the buffer is what the codec reads."""
 
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -132,10 +132,12 @@ def test_closed_takes_nothing(twin: ModuleType) -> None:
 
 def test_memory_is_reserved_and_given_back(twin: ModuleType) -> None:
     appender = twin.Appender(100)
-    assert appender.reserve(60)
-    assert not appender.reserve(60)
-    appender.release(30)
-    assert appender.reserve(60)
+    batch, other = SimpleNamespace(reserved_bytes=0), SimpleNamespace(reserved_bytes=0)
+    assert appender.reserve(batch, 60)
+    assert not appender.reserve(other, 60)
+    appender.give_back(batch)
+    appender.give_back(batch)
+    assert appender.reserve(other, 90)
     assert appender.memory_used == 90
     appender.resize(60, 90)
     assert appender.memory_used == 120

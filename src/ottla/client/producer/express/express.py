@@ -46,7 +46,7 @@ _ANSWER_BYTES: Final = 65_536
 class LoneBatches(Protocol):
     """The producer's batches as `Express` needs them. Any thread may call all but `answered`."""
 
-    def take(self, batch: ProducerBatch) -> bool:
+    def take(self, ride: Ride) -> bool:
         """Takes a batch that may go by itself, holds its partition for it, and writes it; False if it has to wait."""
         ...
 
@@ -110,14 +110,14 @@ class Express:
         if ride is None:
             return
         try:
-            if self._batches.take(batch):
+            if self._batches.take(ride):
                 self._take(ride, timeout_s)
         except BaseException as error:
             self._in_loop(self._go_on, ride)
             if not isinstance(error, (OSError, OttlaError)):
                 raise
         finally:
-            ride.road.leave()
+            ride.road.leave(ride)
 
     def _count_wait(self, batch: ProducerBatch) -> None:
         """Prepares the express way once a thread has waited for each of several records."""
@@ -146,13 +146,13 @@ class Express:
     def _take(self, ride: Ride, timeout_s: float | None) -> None:
         """There and back. What is raised leaves the rest to the loop: no answer in time, a connection that ended."""
         batch, road, batches = ride.batch, ride.road, self._batches
-        road.enter()
+        road.enter(ride)
         connection, link = road.connection, road.socket
         started = time.monotonic()
         pieces = ride.request.pieces(batch, ride.correlation_id, connection.client_id)
         size = sum(map(len, pieces))
         limit_ms = self._options.request_timeout_ms
-        road.is_clean = False
+        road.asked = ride
         sent = link.sendmsg(pieces)
         if sent < size:
             road.send_rest(b"".join(pieces)[sent:], limit_ms)
@@ -170,7 +170,7 @@ class Express:
             self._in_loop(self._go_on, ride)
             return
         link.recv(len(answer))
-        road.is_clean = True
+        road.asked = None
         connection.count_answer(len(answer) - 4, started)
 
     def _in_loop(self, function: Callable[[_T], None], argument: _T) -> None:
@@ -236,8 +236,11 @@ class Express:
     def _go_on(self, ride: Ride) -> None:
         """A ride that did not come to its end in the thread that waits for it."""
         batch, queue = ride.batch, ride.batch.queue
-        if queue.held_for is not batch:
-            if not ride.road.is_clean:
+        if ride in self._waiting:
+            # Handed over already, and interrupted right after it.
+            return
+        if queue.held_for is not ride:
+            if ride.road.asked is ride:
                 ride.road.connection.close()
             self._batches.mark_ready(queue)
         elif batch.is_done or not ride.is_written:
@@ -266,13 +269,13 @@ class Express:
             del self._waiting[ride]
             timer.cancel()
             self._loop.remove_reader(link)
-            ride.road.leave()
+            ride.road.leave(self)
 
         def late() -> None:
             stop()
             self._hear(ride)
 
-        ride.road.enter()
+        ride.road.enter(self)
         self._waiting[ride] = stop
         timer = self._loop.call_later(seconds, late)
         self._loop.add_reader(link, readable)
@@ -295,7 +298,7 @@ class Express:
             # Half a frame may be in it, or an answer come later.
             connection.close()
         else:
-            ride.road.is_clean = True
+            ride.road.asked = None
         self._batches.answered(batch, ride.request, connection, result)
 
     def _forget(self, node_id: int) -> None:

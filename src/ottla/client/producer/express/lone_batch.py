@@ -7,6 +7,7 @@ from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.express.lone_request import LoneRequest
+from ottla.client.producer.express.road import Ride
 from ottla.client.producer.outcome import Outcome
 from ottla.client.producer.produce_request import SentBatches
 from ottla.client.producer.sender import Sender, SenderParts
@@ -25,11 +26,11 @@ class LoneBatchDesk:
         self._metric: Final = parts.metric
         self._clock: Final = parts.clock
 
-    def take(self, batch: ProducerBatch) -> bool:
+    def take(self, ride: Ride) -> bool:
         """Takes a batch that may go by itself, holds its partition for it, and writes it; False if it has to wait."""
-        if not self._accumulator.claim(batch, self._may_go):
+        if not self._accumulator.claim(ride, self._may_go):
             return False
-        self._writer.write(batch)
+        self._writer.write(ride.batch)
         return True
 
     def _may_go(self, queue: PartitionQueue) -> bool:
@@ -66,6 +67,8 @@ class LoneBatchDesk:
     ) -> None:
         """In the loop: deals with an answer, or with none, as with those to any other request."""
         if batch.is_done or batch in batch.queue.batches:
+            if batch.is_done:
+                batch.finish()
             self._accumulator.mark_ready(batch.queue)
             return
         if self._ledger is not None:

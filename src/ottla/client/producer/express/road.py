@@ -19,7 +19,7 @@ such a round trip."""
 class Road:
     """A socket to a broker that no event loop listens to."""
 
-    __slots__ = ("_is_dropped", "_is_near", "_is_used", "connection", "is_clean", "last_id", "readable", "socket")
+    __slots__ = ("_is_dropped", "_is_near", "_users", "asked", "connection", "last_id", "readable", "socket")
 
     def __init__(self, connection: NodeConnection, detached: socket.socket) -> None:
         self.connection: Final = connection
@@ -27,15 +27,16 @@ class Road:
         self.readable: Final = select.poll()
         self.readable.register(detached, select.POLLIN)
         self.last_id = 1 << 30
-        self.is_clean = True
-        """Whether all that was asked has been answered, and the answers are read."""
-        self._is_used = self._is_dropped = self._is_near = False
+        self.asked: Ride | None = None
+        """What was asked and is not answered, or the answer is not read."""
+        self._is_dropped = self._is_near = False
+        self._users: Final[set[object]] = set()
 
     @property
     def is_open(self) -> bool:
         """Whether a request may be sent now."""
         connection = self.connection
-        if not self.is_clean or not connection.is_open or connection.throttled_ms:
+        if self.asked is not None or not connection.is_open or connection.throttled_ms:
             return False
         return connection.renew_at > time.monotonic() + 1
 
@@ -59,14 +60,14 @@ class Road:
         self._is_near = is_there and time.monotonic() - sent_at < _NEAR_S
         return is_there
 
-    def enter(self) -> None:
-        """A thread is about to use the socket."""
-        self._is_used = True
+    def enter(self, user: object) -> None:
+        """Somebody is about to use the socket: a thread that rides, or the loop that waits on."""
+        self._users.add(user)
 
-    def leave(self) -> None:
-        """It does not any more."""
-        self._is_used = False
-        if self._is_dropped:
+    def leave(self, user: object) -> None:
+        """They do not any more."""
+        self._users.discard(user)
+        if self._is_dropped and not self._users:
             self.socket.close()
 
     def drop(self) -> None:
@@ -74,7 +75,7 @@ class Road:
         self._is_dropped = True
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
-        if not self._is_used:
+        if not self._users:
             self.socket.close()
 
 
