@@ -82,7 +82,7 @@ class ClusterClient:
         """
         loop = asyncio.get_running_loop()
         options = SlotOptions.of(self.settings, connect_options(self.settings, self.client_id))
-        self._pool = NodePool(await bootstrap_addresses(self.settings), options, self._sensors)
+        pool = self._pool = NodePool(await bootstrap_addresses(self.settings), options, self._sensors)
         self._refresh = MetadataRefresh(
             self._ask_or_recover, self.backoff, self.settings.integer("metadata.max.age.ms")
         )
@@ -91,8 +91,8 @@ class ClusterClient:
         try:
             await self._bootstrap_until(deadline)
         except BaseException:
-            await self._pool.close()
             self._pool = None
+            await pool.close()
             raise
         self._refresh.start()
         self._check_idle()

@@ -18,6 +18,7 @@ from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.access import Access
 from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
 from ottla.client.consumer.core import ConsumerCore, UserContext
+from ottla.client.consumer.errors import ConcurrentModificationError
 from ottla.client.consumer.fetch.arrow_columns import COLUMNS, arrow_reader
 from ottla.client.consumer.fetch.records import Records
 from ottla.client.consumer.iteration import Iteration
@@ -26,6 +27,7 @@ from ottla.client.consumer.offset.committer import Committed
 from ottla.client.consumer.rebalance_listener import RebalanceListener, Told
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.consumer.user_thread import UserThread
+from ottla.client.errors import ClosedError
 from ottla.client.facade.loop_thread import LoopThread
 from ottla.client.record import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
@@ -260,8 +262,10 @@ class Consumer:
         try:
             with self._access:
                 return self._user.run(work)
-        finally:
+        except (ClosedError, ConcurrentModificationError):
+            # Refused at the door. Whatever else is raised: the coroutine belongs to the loop.
             work.close()
+            raise
 
     def _call(self, function: Callable[[], _T]) -> _T:
         """Has something done in the loop, where positions and partitions belong."""

@@ -25,6 +25,8 @@ class UserThread:
     def __init__(self, thread: LoopThread) -> None:
         self._thread: Final = thread
         self._inbox: Final[SimpleQueue[_Call | asyncio.Task[Any]]] = SimpleQueue()
+        self._ending: Final[set[asyncio.Task[Any]]] = set()
+        """Interrupted work that has not come to its end; the loop's."""
 
     async def invoke(self, function: Callable[[], Any]) -> Any:
         """In the loop: has a function called in the waiting thread, and waits for its result."""
@@ -33,15 +35,18 @@ class UserThread:
         return await answer
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """In the user's thread: what the coroutine returns or raises. Ctrl-C cancels it."""
+        """In the user's thread: what the coroutine returns or raises. Ctrl-C cancels it.
+
+        Owns the coroutine from here on.
+        """
         try:
             self._thread.check()
         except BaseException:
             work.close()
             raise
         started: list[asyncio.Task[_T]] = []
-        self._thread.call_soon(self._start, work, started)
         try:
+            self._thread.call_soon(self._start, work, started)
             while True:
                 item = self._inbox.get()
                 if isinstance(item, _Call):
@@ -51,13 +56,25 @@ class UserThread:
                 # Else it is the rest of an earlier call, which was interrupted.
         except BaseException:
             # Interrupted, unless the coroutine itself raised: then there is nothing left to cancel.
-            self._thread.call_soon(lambda: [task.cancel() for task in started])
+            self._thread.call_soon(self._cancel, work, started)
             raise
 
     def _start(self, work: Coroutine[Any, Any, _T], started: "list[asyncio.Task[_T]]") -> None:
+        if self._ending:
+            work = _after(self._ending.copy(), work)
         task = self._thread.loop.create_task(work)
         started.append(task)
         task.add_done_callback(self._inbox.put)
+
+    def _cancel(self, work: Coroutine[Any, Any, _T], started: "list[asyncio.Task[_T]]") -> None:
+        """Ends work that was interrupted; what is begun meanwhile waits for that."""
+        if not started:
+            # Interrupted before it was handed over.
+            work.close()
+        for task in started:
+            if task.cancel():
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
 
     def _answer(self, call: _Call) -> None:
         if call.answer.cancelled():
@@ -68,6 +85,14 @@ class UserThread:
             self._thread.call_soon(_fail, call.answer, error)
         else:
             self._thread.call_soon(_finish, call.answer, result)
+
+
+async def _after(others: "set[asyncio.Task[Any]]", work: Coroutine[Any, Any, _T]) -> _T:
+    try:
+        await asyncio.wait(others)
+        return await work
+    finally:
+        work.close()
 
 
 def _finish(answer: "asyncio.Future[Any]", result: object) -> None:

@@ -12,6 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
+from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from ottla.client.errors import ClosedError, ForkedError, KafkaTimeoutError
@@ -56,16 +57,18 @@ class LoopThread:
             work.close()
             raise
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        # Not `future.result`: a signal handler that raises inside of a condition's wait leaves its lock in disorder.
+        done: SimpleQueue[object] = SimpleQueue()
         try:
-            return future.result(timeout_s)
-        except concurrent.futures.TimeoutError:
-            if future.done():
-                raise
+            future.add_done_callback(done.put)
+            done.get(timeout=timeout_s)
+        except Empty:
             future.cancel()
             raise KafkaTimeoutError(f"not done within {timeout_s} s") from None
         except BaseException:
             future.cancel()
             raise
+        return future.result()
 
     def start(self, work: "Coroutine[Any, Any, _T]") -> "concurrent.futures.Future[_T]":
         """Runs a coroutine in the loop without waiting."""

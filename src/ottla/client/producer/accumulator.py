@@ -265,10 +265,13 @@ class Accumulator(Appender):
             if batch.count == 0 and not batch.is_closed:
                 # Another thread is about to append its first record.
                 empty.append(batch)
-            elif not hurried and not batch.is_closed and batch.created_ms + self.options.linger_ms > now_ms:
+            elif batch.is_closed:
+                # It has said so itself, unless Ctrl-C came in between.
+                if self._is_first(batch):
+                    self._ready[batch.queue] = None
+            elif not hurried and batch.created_ms + self.options.linger_ms > now_ms:
                 break
             else:
-                # A closed batch has said so itself, unless Ctrl-C came in between.
                 self._ready[batch.queue] = None
             lingering.popleft()
         lingering.extendleft(reversed(empty))
@@ -276,6 +279,11 @@ class Accumulator(Appender):
         for queue in ready:
             del self._ready[queue]
         return ready
+
+    def _is_first(self, batch: ProducerBatch) -> bool:
+        with self._lock_open:
+            batches = batch.queue.batches
+            return bool(batches) and batches[0] is batch
 
     @property
     def is_hurried(self) -> bool:
