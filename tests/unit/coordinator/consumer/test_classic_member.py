@@ -96,6 +96,26 @@ def test_when_the_last_consumer_leaves_the_group_turns_classic_and_rebalances() 
     assert old.heartbeat() == 0
 
 
+def test_a_partition_that_was_not_given_up_stays_its_owners_while_the_group_turns_classic_and_back() -> None:
+    rig = ConsumerRig({"t": 2})
+    old, new = classic_group(rig), Consumer(rig, "new", ["t"])
+    assert new.join().error_code == 0
+    new.leave()
+    assert isinstance(rig.shards.get(0).state.groups[GROUP], ClassicGroup)
+    again = Consumer(rig, "again", ["t"])
+    assert again.join().error_code == 0
+    # The old member has heard nothing of all this.
+    assert old.owned == {"t": [0, 1]}
+    assert again.partitions("t") == []
+    assert old.heartbeat() == ErrorCode.ILLEGAL_GENERATION
+    old.join()
+    old.sync()
+    old.join()
+    old.sync()
+    again.beat()
+    assert (old.owned, again.partitions("t")) == ({"t": [0]}, [1])
+
+
 def test_a_group_that_turned_classic_rebalances_under_its_next_coordinator_too() -> None:
     rig = ConsumerRig({"t": 2})
     old, new = mixed_group(rig)

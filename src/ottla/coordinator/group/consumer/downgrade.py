@@ -1,12 +1,16 @@
 """A consumer group becomes a classic one when the last member that speaks the consumer protocol goes.
 
-Those who stay speak the classic protocol, and rebalance in its way from the assignment that they were to have;
+Those who stay speak the classic protocol, and rebalance in its way from what they own;
 `group.consumer.migration.policy` must allow it. Epoch and generation are one count.
 
 The rebalance is never left out, and the record says so by naming no leader: until there is a generation with a leader
 who knows that it is one, the leaver's partitions would stay unassigned and a topic's new ones unnoticed. A coordinator
 that comes in between starts it again (`ClassicGroups.loaded`). Apache Kafka names a leader, forgets the rebalance in
 that case, and starts none if a static member came back with the classic protocol.
+
+What the record says of assignments counts if a consumer comes back before the rebalance is over: the group is taken
+over from them. So they are what members own, not their targets, which Apache Kafka writes: a member that has not heard
+yet of a partition to give up would share it with the next owner.
 """
 
 from collections.abc import Sequence
@@ -83,7 +87,7 @@ class Downgrade:
         metadata = self._membership.surroundings.metadata
         assigned = tuple(
             member._replace(
-                assignment=assignment_bytes(group.target(member.member_id), metadata, member.metadata(protocol))
+                assignment=assignment_bytes(group.members[member.member_id].owned, metadata, member.metadata(protocol))
             )
             for member in members
         )

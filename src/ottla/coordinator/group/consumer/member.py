@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.base.ids import Uuid
+from ottla.coordinator.group.assignors.group_spec import Assignment
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
@@ -71,6 +72,14 @@ class ConsumerMember(NamedTuple):
             assigned=assigned,
             revoking=revoking,
         )
+
+    @property
+    def owned(self) -> Assignment:
+        """The partitions that it has until it says that it gave them up."""
+        return {
+            topic_id: frozenset(self.assigned.get(topic_id, ())) | frozenset(self.revoking.get(topic_id, ()))
+            for topic_id in (*self.assigned, *self.revoking)
+        }
 
     def assignment_epoch(self, topic_id: Uuid, partition: int) -> int | None:
         """The epoch in which it got a partition that it owns or is giving up; None if it does neither."""
