@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from ottla.client import Admin, Consumer, NewTopic, TopicPartition
+from tests.clients.patience import until
 from tests.integration.web.rest_process import RestProcess
 from tests.kafka.server import Server
 
@@ -129,15 +130,16 @@ def test_settings_of_a_topic(rest: RestProcess) -> None:
     shown = rest.v3("GET", f"{path}/retention.ms")[1]
     assert (shown["kind"], shown["is_default"], shown["source"]) == ("KafkaTopicConfig", True, "DEFAULT_CONFIG")
     assert rest.v3("PUT", f"{path}/retention.ms", {"value": "1000"}) == (204, "")
+    until("1000", lambda: rest.v3("GET", f"{path}/retention.ms")[1]["value"])
     shown = rest.v3("GET", f"{path}/retention.ms")[1]
-    assert (shown["value"], shown["source"]) == ("1000", "DYNAMIC_TOPIC_CONFIG")
+    assert shown["source"] == "DYNAMIC_TOPIC_CONFIG"
     assert shown["synonyms"][0]["value"] == "1000"
     assert rest.v3("DELETE", f"{path}/retention.ms") == (204, "")
     changes = [{"name": "cleanup.policy", "value": "compact"}, {"name": "retention.ms", "operation": "DELETE"}]
     assert rest.v3("POST", f"{path}:alter", {"data": changes, "validate_only": True})[0] == 204
     assert rest.v3("GET", f"{path}/cleanup.policy")[1]["value"] == "delete"
     assert rest.v3("POST", f"{path}:alter", {"data": changes})[0] == 204
-    assert rest.v3("GET", f"{path}/cleanup.policy")[1]["value"] == "compact"
+    until("compact", lambda: rest.v3("GET", f"{path}/cleanup.policy")[1]["value"])
     assert rest.v3("GET", f"{path}/no.such")[1]["error_code"] == 404
     assert rest.v3("PUT", f"{path}/no.such", {"value": "1"})[1]["error_code"] == 404
     assert rest.v3("PUT", f"{path}/retention.ms", {"value": "soon"})[1]["error_code"] == 40002
@@ -152,20 +154,22 @@ def test_settings_of_a_topic(rest: RestProcess) -> None:
     ]
     status, answer = rest.v3("POST", "/topics/-/configs:alter", {"data": wishes})
     assert (status, [each["error_code"] for each in answer["failures"]]) == (207, [40403])
-    assert rest.v3("GET", f"{path}/retention.ms")[1]["value"] == "5"
+    until("5", lambda: rest.v3("GET", f"{path}/retention.ms")[1]["value"])
 
 
 def test_settings_of_brokers(rest: RestProcess) -> None:
     broker = rest.v3("GET", "/brokers")[1]["data"][0]["broker_id"]
     name = "log.cleaner.threads"
     assert rest.v3("PUT", f"/broker-configs/{name}", {"value": "2"})[0] == 204
+    # Brokers hear of it a moment later.
+    until(200, lambda: rest.v3("GET", f"/broker-configs/{name}")[0])
     shown = rest.v3("GET", f"/broker-configs/{name}")[1]
     assert (shown["kind"], shown["config_type"], shown["value"]) == ("KafkaClusterConfig", "BROKER", "2")
     assert name in {each["name"] for each in rest.v3("GET", "/broker-configs")[1]["data"]}
     assert rest.v3("GET", f"/brokers/{broker}/configs/{name}")[1]["source"] == "DYNAMIC_DEFAULT_BROKER_CONFIG"
     assert {each["broker_id"] for each in rest.v3("GET", "/brokers/-/configs")[1]["data"]} == {broker}
     assert rest.v3("DELETE", f"/broker-configs/{name}")[0] == 204
-    assert rest.v3("GET", f"/broker-configs/{name}")[0] == 404
+    until(404, lambda: rest.v3("GET", f"/broker-configs/{name}")[0])
 
 
 def test_access_control_is_refused_without_an_authorizer(rest: RestProcess) -> None:
