@@ -3,25 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ottla.protocol.topic_partition import TopicPartition as TopicPartition
+
 Header: TypeAlias = tuple[str, bytes | None]
 """A record's header: its name, which may occur more than once, and its value."""
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | str | None]] | Mapping[str, bytes | str | None]
 """Headers as `send` takes them: pairs, or a mapping; text is sent in UTF-8."""
-
-
-class TopicPartition(NamedTuple):
-    """A partition of a topic.
-
-    >>> str(TopicPartition("orders", 3))
-    'orders-3'
-    """
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 class OffsetAndMetadata(NamedTuple):

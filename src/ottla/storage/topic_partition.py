@@ -8,22 +8,10 @@ import enum
 import re
 from typing import Final, NamedTuple
 
+from ottla.protocol.topic_partition import TopicPartition as TopicPartition
+
 _DIRECTORY_NAME_BYTES_MAX: Final = 255
 _SUFFIXED: Final = re.compile(r"(\S+-\S+)\.([^.\s]+)-(delete|future|stray)")
-
-
-class TopicPartition(NamedTuple):
-    """A topic's name and a partition of it.
-
-    >>> str(TopicPartition("orders", 7))
-    'orders-7'
-    """
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 class DirectoryKind(enum.Enum):
