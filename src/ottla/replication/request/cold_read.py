@@ -24,7 +24,6 @@ _THREADS: Final = 2
 """For each log directory."""
 _WARM_S: Final = 2.0
 """What was read is believed to be in the page cache for so long."""
-_WARM_MAX: Final = 10_000
 
 _Place: TypeAlias = tuple[Partition, int]
 
@@ -101,12 +100,15 @@ class ColdReads:
     def _done(self, place: _Place) -> None:
         self._under_way.discard(place)
         now = self._loop.time()
-        if len(self._warm) >= _WARM_MAX:
-            for old in [known for known, until in self._warm.items() if until <= now]:
-                del self._warm[old]
         self._warm.pop(place, None)
         self._warm[place] = now + _WARM_S
+        self._forget_old(now)
         self._finished(place[0])
+
+    def _forget_old(self, now: float) -> None:
+        """Drops what is not warm any more, and with it partitions that are gone; the oldest stand in front."""
+        while (oldest := next(iter(self._warm))) and self._warm[oldest] <= now:
+            del self._warm[oldest]
 
     def _worker(self, directory: str) -> Worker:
         workers = self._workers.get(directory)

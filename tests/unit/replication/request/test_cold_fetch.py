@@ -1,7 +1,10 @@
 """Fetches of what may not be in memory: a worker reads it, and the loop waits for no disk."""
 
+import gc
+
 import pytest
 
+from ottla.replication.partition.partition import Partition
 from ottla.replication.request.fetch import READ_COMMITTED
 from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.log_config import LogConfig
@@ -141,3 +144,26 @@ def test_a_disk_that_never_answers_costs_ten_seconds_and_no_error(
 def test_beyond_the_log_is_told_at_once(loop: ManualLoop, broker: BrokerUnderTest) -> None:
     answers = broker.fetch(want(offset=99))
     assert answers[0].error_code
+
+
+def partitions(topic: str) -> list[Partition]:
+    """Those that anything holds."""
+    return [found for found in gc.get_objects() if isinstance(found, Partition) and found.topic == topic]
+
+
+def test_a_partition_that_is_gone_is_not_kept_for_what_was_read_of_it(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    metadata.create("gone", [1])
+    loop.run()
+    for _ in range(8):
+        broker.produce("gone", count=5, size=20)
+    broker.fetch(want(topic="gone", offset=0))
+    loop.run()
+    assert len(partitions("gone")) == 1
+    metadata.delete("gone")
+    loop.advance(60_000)
+    broker.fetch(want(offset=0))
+    loop.run()
+    gc.collect()
+    assert partitions("gone") == []
