@@ -22,6 +22,7 @@ from tests.clients.topic import create_with
 from tests.kafka.cluster import Cluster
 from tests.soak.apart import Apart
 from tests.soak.connections import FULL, IDLE, Connections
+from tests.soak.elections import Elections
 from tests.soak.members import Groups, Transactions
 from tests.soak.sample import Sample, Sampler
 from tests.soak.settings import Settings
@@ -131,6 +132,8 @@ class SoakRun:
             Settings(bootstrap, plan.seed, self._count),
             Connections(bootstrap, plan.seed, self._count),
         ]
+        if plan.nodes > 1:
+            workers.append(Elections(self._cluster, plan.seed, self._count))
         histories = plan.directory / "history"
         histories.mkdir()
         players = [Player(part, self._task, histories) for part in crew(0)]

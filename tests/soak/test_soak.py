@@ -17,7 +17,7 @@ from tests.soak.verdict import grown, table
 _SAMPLE = Sample(
     node_id=1,
     at_seconds=0,
-    process={RSS: 100_000, "threads": 9, "descriptors": 50, "memory maps": 400, "blocks": 300_000, "garbage": 0},
+    process={RSS: 100_000, "threads": 13, "descriptors": 50, "memory maps": 400, "blocks": 300_000, "garbage": 0},
     files={".log": 40, ".snapshot": 10},
     types={"builtins.dict": 5_000},
 )
@@ -63,7 +63,7 @@ def test_without_the_variable_the_signal_is_as_it_was(tmp_path: Path) -> None:
 def test_what_is_no_growth() -> None:
     """A twentieth, and a little more where there are few."""
     after = replace(
-        _SAMPLE, process={**_SAMPLE.process, RSS: 105_000, "threads": 10}, files={".log": 42, ".deleted": 2}
+        _SAMPLE, process={**_SAMPLE.process, RSS: 105_000, "threads": 14}, files={".log": 42, ".deleted": 2}
     )
     assert not grown(_SAMPLE, after)
 
@@ -85,7 +85,7 @@ def test_what_is_growth() -> None:
         "node 1: memory maps grew from 400 to 800",
         "node 1: objects builtins.dict grew from 5,000 to 5,400",
         "node 1: objects ottla.Forgotten grew from 0 to 400",
-        "node 1: threads grew from 9 to 18",
+        "node 1: threads grew from 13 to 26",
     ]
 
 
