@@ -30,12 +30,17 @@ def write(log: LogState, placed: Placed) -> None:
 def put(log: LogState, segment: Segment, placed: Placed) -> None:
     """Writes the bytes. An index that is going to get an entry has to be whole before."""
     if placed.change.ends_aborted:
-        ensure_complete(log, segment)
-        segment.transaction_index.make_ready()
+        make_index_ready(log, segment)
     if len(placed.batches) == 1:
         segment.append(placed.data, placed.last_offset, placed.max_timestamp)
     else:
         segment.append_many(placed.data, placed.batches)
+
+
+def make_index_ready(log: LogState, segment: Segment) -> None:
+    """Makes the transaction index whole, and opens it, before the batches that it is to tell of are written."""
+    ensure_complete(log, segment)
+    segment.transaction_index.make_ready()
 
 
 def index_aborted(segment: Segment, aborted: list[AbortedTransaction]) -> None:
