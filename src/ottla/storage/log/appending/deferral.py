@@ -3,9 +3,13 @@
 What the loop decides is decided as ever, and at once: sequence numbers, offsets, epochs, when a segment is full. The
 log ends where the thread has come (`log_end_offset`), so nobody reads, replicates or acknowledges what is not in the
 file; the next batch goes where the last one that was placed ends (`next_offset`). Producers are ahead of the file
-meanwhile. A snapshot of them that belongs to a new segment is therefore made when the segment is decided on, and a log
-that could not write something that was placed is offline for good: what its producers sent may not be taken for
+meanwhile. A snapshot of them that belongs to a new segment is therefore promised when the segment is decided on, and a
+log that could not write something that was placed is offline for good: what its producers sent may not be taken for
 repeats.
+
+What was placed while the thread was busy becomes one write: [0,9] [10,19] [20,29] are a write of 30 records, unless a
+segment begins in between, a transaction index has to be whole before (an aborted transaction ends), or it becomes too
+long. A write that fails fails all that it carried, and all behind it.
 """
 
 import logging
@@ -19,9 +23,8 @@ from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.appending.backlog import Backlog, Room, WrittenDone
 from ottla.storage.log.appending.placed import Placed
-from ottla.storage.log.appending.write import index_aborted, make_index_ready, roll
+from ottla.storage.log.appending.write import begin_segment, index_aborted, make_index_ready, promise_snapshot
 from ottla.storage.log.state import LogState
-from ottla.storage.producer_state.snapshot import encode_snapshot
 from ottla.storage.segment.scan import Extent
 
 _log = logging.getLogger(__name__)
@@ -31,14 +34,6 @@ _TOGETHER_BYTES_MAX: Final = 1 << 20
 _TRIES: Final = 100
 _TRY_AGAIN_SECONDS: Final = 0.1
 """How long a thread waits for descriptors or memory that the system does not give, which is no fault of the disk."""
-
-
-class _NewSegment(NamedTuple):
-    """A write begins a segment."""
-
-    base_offset: int
-    snapshot: bytes
-    """Of the producers, as of the base offset."""
 
 
 class _Deferred(NamedTuple):
@@ -51,7 +46,8 @@ class _Deferred(NamedTuple):
     first_offset: int
     last_offset: int
     now_ms: int
-    new_segment: _NewSegment | None
+    new_segment: int | None
+    """Where a segment begins with it."""
     ends_aborted: bool
     aborted: list[AbortedTransaction]
 
@@ -90,13 +86,14 @@ def defer(log: LogState, placed: Placed) -> None:
     log.appends.submit(backlog.writer, deferred, len(data))
 
 
-def _new_segment(log: LogState, backlog: Backlog, placed: Placed) -> _NewSegment | None:
+def _new_segment(log: LogState, backlog: Backlog, placed: Placed) -> int | None:
     room, now_ms = backlog.room, placed.now_ms
     if room.takes(log.config, len(placed.data), placed.batches, now_ms):
         return None
     base_offset = max(backlog.end_offset, placed.last_offset - RELATIVE_OFFSET_MAX)
     room.begin(log.directory, base_offset, log.config, now_ms)
-    return _NewSegment(base_offset, encode_snapshot(log.producers.entries.values()))
+    promise_snapshot(log, base_offset)
+    return base_offset
 
 
 class _Writer:
@@ -163,7 +160,7 @@ def _write(log: LogState, together: Sequence[_Deferred]) -> None:
         if not first.begins_at <= log_end_offset <= first.first_offset:
             raise StorageError(f"an append at {first.begins_at}, and the log ends at {log_end_offset}", log.directory)
         if first.new_segment is not None:
-            segment = roll(log, first.now_ms, first.new_segment.base_offset, first.new_segment.snapshot)
+            segment = begin_segment(log, first.now_ms, max(first.new_segment, log_end_offset))
         if first.ends_aborted:
             make_index_ready(log, segment)
         if last is first:
