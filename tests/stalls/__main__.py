@@ -55,6 +55,7 @@ def main() -> int:
     """Runs all cases on all servers that there are."""
     parser = argparse.ArgumentParser(prog="python -m tests.stalls", description=__doc__)
     parser.add_argument("--partitions", type=int, default=1_000, help="of each of the eight topics")
+    parser.add_argument("--topics", type=int, default=5_000, help="of a single partition")
     parser.add_argument("--ours", action="store_true", help="no Apache Kafka beside")
     arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
@@ -65,17 +66,17 @@ def main() -> int:
         print(f"\n{kind}\n{'while another client asks for':<48}{'worst, ms':>12}{'p99.9, ms':>12}{'produces':>10}")
         with contender(kind, _SETTINGS) as server:
             server.start()
-            _measure(server, arguments.partitions)
+            _measure(server, arguments.partitions, arguments.topics)
     return 0
 
 
-def _measure(server: Server, partitions: int) -> None:
+def _measure(server: Server, partitions: int, topics: int) -> None:
     target = make_target(server, "bystander")
     bystander = Bystander(server, target)
     try:
         with Wire(server.address, timeout=_PATIENCE_S) as wire:
             bystander.waits_ms()
-            for name, case in Work(wire, target, partitions).cases():
+            for name, case in Work(wire, target, partitions, topics).cases():
                 print(_line(name, case, bystander), flush=True)
     finally:
         bystander.end()

@@ -11,6 +11,11 @@ from ottla.protocol.definition import Request, Response
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.delete_topics import DeleteTopicsRequest
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from ottla.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from ottla.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
 from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.list_groups import ListGroupsRequest
 from ottla.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -22,6 +27,7 @@ from tests.kafka.wire import Wire
 
 TOPICS: Final = 8
 _GROUPS: Final = 10_000
+_CREATED_AT_ONCE: Final = 500
 _CONNECTIONS: Final = 2_000
 _IN_FLIGHT: Final = 50
 _TOPIC_RESOURCE: Final = 2
@@ -31,10 +37,12 @@ _LATEST: Final = -1
 class Work:
     """A client with one connection."""
 
-    def __init__(self, wire: Wire, target: Target, partitions: int) -> None:
+    def __init__(self, wire: Wire, target: Target, partitions: int, topics: int) -> None:
+        """`partitions` are each large topic's, `topics` are those of a single partition."""
         self._wire = wire
         self._target = target
         self._partitions = partitions
+        self._topics = topics
         self._ids: dict[str, Uuid] = {}
 
     def cases(self) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -44,13 +52,18 @@ class Work:
         yield "one gzip batch of 90 MB when expanded", self._expand
         yield f"{TOPICS} × {self._partitions:,} partitions created", self._create
         yield "all metadata, 5 times", lambda: self._times(5, self._all_metadata)
-        yield "the configs of all topics", self._describe
+        yield "the configs of all topics", lambda: self._describe(self._names())
         yield f"offsets of {total:,} partitions", self._list_offsets
         yield f"a fetch of {total:,} partitions, 5 times", lambda: self._times(5, self._fetch)
         yield f"{_GROUPS:,} groups commit", self._commit
         yield "all groups, 5 times", lambda: self._times(5, self._list_groups)
         yield f"{_CONNECTIONS:,} connections open at once", self._connect
         yield f"{total:,} partitions deleted", self._delete
+        yield f"{self._topics:,} topics created", self._create_small
+        yield "their metadata, 5 times", lambda: self._times(5, self._all_metadata)
+        yield "their configs", lambda: self._describe(self._small_names())
+        yield "their log directories", self._describe_log_dirs
+        yield "their partitions, page by page", self._describe_partitions
 
     def _times(self, count: int, call: Callable[[], object]) -> None:
         for _ in range(count):
@@ -82,10 +95,8 @@ class Work:
         assert isinstance(answer, MetadataResponse)
         return answer
 
-    def _describe(self) -> None:
-        resources = [
-            DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=name) for name in self._names()
-        ]
+    def _describe(self, names: Iterable[str]) -> None:
+        resources = [DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=name) for name in names]
         self._ask(DescribeConfigsRequest(resources=resources), 4)
 
     def _list_offsets(self) -> None:
@@ -125,6 +136,28 @@ class Work:
         self._ask(MetadataRequest(topics=[]), 12)
         for one in sockets:
             one.close()
+
+    def _small_names(self) -> Iterable[str]:
+        return (f"small-{number}" for number in range(self._topics))
+
+    def _create_small(self) -> None:
+        names = list(self._small_names())
+        for start in range(0, len(names), _CREATED_AT_ONCE):
+            topics = [
+                CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+                for name in names[start : start + _CREATED_AT_ONCE]
+            ]
+            self._ask(CreateTopicsRequest(topics=topics, timeout_ms=300_000), 7)
+        while any(part.leader_id < 0 for one in self._all_metadata().topics for part in one.partitions):
+            time.sleep(0.05)
+
+    def _describe_log_dirs(self) -> None:
+        self._ask(DescribeLogDirsRequest(topics=None), 4)
+
+    def _describe_partitions(self) -> None:
+        answer = self._ask(DescribeTopicPartitionsRequest(), 0)
+        while isinstance(answer, DescribeTopicPartitionsResponse) and answer.next_cursor is not None:
+            answer = self._ask(DescribeTopicPartitionsRequest(cursor=answer.next_cursor), 0)
 
     def _delete(self) -> None:
         self._ask(DeleteTopicsRequest(topic_names=self._names(), timeout_ms=300_000), 5)

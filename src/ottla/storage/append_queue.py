@@ -1,34 +1,58 @@
 """The thread of a log directory that writes what the loop must not wait for, in the order it came.
 
-It is for appends to a disk that is not well; a disk that is well never sees it. Memory is bounded: beyond
-`BYTES_MAX` appends are refused, which clients retry.
+It is for appends to a disk that is not well; a disk that is well never sees it. What waits for one log when its turn
+comes is written together, and the loop hears of many writes at once: a write costs the two threads one change-over,
+however many appends it carries. Memory is bounded: beyond `BYTES_MAX` appends are refused, which clients retry.
 """
 
 import logging
 import threading
-from collections import deque
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from ottla.storage.disk.pace import SLOW_SECONDS, DiskPace
 from ottla.storage.errors import BusyDiskError, StorageError
 
 BYTES_MAX: Final = 64 << 20
+_TELL_SECONDS: Final = 0.002
+"""Who waits for the first write of a round hears of it after this time, though the round is not over."""
 
 _log = logging.getLogger(__name__)
 
-Write: TypeAlias = Callable[[], StorageError | None]
-"""Runs on the thread, and may wait for the disk."""
-WriteDone: TypeAlias = Callable[[StorageError | None], None]
-"""Called where `post` calls, with what the write answered."""
 Call: TypeAlias = Callable[[Callable[[], None]], None]
 
 
-class _Queued(NamedTuple):
-    write: Write
-    done: WriteDone
-    size_bytes: int
+class Writes(NamedTuple):
+    """What became of the first writes of a log's line."""
+
+    appends: int
+    """How many they were; at least one."""
+    error: StorageError | None
+    """Why all of them failed."""
+
+
+class LogWriter(Protocol):
+    """Writes to one log."""
+
+    def write(self, line: Sequence[Any]) -> Writes:
+        """On the thread, which may wait for the disk: writes the first of a line, as many as may go together."""
+        ...
+
+    def written(self, writes: Writes) -> None:
+        """Called where `post` calls, after each `write`."""
+        ...
+
+
+class _Line:
+    """The writes that wait for one log."""
+
+    __slots__ = ("size_bytes", "writes")
+
+    def __init__(self) -> None:
+        self.writes: list[Any] = []
+        self.size_bytes = 0
 
 
 class AppendQueue:
@@ -38,7 +62,7 @@ class AppendQueue:
         self._path: Final = path
         self._pace: Final = pace
         self._lock: Final = threading.Lock()
-        self._queued: deque[_Queued] = deque()
+        self._lines: dict[LogWriter, _Line] = {}
         self._is_running = False
         self._size_bytes = 0
         self._run_on_thread: Call | None = None
@@ -54,6 +78,11 @@ class AppendQueue:
         """Whether there is a thread."""
         return self._post is not None
 
+    def on_loop(self, call: Callable[[], None]) -> None:
+        """Brings a call to the loop, from any thread; there is nothing to bring before the start."""
+        if self._post is not None:
+            self._post(call)
+
     @property
     def size_bytes(self) -> int:
         """What waits to be written, or is being written."""
@@ -64,11 +93,15 @@ class AppendQueue:
         if self._size_bytes and self._size_bytes + size_bytes > BYTES_MAX:
             raise BusyDiskError(f"{self._size_bytes} bytes wait to be written already", self._path)
 
-    def submit(self, write: Write, done: WriteDone, size_bytes: int) -> None:
-        """Has something written after all that was submitted before."""
+    def submit(self, writer: LogWriter, write: object, size_bytes: int) -> None:
+        """Has something written after all that was submitted for this log before."""
         assert self._run_on_thread is not None
         with self._lock:
-            self._queued.append(_Queued(write, done, size_bytes))
+            line = self._lines.get(writer)
+            if line is None:
+                line = self._lines[writer] = _Line()
+            line.writes.append(write)
+            line.size_bytes += size_bytes
             self._size_bytes += size_bytes
             is_first = not self._is_running
             self._is_running = True
@@ -80,24 +113,37 @@ class AppendQueue:
         self._run()
 
     def _run(self) -> None:
-        while (queued := self._next()) is not None:
-            problem = self._write(queued.write)
-            with self._lock:
-                self._size_bytes -= queued.size_bytes
-            if self._post is not None:
-                self._post(partial(queued.done, problem))
+        while lines := self._take():
+            done: list[Callable[[], None]] = []
+            tell_at = time.monotonic() + _TELL_SECONDS
+            for writer, line in lines.items():
+                writes = line.writes
+                while writes:
+                    outcome = self._write(writer, writes)
+                    writes = writes[outcome.appends :]
+                    done.append(partial(writer.written, outcome))
+                    if time.monotonic() >= tell_at:
+                        self._tell(done)
+                        done, tell_at = [], time.monotonic() + _TELL_SECONDS
+                with self._lock:
+                    self._size_bytes -= line.size_bytes
+            self._tell(done)
 
-    def _next(self) -> _Queued | None:
+    def _take(self) -> dict[LogWriter, _Line]:
+        """All that waits; nothing ends the run."""
         with self._lock:
-            if self._queued:
-                return self._queued.popleft()
-            self._is_running = False
-            return None
+            lines, self._lines = self._lines, {}
+            self._is_running = bool(lines)
+            return lines
 
-    def _write(self, write: Write) -> StorageError | None:
+    def _write(self, writer: LogWriter, writes: Sequence[Any]) -> Writes:
         with self._pace.under_way(SLOW_SECONDS):
             try:
-                return write()
+                return writer.write(writes)
             except Exception as error:  # noqa: BLE001 - others' writes wait behind this one
                 _log.exception("[%s] an append failed", self._path)
-                return StorageError(f"an append failed: {error!r}", self._path)
+                return Writes(len(writes), StorageError(f"an append failed: {error!r}", self._path))
+
+    def _tell(self, done: Sequence[Callable[[], None]]) -> None:
+        for call in done:
+            self.on_loop(call)

@@ -196,6 +196,7 @@ class LogDirectories:
             self._topics = self._topics.set(topic, self._topics.get(topic, _NOWHERE).set(index, Place(home, log)))
             if before is not None and before.home is not home:
                 before.home.logs.pop(partition)
+        home.taken_over(log)
 
     def unsettle(self, partition: TopicPartition) -> None:
         """The partition's log is nowhere now."""

@@ -69,8 +69,11 @@ class LogDirectory:
         self.roll_flush: Final = RollFlush(clock, self.note)
         self._device: Final = disk.device(path)
         self.pace: Final = DiskPace(is_timed=self._device is not None)
-        self.pace.changed = self._defer
+        self.pace.changed = self._pace_changed
         self.appends: Final = AppendQueue(path, self.pace)
+        self.is_deferring = False
+        """Whether a thread is to write what is appended here. It changes on the loop alone, between two appends: one
+        that has begun to write by itself is answered as written."""
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -98,23 +101,35 @@ class LogDirectory:
         log.rolled = self.roll_flush.request
         log.pace = self.pace
         log.appends = self.appends
-        log.is_deferring = self.pace.is_slow and self.appends.is_started
+        log.is_deferring = self.is_deferring
+
+    def taken_over(self, log: Log) -> None:
+        """The log is one of `logs`: what has changed since `take_over` counts for it, too."""
+        if log.is_deferring != self.is_deferring:
+            self.appends.on_loop(self._follow_pace)
 
     def look_after(self) -> None:
         """Finds out how well the disk is; for the loop, several times a second."""
         if self._device is not None and self._device.is_idle_with_work():
             self.pace.note_sign()
         self.pace.look()
+        if self.is_deferring != (self.pace.is_slow and self.appends.is_started):
+            self._follow_pace()
 
-    def _defer(self, is_slow: bool) -> None:
-        """Has appends go through the thread from now on, or no longer; those under way keep their order."""
+    def _pace_changed(self, is_slow: bool) -> None:
+        """Any thread may be the one that finds out."""
         if not self.appends.is_started:
             return
         if not self.pace.is_always_slow:
             found = "slow: a thread appends to its logs" if is_slow else "well again: the loop appends to its logs"
             _log.warning("[%s] the disk is %s", self.path, found)
+        self.appends.on_loop(self._follow_pace)
+
+    def _follow_pace(self) -> None:
+        """On the loop: has appends go through the thread, or no longer; those under way keep their order."""
+        self.is_deferring = self.pace.is_slow and self.appends.is_started
         for log in self.logs.values():
-            log.is_deferring = is_slow
+            log.is_deferring = self.is_deferring
 
     def check_online(self) -> None:
         """Raises if the directory may not be used any more."""

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.protocol.codec import engine
+from ottla.protocol.codec.piecewise import encode_in_pieces
 from ottla.protocol.codec.reader import Reader
 from ottla.protocol.codec.tolerant import TolerantReader
 from ottla.protocol.codec.writer import Writer, joined
@@ -46,6 +47,15 @@ def test_both_engines_write_and_read_the_same(drawn: tuple[Message, int]) -> Non
     assert engine._decoder.decode(plan, encoded, 0, tolerant=True) == (message, len(encoded))
     around = message.encode_around(version)
     assert joined(around) == encoded
+
+
+@given(messages())
+@settings(max_examples=200)
+def test_pieces_are_the_message_wherever_it_is_cut(drawn: tuple[Message, int]) -> None:
+    message, version = drawn
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ottla.protocol.codec.piecewise.ELEMENTS_MAX", 1)
+        assert b"".join(encode_in_pieces(message.plan(version), message)) == plain(message, version)
 
 
 @given(messages(), st.data())

@@ -11,6 +11,7 @@ from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.append_info import AppendOptions
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
+from ottla.storage.producer_state.snapshot import read_snapshot
 from ottla.storage.producer_state.state import ProducerState
 from tests.unit.storage.append_thread import Thread
 from tests.unit.storage.log_builder import (
@@ -229,6 +230,7 @@ def check_recovered(log: Log, history: list[bytes], recovery_point: int, log_sta
     _check_reads(log, stored)
     if log.segments.first.base_offset == 0:
         _check_producers(log, stored)
+        _check_snapshots(log, stored)
         found = [(each.producer_id, each.first_offset, each.last_offset) for each in log.aborted_transactions(0, end)]
         assert found == [(each.producer_id, each.first_offset, each.last_offset) for each in aborted(stored)]
     else:
@@ -272,6 +274,17 @@ def _check_producers(log: Log, stored: list[bytes]) -> None:
         pid: _facts(expected, pid) for pid in expected.entries
     }
     assert log.producers.transactions.first_undecided == expected.transactions.first_undecided
+
+
+def _check_snapshots(log: Log, stored: list[bytes]) -> None:
+    """Each tells of the producers as they were where it says, whenever it was written."""
+    for offset in log.snapshots.offsets:
+        expected = replayed([data for data in stored if Batch(data).base_offset < offset])
+        state = ProducerState(_DAY_MS)
+        state.load(read_snapshot(log.disk, log.snapshots.path(offset)), offset, 0)
+        assert {pid: _facts(state, pid) for pid in state.entries} == {
+            pid: _facts(expected, pid) for pid in expected.entries
+        }
 
 
 def _check_last_batches(log: Log, stored: list[bytes]) -> None:

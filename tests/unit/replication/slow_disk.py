@@ -17,10 +17,8 @@ class SlowDisk:
 
     def become(self, *, is_slow: bool) -> None:
         """The disk is slow from now on, or well."""
-        self._home.pace.is_always_slow = is_slow
-        self._home.pace.look()
-        if not is_slow:
-            self._home._defer(is_slow)
+        self._home.pace.is_always_slow = self._home.pace.is_slow = is_slow
+        self._home.look_after()
 
     @property
     def is_asked(self) -> bool:

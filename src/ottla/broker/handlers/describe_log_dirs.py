@@ -6,8 +6,10 @@ many records it lags behind. v4 adds the space of the volume, v5 whether a direc
 KIP-1066.
 """
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
+from ottla.protocol.definition import Response
 from ottla.protocol.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -19,14 +21,21 @@ from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext, Work
     from ottla.replication.directory.log_dir import LogDirDescription
 
 
-def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
-    """Answers from this broker's logs."""
+def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeLogDirsRequest) -> Response | None:
+    """Answers from this broker's logs, in turns with others if there are many."""
+    return context.in_turns(_describe_all(parts, request))
+
+
+def _describe_all(parts: "BrokerParts", request: DescribeLogDirsRequest) -> "Work":
     wanted = None if request.topics is None else _partitions(request)
-    return DescribeLogDirsResponse(results=[_result(found) for found in parts.replicas.describe_log_dirs(wanted)])
+    response = DescribeLogDirsResponse()
+    for found in parts.replicas.describe_log_dirs(wanted):
+        response.results.append((yield from _result(found)))
+    return response
 
 
 def _partitions(request: DescribeLogDirsRequest) -> set[TopicPartition]:
@@ -35,7 +44,7 @@ def _partitions(request: DescribeLogDirsRequest) -> set[TopicPartition]:
     }
 
 
-def _result(found: "LogDirDescription") -> DescribeLogDirsResult:
+def _result(found: "LogDirDescription") -> Generator[None, None, DescribeLogDirsResult]:
     by_topic: dict[str, list[DescribeLogDirsPartition]] = {}
     for replica in found.replicas:
         described = DescribeLogDirsPartition(
@@ -45,6 +54,7 @@ def _result(found: "LogDirDescription") -> DescribeLogDirsResult:
             is_future_key=replica.is_future,
         )
         by_topic.setdefault(replica.partition.topic, []).append(described)
+        yield
     return DescribeLogDirsResult(
         error_code=found.error_code,
         log_dir=found.path,

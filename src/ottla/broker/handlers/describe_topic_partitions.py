@@ -8,6 +8,7 @@ Deviation: an empty name is INVALID_TOPIC_EXCEPTION, for which Apache Kafka fail
 """
 
 from bisect import bisect_left
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinator_host.internal_topic import is_internal
@@ -19,6 +20,7 @@ from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.protocol.acl import AclOperation
+from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, InvalidRequestError
 from ottla.protocol.messages.describe_topic_partitions import (
     Cursor,
@@ -30,13 +32,15 @@ from ottla.protocol.messages.describe_topic_partitions import (
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext
+    from ottla.broker.request.request_context import RequestContext, Work
 
 
-def handle(
-    parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest
-) -> DescribeTopicPartitionsResponse:
-    """Answers one page from the image."""
+def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest) -> Response | None:
+    """Answers one page from the image, in turns with others if there are many topics to look at."""
+    return context.in_turns(_describe(parts, context, request))
+
+
+def _describe(parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest) -> "Work":
     cache = parts.metadata
     names = _names(cache, request)
     cursor = request.cursor
@@ -45,13 +49,14 @@ def handle(
     limit = parts.dynamic.current.integer("max.request.partition.size.limit")
     rights = context.rights
     if not rights.is_unlimited:
-        names, hidden = _permitted(rights, names, named=bool(request.topics))
+        names, hidden = yield from _permitted(rights, names, named=bool(request.topics))
     else:
         hidden = []
     page = _Page(cache.view(context.listener), rights, max(min(limit, request.response_partition_limit), 1))
     for name in names:
         if page.is_full:
             return page.answer(Cursor(topic_name=name, partition_index=0), hidden)
+        yield
         topic = cache.topic(name)
         if topic is None:
             # Of all topics, one that is not there is one that went meanwhile: it was not asked for.
@@ -77,13 +82,15 @@ def _names(cache: MetadataCache, request: DescribeTopicPartitionsRequest) -> lis
     return names
 
 
-def _permitted(rights: Rights, names: list[str], *, named: bool) -> tuple[list[str], list[str]]:
+def _permitted(rights: Rights, names: list[str], *, named: bool) -> Generator[None, None, tuple[list[str], list[str]]]:
     """The topics that the client may see, and those it named and may not: whether they exist is not told."""
-    if not named:
-        return [name for name in names if sees_topic(rights, AclOperation.DESCRIBE, name)], []
-    seen = [name for name in names if may_topic(rights, AclOperation.DESCRIBE, name)]
-    known = set(seen)
-    return seen, [name for name in names if name not in known]
+    is_permitted = may_topic if named else sees_topic
+    seen: list[str] = []
+    hidden: list[str] = []
+    for name in names:
+        (seen if is_permitted(rights, AclOperation.DESCRIBE, name) else hidden).append(name)
+        yield
+    return seen, hidden if named else []
 
 
 class _Page:

@@ -18,6 +18,7 @@ from ottla.broker.coordinator_host.internal_topic import is_internal
 from ottla.broker.request.authorized_operation import NOT_ASKED, cluster_operations, topic_operations
 from ottla.broker.request.auto_topic import error_of_missing
 from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.request_context import encoded_in_turns
 from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
@@ -75,10 +76,10 @@ def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRe
     rights = context.rights
     token = rights.token
     found, missing = _found(cache, wanted)
-    found, missing, hidden = _permitted(found, missing, wanted, rights)
+    found, missing, hidden = yield from _permitted(found, missing, wanted, rights)
     describer = _Describer(cache, context.listener, version)
     operations = _operations(rights) if request.include_topic_authorized_operations else None
-    topics = describer.topics(found, operations)
+    topics = yield from describer.topics(found, operations)
     creates = bool(missing) and request.allow_auto_topic_creation and _auto_creates(parts)
     yield
     if creates:
@@ -89,13 +90,14 @@ def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRe
         topics.append(_missing_topic(name, error_of_missing(name), operations))
         yield
     unknown = yield from _unknown_ids(cache, wanted.ids)
-    body = MetadataResponse(
+    response = MetadataResponse(
         brokers=_brokers(cache, context),
         cluster_id=parts.cluster_id,
         controller_id=cache.controller_id,
         topics=[*unknown, *topics, *hidden],
         cluster_authorized_operations=_cluster_operations(request, context),
-    ).encode(version)
+    )
+    body = yield from encoded_in_turns(response.plan(version), response)
     if not creates and cache.image is image:
         asked = request.encode(version)
         if len(asked) <= PREPARED_REQUEST_BYTES_MAX:
@@ -195,14 +197,21 @@ class _Describer:
         self._is_oldest = version == 0
         self._unreachable = ErrorCode.LISTENER_NOT_FOUND if self._is_usual else ErrorCode.LEADER_NOT_AVAILABLE
 
-    def topics(self, topics: list[TopicImage], operations: "_Operations | None") -> list[MetadataResponseTopic]:
-        """Topics that exist."""
-        if operations is not None:
-            return [self._topic(topic, operations(topic.name)) for topic in topics]
-        if not self._is_usual:
-            return [self._topic(topic) for topic in topics]
+    def topics(
+        self, topics: list[TopicImage], operations: "_Operations | None"
+    ) -> Generator[None, None, list[MetadataResponseTopic]]:
+        """Topics that exist; at each `yield` others may have a turn."""
+        found: list[MetadataResponseTopic] = []
         described, describe = self._view.described, self._topic
-        return [described(topic, describe) for topic in topics]
+        for topic in topics:
+            if operations is not None:
+                found.append(self._topic(topic, operations(topic.name)))
+            elif self._is_usual:
+                found.append(described(topic, describe))
+            else:
+                found.append(self._topic(topic))
+            yield
+        return found
 
     def _topic(self, topic: TopicImage, operations: int = NOT_ASKED) -> MetadataResponseTopic:
         describe = self._partition_of_v0 if self._is_oldest else self._any_partition
@@ -259,7 +268,7 @@ def _operations(rights: Rights) -> _Operations:
 
 def _permitted(
     found: list[TopicImage], missing: list[str], wanted: _Wanted, rights: Rights
-) -> tuple[list[TopicImage], list[str], list[MetadataResponseTopic]]:
+) -> Generator[None, None, tuple[list[TopicImage], list[str], list[MetadataResponseTopic]]]:
     """Of the topics that were found and not found those that the client may see, and what it is told of the others.
 
     Whether a topic exists is not told to those who may not see it. Where all were asked for they are left out.
@@ -267,9 +276,15 @@ def _permitted(
     if rights.is_unlimited:
         return found, missing, []
     describe = AclOperation.DESCRIBE
+    # In the audit log it counts for something whether a topic was asked for by its name.
+    is_permitted = sees_topic if wanted.all_topics else may_topic
+    seen: list[TopicImage] = []
+    for topic in found:
+        if is_permitted(rights, describe, topic.name):
+            seen.append(topic)
+        yield
     if wanted.all_topics:
-        return [topic for topic in found if sees_topic(rights, describe, topic.name)], missing, []
-    seen = [topic for topic in found if may_topic(rights, describe, topic.name)]
+        return seen, missing, []
     known = {topic.name for topic in seen}
     if wanted.ids:
         hidden = [topic.id for topic in found if topic.name not in known]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from ottla.broker.security.admission import CallerRights
 from ottla.broker.security.rights import EVERY_RIGHT, Rights
 from ottla.protocol.api_key import ApiKey
+from ottla.protocol.codec.piecewise import encode_in_pieces, is_long
+from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.definition import Response
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ _TURN_S: Final = 0.01
 
 ANONYMOUS: Final = "User:ANONYMOUS"
 """Who comes over a listener without authentication."""
+
+
+def encoded_in_turns(plan: StructPlan, response: Response) -> Generator[None, None, bytes]:
+    """The body of a response, however long; at each `yield` others may have a turn."""
+    pieces: list[bytes] = []
+    for piece in encode_in_pieces(plan, response):
+        pieces.append(piece)
+        yield
+    return b"".join(pieces)
 
 
 class RequestContext:
@@ -107,7 +118,10 @@ class RequestContext:
         """The request turned out to be another node's: no quota is for it."""
 
     def answer(self, response: Response) -> None:
-        """Sends the response."""
+        """Sends the response; one that is long is encoded in turns with others."""
+        if self.route.may_be_long and is_long(self.route.response_plan, response):
+            self.in_turns(self._encode_long(response))
+            return
         self.exchange.answer(self.route.encode(self.correlation_id, response))
         if self.started is not None:
             self.route.measure(self.started)
@@ -117,6 +131,11 @@ class RequestContext:
         self.exchange.answer(self.route.frame(self.correlation_id, body))
         if self.started is not None:
             self.route.measure(self.started)
+
+    def _encode_long(self, response: Response) -> Work:
+        body = yield from encoded_in_turns(self.route.response_plan, response)
+        self.answer_encoded(body)
+        return None
 
     def no_answer(self) -> None:
         """Ends a request whose client expects no answer: Produce with acks=0."""

@@ -30,6 +30,8 @@ _JOINED_BYTES_MAX: Final = 16 * 1024
 """Up to here copying a body behind its header is cheaper than sending two pieces."""
 
 _BUSY_APIS: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT})
+_NEVER_LONG: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH, ApiKey.FETCH_SNAPSHOT})
+"""Calls whose answers are not looked at: they are the busiest, or carry records, which are not encoded."""
 _BUSY_SAMPLED_EVERY: Final = 16
 """Of calls that come by the thousand this many have one that is timed."""
 
@@ -66,6 +68,7 @@ class Route:
         "has_tags",
         "is_controller",
         "lane",
+        "may_be_long",
         "prepared",
         "request_plan",
         "requests",
@@ -90,6 +93,8 @@ class Route:
         self.prepared: Prepared | None = getattr(handler, "prepared", None)
         self.request_plan = request_type(api).plan(version)
         self.response_plan = response_type(api).plan(version)
+        self.may_be_long = api not in _NEVER_LONG
+        """Whether answers may have to be encoded in turns with other requests."""
         self.has_tags = request_header_version(api, version) == 2
         """Whether the request's header ends with tagged fields."""
         self._head = _SIZE_AND_ID_AND_NO_TAGS if response_header_version(api, version) else _SIZE_AND_ID

@@ -39,7 +39,18 @@ class FieldPlan:
 class StructPlan:
     """A struct as one version has it."""
 
-    __slots__ = ("absent", "compiled", "defaulted", "fields", "flexible", "struct", "tagged", "version")
+    __slots__ = (
+        "absent",
+        "arrays",
+        "compiled",
+        "cut",
+        "defaulted",
+        "fields",
+        "flexible",
+        "struct",
+        "tagged",
+        "version",
+    )
 
     def __init__(self, struct: type[Struct], version: int, *, flexible: bool) -> None:
         planned = [FieldPlan(field, version, flexible=flexible) for field in struct.definition.values()]
@@ -57,3 +68,19 @@ class StructPlan:
         """What a reader sets to its default at first."""
         self.compiled: object = None
         """What the compiled engine made of this plan."""
+        self.arrays: tuple[FieldPlan, ...] | None = None
+        """Arrays of structs, once somebody has looked."""
+        self.cut: tuple[StructPlan | FieldPlan, ...] | None = None
+        """How a long struct is encoded piece by piece."""
+
+    def some_fields(self, begin: int, end: int) -> "StructPlan":
+        """A plan of the fields from `begin` to `end`; the tagged ones belong to the last."""
+        some = StructPlan.__new__(StructPlan)
+        is_last = end == len(self.fields)
+        some.struct, some.version, some.fields = self.struct, self.version, self.fields[begin:end]
+        some.flexible = self.flexible and is_last
+        some.tagged = self.tagged if is_last else ()
+        some.absent = self.absent
+        some.defaulted = some.tagged + some.absent
+        some.compiled = some.arrays = some.cut = None
+        return some

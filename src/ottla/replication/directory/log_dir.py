@@ -1,7 +1,7 @@
 """What a broker's log directories hold (DescribeLogDirs)."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ottla.protocol.errors import ErrorCode
@@ -29,7 +29,8 @@ class LogDirDescription(NamedTuple):
 
     error_code: int
     path: str
-    replicas: list[ReplicaInDirectory]
+    replicas: Iterable[ReplicaInDirectory]
+    """To be gone through once: each is looked at when its turn comes."""
     total_bytes: int
     usable_bytes: int
     is_cordoned: bool
@@ -51,21 +52,21 @@ def describe_log_dirs(
             described.append(LogDirDescription(ErrorCode.NONE, home.path, found, total, usable, is_cordoned))
         else:
             offline = ErrorCode.KAFKA_STORAGE_ERROR
-            described.append(LogDirDescription(offline, home.path, [], _UNKNOWN, _UNKNOWN, is_cordoned=False))
+            described.append(LogDirDescription(offline, home.path, (), _UNKNOWN, _UNKNOWN, is_cordoned=False))
     return described
 
 
 def _replicas(
     home: LogDirectory, table: PartitionTable, partitions: Collection[TopicPartition] | None
-) -> list[ReplicaInDirectory]:
-    found = []
-    for kept, is_future in ((home.logs, False), (home.future_logs, True)):
-        for name, log in kept.items():
-            if partitions is None or name in partitions:
-                found.append(
-                    ReplicaInDirectory(name, log.size_bytes, _lag(table, name, log, is_future=is_future), is_future)
-                )
-    return found
+) -> Iterator[ReplicaInDirectory]:
+    # What is there now counts: a copy that takes its log's place meanwhile is neither missing nor there twice.
+    logs = ((home.logs.items(), False), (home.future_logs.items(), True))
+    return (
+        ReplicaInDirectory(name, log.size_bytes, _lag(table, name, log, is_future=is_future), is_future)
+        for found, is_future in logs
+        for name, log in found
+        if partitions is None or name in partitions
+    )
 
 
 def _lag(table: PartitionTable, name: TopicPartition, log: Log, *, is_future: bool) -> int:

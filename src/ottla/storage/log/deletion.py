@@ -32,6 +32,8 @@ def delete_oldest(log: LogState, segments: Sequence[Segment], now_ms: int) -> No
         if log.segments.active is segments[-1]:
             segments = segments[:-1]
     abandon_swap(log)
+    # Of producers whose batches go, the snapshot of the first segment that stays has to tell.
+    log.snapshots.keep_promises(segments[-1].next_offset)
     # Without a flush of the directory, which the caller sees to: after a crash old segments may be there again, and
     # retention takes them again.
     log.has_unflushed_deletion = True
@@ -47,7 +49,7 @@ def move_log_start(log: LogState, offset: int) -> None:
     """The log begins at an offset now."""
     log.log_start_offset = offset
     log.epochs.truncate_from_start(offset)
-    log.snapshots.remove_outside(log.segments.first.base_offset, log.log_end_offset)
+    log.snapshots.remove_below(log.segments.first.base_offset)
     log.update_high_watermark(max(log.high_watermark, offset))
 
 

@@ -12,6 +12,8 @@ from ottla.storage.log.state import LogState
 
 def flush(log: LogState, end: int) -> None:
     """Returns once everything below the offset is on the disk, for the one who claimed the log."""
+    # First: appends cost more until it is done.
+    log.snapshots.keep_promises(end)
     begin = log.recovery_point
     if end <= begin:
         return

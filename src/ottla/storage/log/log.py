@@ -24,7 +24,7 @@ from ottla.storage.log import deletion, lookup, read, truncation
 from ottla.storage.log.append_info import FROM_CLIENT, AppendInfo, AppendOptions
 from ottla.storage.log.appending.append import append_as_follower, append_as_leader
 from ottla.storage.log.appending.backlog import WrittenDone
-from ottla.storage.log.appending.write import roll
+from ottla.storage.log.appending.write import promise_snapshot, roll
 from ottla.storage.log.fetch_data import FetchData, TimestampOffset
 from ottla.storage.log.flush import flush, flush_names
 from ottla.storage.log.loader import LoadOptions, load
@@ -279,7 +279,7 @@ class Log(LogState):
         if lacks:
             with self._io():
                 roll(self, now_ms, None)
-                self.snapshots.write(self.log_end_offset, others.values())
+                promise_snapshot(self, self.log_end_offset)
 
     @property
     def is_flushing(self) -> bool:

@@ -39,7 +39,12 @@ def recover(disk: Disk, loaded: LoadedLog, now_ms: int) -> None:
             loaded.snapshots.remove(offset)
     producers = loaded.producers
     load_snapshot(disk, loaded.snapshots, producers, first, now_ms)
-    replay_segments(producers, [segment for segment in loaded.segments if segment.base_offset < first], first)
+    begin = producers.end_offset
+    earlier = [segment for segment in loaded.segments if segment.base_offset < first]
+    replay_segments(producers, earlier, first)
+    for segment in earlier:
+        if first > begin:
+            segment.release()
     for slot, segment in enumerate(suspects):
         if slot and _lacks_end(loaded, suspects[slot - 1], segment):
             _drop(loaded, suspects[slot:])

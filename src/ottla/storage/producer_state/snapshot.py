@@ -5,7 +5,8 @@ that does not check out is no disaster: an older one is taken and the log replay
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
+from itertools import islice
 
 from ottla.protocol.checksum import crc32c
 from ottla.storage.disk.atomic import read_whole
@@ -18,25 +19,28 @@ _COUNT = struct.Struct(">i")
 _ENTRY = struct.Struct(">qhiqiqiq")
 _VERSION = 1
 _NONE = -1
+_PIECE_ENTRIES = 1_000
 
 
-def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
-    """What the file of a snapshot holds."""
-    rows = [_ENTRY.pack(*_row(entry)) for entry in entries]
-    body = _COUNT.pack(len(rows)) + b"".join(rows)
-    return _HEAD.pack(_VERSION, crc32c(body)) + body
+def write_snapshot(disk: Disk, path: str, entries: Collection[ProducerEntry]) -> None:
+    """Writes the file; the caller flushes it when the log is flushed.
 
-
-def write_snapshot(disk: Disk, path: str, entries: Iterable[ProducerEntry]) -> None:
-    """Writes the file; the caller flushes it when the log is flushed."""
-    write_encoded(disk, path, encode_snapshot(entries))
-
-
-def write_encoded(disk: Disk, path: str, encoded: bytes) -> None:
-    """`write_snapshot` of what was encoded before."""
+    What comes after the first piece is written before it: half a file is damaged. Between two pieces, with each of
+    which a thread gives the interpreter away, others have a turn.
+    """
     file = disk.open(path, Access.CREATE)
     file.truncate(0)
-    file.write(0, (encoded,))
+    left = iter(entries)
+    first = _COUNT.pack(len(entries)) + _rows(left)
+    crc, position = crc32c(first), _HEAD.size + len(first)
+    while piece := _rows(left):
+        file.write(position, (piece,))
+        crc, position = crc32c(piece, crc), position + len(piece)
+    file.write(0, (_HEAD.pack(_VERSION, crc) + first,))
+
+
+def _rows(entries: Iterator[ProducerEntry]) -> bytes:
+    return b"".join([_ENTRY.pack(*_row(entry)) for entry in islice(entries, _PIECE_ENTRIES)])
 
 
 def read_snapshot(disk: Disk, path: str) -> list[ProducerEntry]:

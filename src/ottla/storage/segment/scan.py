@@ -5,6 +5,7 @@ whole ones reach and `problem` what comes after. The views it yields stay valid;
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.records.batch import LOG_OVERHEAD, MAGIC, Batch, batches, frame_at
@@ -15,6 +16,33 @@ READ_BYTES = 1 << 20
 
 StoredBatch = Batch | LegacyMessage
 """A batch as it lies in a log: of today's magic, or from before 2017."""
+
+
+class Indexed(Protocol):
+    """What the indexes of a segment have to know of a batch."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        ...
+
+    @property
+    def last_offset(self) -> int:
+        """Its last record's."""
+        ...
+
+    @property
+    def max_timestamp(self) -> int:
+        """The largest of its records."""
+        ...
+
+
+class Extent(NamedTuple):
+    """The same without the batch."""
+
+    size: int
+    last_offset: int
+    max_timestamp: int
 
 
 class BatchScan:

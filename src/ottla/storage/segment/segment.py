@@ -24,7 +24,7 @@ from ottla.storage.index.transaction_index import TransactionIndex
 from ottla.storage.log_config import LogConfig
 from ottla.storage.segment import file_name
 from ottla.storage.segment.end import SegmentEnd
-from ottla.storage.segment.scan import BatchScan, StoredBatch, is_zero
+from ottla.storage.segment.scan import BatchScan, Indexed, StoredBatch, is_zero
 from ottla.storage.segment.slice import FileSlice
 from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
 
@@ -241,8 +241,8 @@ class Segment(SegmentEnd):
         status = self._disk.status(self.path())
         return 0 if status is None else status.modified_ms
 
-    def append_many(self, data: Buffer, batches: Iterable[StoredBatch]) -> None:
-        """Writes the bytes of several batches at once; `batches` are the views on them, in order."""
+    def append_many(self, data: Buffer, batches: Iterable[Indexed]) -> None:
+        """Writes the bytes of several batches at once; `batches` are what they are, in order."""
         position = self.size_bytes
         self._write(position, data)
         end = position

@@ -12,6 +12,7 @@ from ottla.broker.request.request_limit import elements_max
 from ottla.broker.request.route import Route, RouteKind
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.heartbeat import HeartbeatResponse
+from ottla.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from tests.unit.broker.recorder import CORRELATION_ID, RecordedExchange
 
 
@@ -33,12 +34,16 @@ def exchange() -> Turns:
 
 @pytest.fixture
 def context(exchange: Turns) -> RequestContext:
+    return context_of(exchange, ApiKey.HEARTBEAT, 4)
+
+
+def context_of(exchange: Turns, api: ApiKey, version: int) -> RequestContext:
     """A request on a machine on which every look at the clock takes a millisecond."""
     now = iter(range(10**9))
     kind = RouteKind(is_controller=False, metrics=MetricRegistry(), time=lambda: next(now) / 1000)
-    served = BROKER_SERVED.served[ApiKey.HEARTBEAT]
-    handler = find_handler(BROKER_SERVED.handlers, ApiKey.HEARTBEAT, served.answerer)
-    return RequestContext(Route(ApiKey.HEARTBEAT, 4, handler, served, kind), CORRELATION_ID, "probe", exchange)  # type: ignore[arg-type]
+    served = BROKER_SERVED.served[api]
+    handler = find_handler(BROKER_SERVED.handlers, api, served.answerer)
+    return RequestContext(Route(api, version, handler, served, kind), CORRELATION_ID, "probe", exchange)  # type: ignore[arg-type]
 
 
 def steps(count: int) -> Work:
@@ -61,6 +66,19 @@ def test_long_work_lets_others_pass_and_is_answered_once(context: RequestContext
         turns += 1
     assert exchange.response(ApiKey.HEARTBEAT, 4) == HeartbeatResponse(throttle_time_ms=1000)
     assert turns > 10
+
+
+def test_a_long_answer_is_encoded_in_turns_with_others(exchange: Turns) -> None:
+    context = context_of(exchange, ApiKey.LIST_GROUPS, 4)
+    response = ListGroupsResponse(groups=[ListedGroup(group_id=f"group-{number}") for number in range(20_000)])
+    context.answer(response)
+    turns = 0
+    while exchange.waiting:
+        assert not exchange.is_done
+        exchange.waiting.pop()()
+        turns += 1
+    assert turns > 10
+    assert exchange.response(ApiKey.LIST_GROUPS, 4) == response
 
 
 def test_nobody_works_for_a_client_that_is_gone(context: RequestContext, exchange: Turns) -> None:

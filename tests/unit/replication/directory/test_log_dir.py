@@ -99,7 +99,7 @@ def test_a_failed_directory_says_so_and_nothing_else(broker: BrokerUnderTest, me
     broker.disk.fail(Fault("write", path_ending="bills-0/00000000000000000000.log"))
     broker.produce("bills")
     described = broker.replicas.describe_log_dirs(None)[1]
-    assert described == (ErrorCode.KAFKA_STORAGE_ERROR, "/b", [], -1, -1, False)
+    assert described == (ErrorCode.KAFKA_STORAGE_ERROR, "/b", (), -1, -1, False)
 
 
 # Moving

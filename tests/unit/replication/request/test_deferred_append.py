@@ -310,7 +310,7 @@ def test_a_thread_that_is_done_before_the_loop_looks_is_heard_once(broker: Broke
     home = broker.logs.directories.named("/data")
     home.appends.start(lambda job: job(), broker.loop.call_soon)  # As fast as a thread can be.
     home.pace.is_always_slow = True
-    home.pace.look()
+    home.look_after()
     waiting = broker.fetch(want(), max_wait_ms=60_000)
     answers = [broker.produce(acks=acks) for _ in range(3)]
     broker.loop.run()

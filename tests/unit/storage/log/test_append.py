@@ -187,6 +187,7 @@ def test_segment_rolls_when_the_next_batch_does_not_fit(log: Log) -> None:
     for _ in range(4):
         append(log, data_batch(value=bytes(900)))
     assert [segment.base_offset for segment in log.segments] == [0, 2]
+    log.flush(NOW_MS)
     assert log.snapshots.offsets == [2]
     assert all(segment.size_bytes <= SMALL.segment_bytes for segment in log.segments)
 

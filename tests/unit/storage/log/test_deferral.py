@@ -10,6 +10,7 @@ from ottla.protocol.records.control import ControlRecordType
 from ottla.storage.append_queue import BYTES_MAX
 from ottla.storage.disk.simulated import Fault, SimulatedDisk
 from ottla.storage.errors import BusyDiskError, LogOfflineError, StorageError
+from ottla.storage.log.loader import LoadOptions
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.snapshot import read_snapshot
@@ -114,6 +115,73 @@ def test_nobody_sees_what_is_not_written(disk: SimulatedDisk, thread: Thread) ->
     assert (log.log_end_offset, log.next_offset, offsets(log)) == (5, 5, [0, 1, 2, 3, 4])
 
 
+def test_what_waits_together_is_one_write(disk: SimulatedDisk, thread: Thread) -> None:
+    log = thread.defer(open_log(disk, LogConfig(index_interval_bytes=1 << 30)))
+    heard: list[int] = []
+    for _ in range(20):
+        end_offset = append(log, data_batch(2)).last_offset + 1
+        log.when_written(end_offset, lambda error: heard.append(log.log_end_offset))
+    before = disk.operations
+    thread.write()
+    assert (disk.operations - before, len(thread.posted)) == (1, 1)
+    thread.tell()
+    assert heard == [40] * 20
+    assert (offsets(log), log.size_bytes) == (list(range(40)), 20 * len(data_batch(2)))
+
+
+def test_logs_take_turns_and_are_all_told(disk: SimulatedDisk, thread: Thread) -> None:
+    logs = []
+    for number in range(3):
+        options = LoadOptions("many", number, now_ms=NOW_MS)
+        logs.append(thread.defer(Log.open(disk, f"/data/many-{number}", LogConfig(), options)))
+    heard: list[tuple[int, int]] = []
+    for sequence in range(10):
+        for log in logs:
+            end_offset = append(log, produced(7, 0, sequence)).last_offset + 1
+            log.when_written(end_offset, lambda error, at=(log.partition, end_offset): heard.append(at))  # type: ignore[misc]
+    assert thread.queue.size_bytes == 30 * len(produced(7, 0, 0))
+    thread.run()
+    assert heard == [(number, end) for number in range(3) for end in range(1, 11)]
+    assert [offsets(log) for log in logs] == [list(range(10))] * 3
+    assert (thread.queue.size_bytes, [log.backlog for log in logs]) == (0, [None] * 3)
+
+
+def test_what_is_written_together_is_bounded(disk: SimulatedDisk, thread: Thread) -> None:
+    log = thread.defer(open_log(disk, LogConfig(index_interval_bytes=1 << 30, max_message_bytes=1 << 22)))
+    for size in (600_000, 300_000, 300_000, 3_000_000, 1):
+        append(log, data_batch(value=bytes(size)))
+    before = disk.operations
+    thread.run()
+    assert disk.operations - before == 4, "two of them in one"
+    assert offsets(log) == list(range(5))
+
+
+def test_a_write_that_fails_fails_what_it_carried_and_what_stands_behind(disk: SimulatedDisk, thread: Thread) -> None:
+    log = thread.defer(open_log(disk, LogConfig(max_message_bytes=1 << 22)))
+    heard: list[bool] = []
+    for size in (1, 1, 1 << 21, 1, 1):
+        end_offset = append(log, data_batch(value=bytes(size))).last_offset + 1
+        log.when_written(end_offset, lambda error: heard.append(error is None))
+    disk.fill_up(1_000)
+    thread.run()
+    assert heard == [True, True, False, False, False]
+    disk.heal()
+    assert offsets(open_log(disk)) == [0, 1]
+
+
+def test_one_who_fails_when_told_leaves_the_others_their_turn(disk: SimulatedDisk, thread: Thread) -> None:
+    log = thread.defer(open_log(disk))
+    heard: list[StorageError | None] = []
+
+    def fail(error: StorageError | None) -> None:
+        raise ValueError
+
+    for done in (fail, heard.append):
+        log.when_written(append(log, data_batch()).last_offset + 1, done)
+    thread.run()
+    assert heard == [None]
+
+
 def test_those_who_wait_hear_of_it_in_order(disk: SimulatedDisk, thread: Thread) -> None:
     log = thread.defer(open_log(disk))
     heard: list[tuple[int, int, StorageError | None]] = []
@@ -210,6 +278,8 @@ def test_a_full_disk_fails_what_does_not_fit_and_all_behind_it(disk: SimulatedDi
     for size in (10, 400, 1):
         end_offset = append(log, data_batch(value=b"x" * size)).last_offset + 1
         log.when_written(end_offset, errors.append)
+        if size == 10:
+            thread.write()
     thread.run()
     assert [error is None for error in errors] == [True, False, False]
     disk.heal()

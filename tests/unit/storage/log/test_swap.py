@@ -26,6 +26,7 @@ def log(disk: SimulatedDisk) -> Log:
             made.snapshots.write(made.log_end_offset, made.producers.entries.values())
         if sequence in (1, 3, 5, 7):
             made.roll(NOW_MS)
+    made.flush(NOW_MS)
     assert made.snapshots.offsets == [2, 3, 4, 6, 8]
     return made
 

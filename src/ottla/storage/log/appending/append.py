@@ -113,7 +113,7 @@ def _producer_change(log: LogState, found: Sequence[Batch], options: AppendOptio
     if len(found) == 1 and options.origin is _CLIENT and found[0].producer_id >= 0 and not found[0].is_control:
         entry = log.producers.in_sequence(found[0])
         if entry is not None:
-            return NextBatch(entry, found[0])
+            return NextBatch(log, entry, found[0])
     changes = ProducerChanges(log.producers, options.origin)
     for batch in found:
         if batch.producer_id >= 0:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from ottla.protocol.records.batch import Batch
+from ottla.storage.append_queue import LogWriter
 from ottla.storage.errors import StorageError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.log.appending.segment_age import SegmentAge
@@ -64,12 +65,14 @@ class Room:
 class Backlog:
     """The batches of one log that are placed and not written."""
 
-    __slots__ = ("_waiting", "end_offset", "room", "unwritten")
+    __slots__ = ("_waiting", "end_offset", "room", "unwritten", "writer")
 
     def __init__(self, end_offset: int, room: Room) -> None:
         self.end_offset = end_offset
         """Where the log ends once all is written."""
         self.room: Final = room
+        self.writer: LogWriter
+        """Brings it into the file."""
         self.unwritten = 0
         """Writes that were handed to the thread and have not come back."""
         self._waiting: deque[tuple[int, WrittenDone]] = deque()

@@ -1,6 +1,7 @@
 """What an append does to a log's producers, held back until it takes effect.
 
-A batch of data that just goes on in what its producer is doing changes the live entry. All else is tried on a copy of
+A batch of data that just goes on in what its producer is doing changes the live entry, unless a snapshot is still to be
+written of that. All else is tried on a copy of
 the entry, as each batch must fit the one before.
 """
 
@@ -10,6 +11,7 @@ from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.validation import AppendOrigin
 from ottla.storage.index.transaction_index import AbortedTransaction
 from ottla.storage.log.append_info import AppendOptions
+from ottla.storage.log.state import LogState
 from ottla.storage.producer_state.append import ProducerCheck
 from ottla.storage.producer_state.entry import BatchMetadata, ProducerEntry
 from ottla.storage.producer_state.state import ProducerState
@@ -32,16 +34,21 @@ class ProducerChange(Protocol):
 class NextBatch:
     """One batch of data that follows its producer's last."""
 
-    __slots__ = ("_batch", "_entry")
+    __slots__ = ("_batch", "_entry", "_log")
 
     ends_aborted = False
 
-    def __init__(self, entry: ProducerEntry, batch: Batch) -> None:
+    def __init__(self, log: LogState, entry: ProducerEntry, batch: Batch) -> None:
+        self._log = log
         self._entry = entry
         self._batch = batch
 
     def take_effect(self) -> list[AbortedTransaction]:
-        self._entry.add_batch(self._batch)
+        log, entry = self._log, self._entry
+        if log.snapshots.is_promised:
+            entry = entry.copy()
+            log.producers.entries[entry.producer_id] = entry
+        entry.add_batch(self._batch)
         return []
 
 

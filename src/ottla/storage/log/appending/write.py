@@ -30,12 +30,17 @@ def write(log: LogState, placed: Placed) -> None:
 def put(log: LogState, segment: Segment, placed: Placed) -> None:
     """Writes the bytes. An index that is going to get an entry has to be whole before."""
     if placed.change.ends_aborted:
-        ensure_complete(log, segment)
-        segment.transaction_index.make_ready()
+        make_index_ready(log, segment)
     if len(placed.batches) == 1:
         segment.append(placed.data, placed.last_offset, placed.max_timestamp)
     else:
         segment.append_many(placed.data, placed.batches)
+
+
+def make_index_ready(log: LogState, segment: Segment) -> None:
+    """Makes the transaction index whole, and opens it, before the batches that it is to tell of are written."""
+    ensure_complete(log, segment)
+    segment.transaction_index.make_ready()
 
 
 def index_aborted(segment: Segment, aborted: list[AbortedTransaction]) -> None:
@@ -64,21 +69,34 @@ def _is_old(log: LogState, segment: Segment, max_timestamp: int, now_ms: int) ->
     if not segment.size_bytes:
         return False
     age = SegmentAge(segment.path(), segment.first_timestamp, segment.created_ms)
-    log.roll_after_ms = age.due_ms(log.config)
+    if not log.snapshots.is_promised:
+        log.roll_after_ms = age.due_ms(log.config)
     return age.is_past(log.config, max_timestamp, now_ms)
 
 
-def roll(log: LogState, now_ms: int, base_offset: int | None, snapshot: bytes | None = None) -> Segment:
-    """See `Log.roll`. `snapshot` is of the producers as of the new segment's base offset, if they are further now."""
+def roll(log: LogState, now_ms: int, base_offset: int | None) -> Segment:
+    """See `Log.roll`."""
     active = log.segments.active
     new_offset = log.log_end_offset if base_offset is None else max(base_offset, log.log_end_offset)
     if active.base_offset == new_offset and not active.size_bytes:
         return active
+    promise_snapshot(log, new_offset)
+    return begin_segment(log, now_ms, new_offset)
+
+
+def promise_snapshot(log: LogState, offset: int) -> None:
+    """Has the producers as they are now written down for a segment that begins at the offset."""
+    log.snapshots.promise(offset, log.producers.entries.values())
+    # The compiled short cut, which changes entries in place, asks for this time; `_is_old` leaves it unknown meanwhile.
+    log.roll_after_ms = None
+
+
+def begin_segment(log: LogState, now_ms: int, new_offset: int) -> Segment:
+    """Ends the active segment and begins a new one; its snapshot of the producers is promised."""
+    active = log.segments.active
+    if active.base_offset == new_offset and not active.size_bytes:
+        return active
     active.seal()
-    if snapshot is None:
-        log.snapshots.write(new_offset, log.producers.entries.values())
-    else:
-        log.snapshots.keep(new_offset, snapshot)
     if new_offset > log.log_end_offset and log.contiguity.raise_to(new_offset):
         # A leader's gap that no index can express: too rare for another thread.
         log.disk.flush_directory(log.directory)
