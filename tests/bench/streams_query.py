@@ -53,10 +53,10 @@ def main(bootstrap: str, contender: str, name: str, count: str) -> None:
 def running_spark(place: tuple[str, str], name: str, contender: str) -> Iterator[None]:
     """Our application on Spark."""
     from ottla.pipelines.session import session
-    from ottla.pipelines.streams.kafka_streams import KafkaStreams
+    from ottla.pipelines.streams.kafka_streams import DRIVER_SETTINGS, KafkaStreams
 
     bootstrap, directory = place
-    settings = {"spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g"}
+    settings = {**DRIVER_SETTINGS, "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g"}
     spark = session("bench", master="local[2,4]", settings=settings)
     spark.sparkContext.setLogLevel("ERROR")
     config = {

@@ -21,6 +21,7 @@ from ottla.pipelines.option.parse import parse_stream_read
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.streams.shipment import Shipment, SnapshotTerms
 from ottla.pipelines.streams.state_opening import StateOpening
+from ottla.pipelines.streams.task_output import output_of
 from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.pipelines.streams.topic_setup import TopicSetup
 from ottla.streams.host.batch_run import BatchRun
@@ -71,7 +72,7 @@ class Counting:
                 for number, key in enumerate(keys)
             ]
             for written in run.outputs({self._source: iter(records)}):
-                for record in written:
+                for record in (record for columns in written for record in columns.records()):
                     self._producer.send(record.topic, record.value, key=record.key, timestamp_ms=record.timestamp)
             self._producer.flush()
             batch.commit({self._source: self._offset + len(keys)}, run.times)
@@ -91,7 +92,7 @@ class Counting:
 
     def _opening(self, end: int) -> StateOpening:
         task = TaskPartition(0, [], ({self._source: self._offset}, {self._source: end}))
-        return StateOpening(self.shipment, self._options, task, None)
+        return StateOpening(self.shipment, self._options, task, output_of(self.shipment, 0))
 
 
 @pytest.fixture

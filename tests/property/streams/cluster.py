@@ -43,7 +43,7 @@ class Cluster:
             batch = self._state.begin(self._position)
             run = BatchRun(self.application, 0, batch)
             feeds = {topic: iter(self.topics.get(topic, [])[at : end[topic]]) for topic, at in self._position.items()}
-            outputs = [one for piece in run.outputs(feeds) for one in piece]
+            outputs = [record for piece in run.outputs(feeds) for columns in piece for record in columns.records()]
             assert first is None or outputs == first, "a repeated batch gives something else"
             first = outputs
             if gives_up and turn < repeats:

@@ -38,7 +38,7 @@ class Evening:
                 for number in numbers
             ]
             for written in run.outputs({SOURCE: iter(records)}):
-                yield from (record for record in written if record.topic == "watched")
+                yield from (record for columns in written if columns.topic == "watched" for record in columns.records())
             self._offset += len(numbers)
             batch.commit({**start, SOURCE: self._offset}, run.times)
 

@@ -16,7 +16,8 @@ class StringSerde:
     """
 
     def __init__(self, encoding: str = "utf-8") -> None:
-        self._encoding: Final = codecs.lookup(encoding).name
+        self.encoding: Final = codecs.lookup(encoding).name
+        """By Python's name."""
 
     def serialize(self, topic: str, headers: Sequence[Header], value: str | None) -> bytes | None:
         """The encoded text; None stays None."""
@@ -25,15 +26,15 @@ class StringSerde:
         if not isinstance(value, str):
             raise SerializationError(f"{type(value).__name__} is no text")
         try:
-            return value.encode(self._encoding)
+            return value.encode(self.encoding)
         except UnicodeEncodeError as error:
-            raise SerializationError(f"{error.reason}, in {self._encoding}") from None
+            raise SerializationError(f"{error.reason}, in {self.encoding}") from None
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> str | None:
         """The decoded text; None stays None."""
         if data is None:
             return None
         try:
-            return bytes(data).decode(self._encoding)
+            return bytes(data).decode(self.encoding)
         except UnicodeDecodeError as error:
-            raise SerializationError(f"{error.reason} at byte {error.start}, in {self._encoding}") from None
+            raise SerializationError(f"{error.reason} at byte {error.start}, in {self.encoding}") from None

@@ -14,7 +14,7 @@ from ottla.client.record import TopicPartition
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.source.range_read import RangePartition, read_range
-from ottla.pipelines.streams.output_column import READ, records_of
+from ottla.pipelines.streams.arrow_feed import READ, records_of
 from ottla.pipelines.streams.shipment import Shipment
 from ottla.streams.engine.error_handler import OutputRecord
 from ottla.streams.engine.store.spec import LoggedChange, StoreSpec

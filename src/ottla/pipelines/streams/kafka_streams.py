@@ -35,6 +35,10 @@ _GRACE_S: Final = 30.0
 _LOOK_S: Final = 15.0
 _STOP_PAUSE_S: Final = 0.02
 
+DRIVER_SETTINGS: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+"""For a session that runs applications alone: its JVM plans and no more. Java's second compiler took 2 µs of CPU of
+each of the first million records, and gave nothing back."""
+
 _OF_USER: Final = (ProcessingError, RecordDecodeError, RecordEncodeError)
 
 StateListener = Callable[[RunState, RunState], None]
@@ -214,7 +218,7 @@ class KafkaStreams:
         if self._spark is None:
             from ottla.pipelines.session import session
 
-            self._spark = session(self._settings.application_id)
+            self._spark = session(self._settings.application_id, settings=DRIVER_SETTINGS)
         return self._spark
 
     def _stop(self, supervised: SupervisedQuery) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 FORMAT: Final = "ottla_streams"
+COUNTED: Final = "record"
+"""The one column that Spark sees, which is empty."""
 APPLICATION: Final = "streams.application"
 """The packed `Shipment`."""
 PARTITIONS: Final = "streams.partitions"

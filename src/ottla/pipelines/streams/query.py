@@ -7,6 +7,7 @@ from ottla.pipelines.streams.clock import tick_ms_of
 from ottla.pipelines.streams.option import APPLICATION, FORMAT, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.pipelines.streams.shipment import Shipment, SnapshotTerms
+from ottla.pipelines.streams.task_output import check_writer
 from ottla.pipelines.streams.topic_setup import TopicSetup
 from ottla.streams.engine.topology import Topology
 from ottla.streams.host.application import Application
@@ -26,6 +27,8 @@ class ApplicationQuery:
 
     def start(self, spark: "SparkSession", trigger: str | None = None) -> "StreamingQuery":
         """Prepares the topics and starts it."""
+        settings = self._settings
+        check_writer(settings.writer, is_exactly_once=settings.is_exactly_once)
         application, start = self._setup.prepare()
         self.application = application
         shipment = Shipment(
@@ -36,13 +39,10 @@ class ApplicationQuery:
             tick_ms_of(application),
             self._snapshots(),
         )
-        # Spark looks for a writer's format in the session that is active in this thread, and makes this one that.
-        spark.createDataFrame([], "nothing int")
         options = self._options(shipment)
         rows = spark.readStream.format(FORMAT).options(**options, **self._read_options(application, start)).load()
         return (
-            rows.writeStream.format(FORMAT)
-            .options(**self._write_options())
+            rows.writeStream.format("noop")
             .option("checkpointLocation", str(self._settings.checkpoint))
             .queryName(self._settings.application_id)
             .trigger(processingTime=trigger or f"{self._settings.trigger_interval_ms} milliseconds")
@@ -79,14 +79,6 @@ class ApplicationQuery:
         if not settings.is_exactly_once:
             options["group.id"] = settings.application_id
         return options
-
-    def _write_options(self) -> dict[str, str]:
-        settings = self._settings
-        return {
-            "exactlyOnce": str(settings.is_exactly_once).lower(),
-            "transactionalIdPrefix": settings.application_id,
-            **_kafka(settings.writer),
-        }
 
 
 def _kafka(settings: Mapping[str, str]) -> dict[str, str]:

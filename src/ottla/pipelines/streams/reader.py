@@ -1,4 +1,4 @@
-"""The read side of `format("ottla_streams")`: micro-batches by offsets, and one task for each partition number.
+"""`format("ottla_streams")` at work: micro-batches by offsets, and one task for each partition number.
 
 Task p has partition p of every topic, be there something to read or not, so that Spark's partition is Kafka's. Where a
 punctuation asks for the clock, the offsets have one more entry, which counts its ticks: a batch comes with each.
@@ -18,9 +18,9 @@ from ottla.pipelines.short_error import short_errors, short_errors_of_rows
 from ottla.pipelines.source.column import topic_schema
 from ottla.pipelines.source.range_read import RangePartition
 from ottla.pipelines.source.stream_reader import OttlaStreamReader
+from ottla.pipelines.streams.arrow_feed import READ
+from ottla.pipelines.streams.group_position import TICK
 from ottla.pipelines.streams.option import APPLICATION, PARTITIONS, TICK_MS
-from ottla.pipelines.streams.output_column import READ
-from ottla.pipelines.streams.position_row import TICK
 from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.streams.errors import StreamsError
 
@@ -64,13 +64,17 @@ class StreamsReader(OttlaStreamReader):
 
     @short_errors_of_rows
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Spark calls, on an executor: what the tasks of one partition number give out."""
+        """Spark calls, on an executor: does all the work of one partition number, and gives a row for each record.
+
+        The rows are empty. They are there to be counted: in Spark's progress and on its pages.
+        """
         if not isinstance(partition, TaskPartition):
             return
+        from ottla.pipelines.streams.output_column import counted_rows
         from ottla.pipelines.streams.shipment import unpacked
         from ottla.pipelines.streams.task_run import TaskRun
 
-        yield from TaskRun(unpacked(self._application), self._options).rows(partition)
+        yield from counted_rows(TaskRun(unpacked(self._application), self._options).run(partition))
 
     @short_errors
     def commit(self, end: _Document) -> None:

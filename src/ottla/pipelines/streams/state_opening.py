@@ -11,27 +11,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pyspark import TaskContext
-
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.offset import IsolationLevel, OffsetSpec
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.parse import ReadOptions, WriteOptions
-from ottla.pipelines.sink.exactly_once import ExactlyOnceTask
-from ottla.pipelines.sink.stream_writer import sink_task
+from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.source.range_read import RangePartition, read_range
-from ottla.pipelines.streams.output_column import READ, records_of
+from ottla.pipelines.streams.arrow_feed import READ, records_of
 from ottla.pipelines.streams.shipment import Shipment
+from ottla.pipelines.streams.task_output import TaskOutput
 from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.protocol.errors import UnknownTopicOrPartitionError
 from ottla.streams.engine.store.spec import LoggedChange
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.batch_run import restored
-from ottla.streams.host.kept_time import times_from_text
 from ottla.streams.state.errors import StateMismatchError, StateUnavailableError
-from ottla.streams.state.local_state import LocalState, Position, StateBatch, Times, remove_state
+from ottla.streams.state.local_state import LocalState, Position, StateBatch, remove_state
 from ottla.streams.state.snapshot import SnapshotDirectory
 
 _log = logging.getLogger(__name__)
@@ -43,19 +39,16 @@ _OPEN_PAUSE_S: Final = 0.1
 class StateOpening:
     """Opens the state of one partition number for one batch."""
 
-    def __init__(
-        self, shipment: Shipment, options: ReadOptions, task: TaskPartition, context: TaskContext | None
-    ) -> None:
+    def __init__(self, shipment: Shipment, options: ReadOptions, task: TaskPartition, output: TaskOutput) -> None:
         self._shipment: Final = shipment
         self._application: Final = shipment.application
         self._options: Final = options
         self._task: Final = task
-        self._context: Final = context
+        self._output: Final = output
         self._path: Final[Path] = shipment.state_dir / str(task.number)
         self._prefix: Final = f"[{self._application.application_id} partition {task.number}]"
         self._state = self._opened()
         self._snapshots: Final = self._snapshot_directory()
-        self.times: Times = {}
 
     def begin(self) -> StateBatch | None:
         """The state at the start of the batch; None: the restored one has the batch behind it."""
@@ -68,9 +61,6 @@ class StateOpening:
             return state.begin(start)
         position = state.position
         if is_at(position, self._task.end):
-            reading = state.read()
-            self.times = reading.times
-            reading.abort()
             return None
         raise StateMismatchError(
             f"{self._prefix} the changelogs hold the state at {position}, and the batch leads from {start} to "
@@ -92,20 +82,22 @@ class StateOpening:
             return LocalState(self._path, identity, is_synced=is_synced)
 
     def _restore(self) -> None:
-        if self._shipment.is_exactly_once:
-            self._settle()
+        standing = self._output.settle()
         with self._admin() as admin:
-            position, times, ranges = self._standing(admin)
+            ranges = [
+                self._changelog_range(admin, TopicPartition(name, self._task.number)) for name in self._changelogs()
+            ]
             batch, ranges = self._begun(admin, ranges)
             try:
                 count = self._fill(batch, ranges)
             except BaseException:
                 batch.abort()
                 raise
-            if position is None or not self._shipment.is_exactly_once:
+            if standing is None:
                 # Nothing says where the changelogs stand: at the batch, unless records are there twice anyway.
-                position = self._task.start
-            batch.commit({**self._task.start, **position}, times)
+                batch.commit(self._task.start, {})
+            else:
+                batch.commit({**self._task.start, **standing.position}, standing.times)
         if count:
             _log.warning("%s restored %d records from changelogs", self._prefix, count)
 
@@ -171,38 +163,6 @@ class StateOpening:
         application = self._application
         stores = application.stores_of(self._task.number)
         return [application.changelogs[spec.name].name for _, spec in stores if spec.logging]
-
-    def _settle(self) -> None:
-        """Ends what a dead task has left open: until then nobody knows what of the changelogs counts."""
-        options = WriteOptions(
-            settings=self._shipment.writer_settings,
-            topic=None,
-            is_exactly_once=True,
-            transactional_id_prefix=self._application.application_id,
-        )
-        ExactlyOnceTask(options, sink_task(self._context, options)).settle()
-
-    def _committed(self, admin: Admin) -> tuple[dict[str, int] | None, Times]:
-        """Where the group stands, once no transaction moves it, and the numbers that were committed with that."""
-        group_id, number = self._application.application_id, self._task.number
-        places = [TopicPartition(topic, number) for topic in self._task.start]
-        found = admin.list_consumer_group_offsets({group_id: places}, require_stable=True)[group_id]
-        offsets = {place.topic: offset.offset for place, offset in found.items() if offset is not None}
-        texts = [offset.metadata for offset in found.values() if offset is not None and offset.metadata]
-        return offsets or None, times_from_text(texts[0] if texts else "")
-
-    def _standing(self, admin: Admin) -> "tuple[dict[str, int] | None, Times, list[OffsetRange]]":
-        """The group's position, and what the changelogs hold at this position: asked until they belong together.
-
-        A task that is believed dead may commit in between, and every commit moves the position.
-        """
-        number, topics = self._task.number, self._changelogs()
-        while True:
-            before = self._committed(admin)
-            ranges = [self._changelog_range(admin, TopicPartition(topic, number)) for topic in topics]
-            position, times = self._committed(admin)
-            if position == before[0]:
-                return position, times, ranges
 
     def _fill(self, batch: StateBatch, ranges: list[OffsetRange]) -> int:
         count = 0

@@ -1,24 +1,25 @@
-"""What one task of Spark's does: the tasks of one partition number, from records to rows, with their state.
+"""What one task of Spark's does: the tasks of one partition number, from records to outputs, with their state.
 
-The state is committed when all rows but the last have been handed over; the last one tells the sink the position. A
-task that dies at any step is run again: its state is then before or after the batch, and either is a place to start.
+It fetches, computes and writes in one process. The state is committed when all rows have been made, and the rows when
+the state is: a task that dies at any step is run again, and its state is then before or after the batch. Either is
+a place to start.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from typing import Any, Final
-
-from pyspark import TaskContext
 
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.source.range_read import RangePartition, read_range, source_client
+from ottla.pipelines.streams.arrow_feed import READ, ArrowFeed
 from ottla.pipelines.streams.global_table import GlobalTables
-from ottla.pipelines.streams.output_column import READ, records_of, rows_of
-from ottla.pipelines.streams.position_row import POSITION, TICK, GroupPosition
+from ottla.pipelines.streams.group_position import TICK, GroupPosition
+from ottla.pipelines.streams.output_column import rows_of
 from ottla.pipelines.streams.shipment import Shipment
 from ottla.pipelines.streams.state_opening import StateOpening
+from ottla.pipelines.streams.task_output import output_of
 from ottla.pipelines.streams.task_partition import TaskPartition
-from ottla.streams.engine.error_handler import InputRecord, OutputRecord
 from ottla.streams.host.batch_run import BatchRun, BatchTerms
 from ottla.streams.state.local_state import Position, StateBatch, Times
 
@@ -29,39 +30,41 @@ class TaskRun:
     def __init__(self, shipment: Shipment, options: ReadOptions) -> None:
         self._shipment: Final = shipment
         self._options: Final = options
+        self._times: Times = {}
+        self._records = 0
 
-    def rows(self, task: TaskPartition) -> Iterator[Any]:
-        """The rows as `pyarrow.RecordBatch`es; none where nothing is to be done."""
+    def run(self, task: TaskPartition) -> int:
+        """Does everything; how many records were read, none if another run had done it."""
         if task.start == task.end:
-            return
-        opening = StateOpening(self._shipment, self._options, task, TaskContext.get())
+            return 0
+        output = output_of(self._shipment, task.number)
+        if not output.begin(task):
+            return 0
+        opening = StateOpening(self._shipment, self._options, task, output)
         try:
             batch = opening.begin()
-            if batch is None:
-                # The state was restored, and is behind the batch already: so are the outputs.
-                yield self._position(task, opening.times)
-                return
-            try:
-                yield from self._processed(task, batch)
-            except BaseException:
-                # A reader may end in the middle: the sink wants no rows of a batch that it has written.
-                batch.abort()
-                raise
+            if batch is not None:
+                with closing(self._processed(task, batch)) as rows:
+                    output.write(rows, lambda: GroupPosition(task.end, self._times))
         finally:
             opening.close()
+        return self._records
 
-    def _processed(self, task: TaskPartition, batch: StateBatch) -> Iterator[Any]:
+    def _processed(self, task: TaskPartition, batch: StateBatch) -> Generator[Any]:
+        """The rows as `pyarrow.RecordBatch`es; the state is committed behind the last one."""
         tables = GlobalTables(self._shipment, self._options)
         try:
             run = BatchRun(self._shipment.application, task.number, batch, self._terms(task, tables))
             feeds = {found.range.partition.topic: self._feed(found) for found in task.ranges}
-            for records in run.outputs(feeds):
-                if records:
-                    yield rows_of(records)
+            for outputs in run.outputs(feeds):
+                yield from map(rows_of, outputs)
+            self._times = run.times
+            batch.commit(task.end, run.times)
+        except BaseException:
+            batch.abort()
+            raise
         finally:
             tables.close()
-        batch.commit(task.end, run.times)
-        yield self._position(task, run.times)
 
     def _terms(self, task: TaskPartition, tables: GlobalTables) -> BatchTerms:
         client = source_client(self._options)
@@ -78,10 +81,10 @@ class TaskRun:
         tick_ms = self._shipment.tick_ms
         return int(time.time() * 1000) if tick_ms is None else end[TICK] * tick_ms
 
-    def _feed(self, found: RangePartition) -> Iterator[InputRecord]:
-        return records_of(found.range.partition, read_range(found, self._options, READ))
+    def _feed(self, found: RangePartition) -> ArrowFeed:
+        return ArrowFeed(found.range.partition, self._counted(read_range(found, self._options, READ)))
 
-    def _position(self, task: TaskPartition, times: Times) -> Any:
-        group_id = self._shipment.application.application_id
-        value = GroupPosition(group_id, task.number, task.end, times).encoded()
-        return rows_of([OutputRecord(POSITION, None, value, 0)])
+    def _counted(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            self._records += batch.num_rows
+            yield batch

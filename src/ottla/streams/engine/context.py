@@ -11,6 +11,7 @@ from ottla.streams.engine.error_handler import (
     OutputRecord,
     log_and_fail,
 )
+from ottla.streams.engine.input_column import InputColumns
 from ottla.streams.engine.punctuation import PunctuationQueue, Schedule
 from ottla.streams.engine.store.opening import view_of
 from ottla.streams.engine.store.spec import LoggedChange, SerdeRole, StoreSpec
@@ -61,8 +62,10 @@ class TaskState:
         self.task_id = task_id
         self.configuration = configuration
         self.host = host
-        self.metadata: RecordMetadata | None = None
-        self.source: InputRecord | None = None
+        self.columns: InputColumns | None = None
+        self.number = 0
+        """Which record of the columns is being processed."""
+        self._record: InputRecord | None = None
         self.timestamp = -1
         self.stream_time = -1
         self.dropped_records = 0
@@ -71,6 +74,24 @@ class TaskState:
         self.shared: dict[int, Any] = {}
         self.by_stream_time = PunctuationQueue()
         self.by_clock = PunctuationQueue()
+
+    @property
+    def source(self) -> InputRecord | None:
+        """The record that is being processed; None in a punctuation."""
+        return self._record if self.columns is None else self.columns.record_at(self.number)
+
+    @source.setter
+    def source(self, record: InputRecord | None) -> None:
+        self._record = record
+        self.columns = None
+
+    @property
+    def metadata(self) -> RecordMetadata | None:
+        """Where the record came from that is being processed; None in a punctuation."""
+        if self.columns is not None:
+            return self.columns.metadata_at(self.number)
+        record = self._record
+        return None if record is None else RecordMetadata(record.topic, record.partition, record.offset)
 
     def state_map(self, store: str) -> StateMap:
         """The bytes of a store."""
@@ -162,7 +183,8 @@ class NodeContext:
 
         def punctuate(time: int) -> None:
             state = self._state
-            before, state.metadata, state.source = state.metadata, None, None
+            before = state.columns
+            state.source = None
             state.timestamp = time
             try:
                 callback(time)
@@ -171,7 +193,7 @@ class NodeContext:
             except Exception as error:
                 if not state.resumes(PROCESSING_HANDLER, self.node, error):
                     raise ProcessingError(f"{self.node} failed in its punctuation at {time}: {error!r}") from error
-            state.metadata = before
+            state.columns = before
 
         schedule = Schedule(interval_ms, punctuate)
         if punctuation is PunctuationType.STREAM_TIME:

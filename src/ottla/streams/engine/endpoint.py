@@ -1,6 +1,7 @@
 """The two ends of a task: decoding what comes from topics, and encoding what goes to them."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from ottla.streams.engine.context import PRODUCTION_HANDLER, TaskState
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
@@ -10,7 +11,7 @@ from ottla.streams.engine.extractor import (
     fail_on_invalid_timestamp,
     wallclock_timestamp,
 )
-from ottla.streams.engine.operator.operator import Operator, OperatorContext
+from ottla.streams.engine.operator.operator import Operator
 from ottla.streams.engine.store.spec import SerdeRole
 from ottla.streams.engine.topology import SinkNode, SourceNode
 from ottla.streams.errors import RecordDecodeError, RecordEncodeError, StreamsError
@@ -30,6 +31,13 @@ class Source(Operator):
         )
         self._clock = state.host.wall_clock_ms
 
+    @property
+    def column_serdes(self) -> tuple[Serde[Any], Serde[Any]] | None:
+        """The serdes of key and value, if records have their own times and no serde is missing."""
+        if self._extractor is not None or self._key is None or self._value is None:
+            return None
+        return self._key, self._value
+
     def decoded(self, record: InputRecord) -> tuple[Any, Any]:
         """Key and value."""
         topic, headers = record.topic, record.headers
@@ -47,20 +55,30 @@ class Source(Operator):
         return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
 
 
+Write: TypeAlias = Callable[[bytes | None, bytes | None, int, Headers], None]
+"""Takes key, value, timestamp and headers of a record for one topic, whose partition its key decides."""
+
+
 class Sink(Operator):
     """Encodes records and writes them."""
 
     def __init__(self, node: SinkNode, state: TaskState, internal_topics: dict[str, str]) -> None:
         self._node = node
         self._state = state
-        self._internal = internal_topics
         self._key = node.key_serde or state.default_serde(SerdeRole.KEY)
         self._value = node.value_serde or state.default_serde(SerdeRole.VALUE)
+        topic = node.topic
+        self._topic = internal_topics.get(topic, topic) if isinstance(topic, str) else None
+        self._write: Write | None = None
 
-    def open(self, context: OperatorContext) -> None:
-        """Finds out the topic, if it is always the same."""
-        topic = self._node.topic
-        self._topic = self._internal.get(topic, topic) if isinstance(topic, str) else None
+    @property
+    def topic(self) -> str | None:
+        """The topic of all its records, if their keys alone decide the partition."""
+        return self._topic if self._node.partitioner is None else None
+
+    def write_to(self, write: Write) -> None:
+        """Has records taken by a function instead of the host's `send`; for a sink with a `topic`."""
+        self._write = write
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
         """Writes a record; a negative time cannot be written."""
@@ -79,6 +97,9 @@ class Sink(Operator):
             if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error):
                 return
             raise RecordEncodeError(f"{self._node.name} cannot encode a record for {topic} ({error})") from error
+        if self._write is not None:
+            self._write(raw_key, raw_value, timestamp, headers)
+            return
         partition = None
         if self._node.partitioner is not None:
             partition = self._node.partitioner(topic, key, value, self._state.host.partition_count(topic))

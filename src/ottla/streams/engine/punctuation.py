@@ -8,6 +8,7 @@ reached: interval 10, times 0, 35, 41 → fires at 0, 35, 41 (grid 0, 10 … 40,
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 
 
 class Schedule:
@@ -30,6 +31,8 @@ class PunctuationQueue:
         self._queue: list[tuple[int, int, int]] = []
         self._schedules: list[Schedule] = []
         self._order = count()
+        self.next_due: float = inf
+        """When the next one is due, cancelled ones included."""
 
     def add(self, first: int, schedule: Schedule) -> None:
         """Fires for the first time when time reaches `first`."""
@@ -41,6 +44,7 @@ class PunctuationQueue:
         fired = False
         while self._queue and self._queue[0][0] <= now:
             due, _, number = heappop(self._queue)
+            self.next_due = self._queue[0][0] if self._queue else inf
             schedule = self._schedules[number]
             if schedule.is_cancelled:
                 continue
@@ -69,9 +73,11 @@ class PunctuationQueue:
             return
         known = dict(zip(times[1::2], times[2::2], strict=True))
         self._queue.clear()
+        self.next_due = inf
         for number, due in known.items():
             if number < len(self._schedules):
                 self._push(due, number)
 
     def _push(self, due: int, number: int) -> None:
         heappush(self._queue, (due, next(self._order), number))
+        self.next_due = self._queue[0][0]

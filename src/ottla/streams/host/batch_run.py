@@ -4,21 +4,25 @@ The tasks of all sub-topologies with this number run one after the other. What c
 and the records alone, so that a batch that is repeated gives the same again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import count
+from typing import Any, Final, Protocol
 
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
+from ottla.streams.engine.input_column import InputColumns
 from ottla.streams.engine.store.spec import LoggedChange, StoreSpec
 from ottla.streams.engine.store.state_map import StateMap
 from ottla.streams.engine.task import Task, TaskPlan
 from ottla.streams.host.application import Application, Stage
+from ottla.streams.host.output_column import OutputColumns
+from ottla.streams.serde import Serde
 from ottla.streams.state.local_state import StateBatch, Times
 
 CHUNK_RECORDS: Final = 8_192
 """After how many outputs a caller gets them."""
-Feeds = Mapping[str, Iterator[InputRecord]]
-"""The records of each topic in the order of their offsets."""
+_LOOK_RECORDS: Final = 64
+"""After how many records it is looked whether there are so many."""
 
 
 def _clock() -> int:
@@ -35,15 +39,31 @@ class BatchTerms:
     fires_clock: bool = False
 
 
+class ColumnFeed(Protocol):
+    """The records of a topic, from a host that has whole columns."""
+
+    def __iter__(self) -> Iterator[InputRecord]:
+        """One by one."""
+        ...
+
+    def pieces(self, serdes: tuple[Serde[Any], Serde[Any]]) -> Iterator[InputColumns | Iterable[InputRecord]]:
+        """Piece by piece; records where a piece cannot be decoded as columns."""
+        ...
+
+
+Feeds = Mapping[str, Iterable[InputRecord] | ColumnFeed]
+"""The records of each topic in the order of their offsets."""
+
+
 class _Host:
     """What a task needs of its host: it collects what leaves."""
 
     def __init__(self, application: Application, partition: int, state: StateBatch, terms: BatchTerms) -> None:
-        self.outputs: list[OutputRecord] = []
         self._partition = partition
         self._state = state
         self._terms = terms
-        self._changelogs = {name: plan.name for name, plan in application.changelogs.items()}
+        self._changelogs = {name: OutputColumns(plan.name, partition) for name, plan in application.changelogs.items()}
+        self._topics: dict[str, OutputColumns] = {}
 
     def state_map(self, store: StoreSpec) -> StateMap:
         """The bytes of a store."""
@@ -51,13 +71,26 @@ class _Host:
 
     def log_change(self, store: str, change: LoggedChange) -> None:
         """A change goes to the changelog's partition of the same number."""
-        topic = self._changelogs[store]
-        timestamp = max(change.timestamp, 0)
-        self.outputs.append(OutputRecord(topic, change.key, change.value, timestamp, change.headers, self._partition))
+        self._changelogs[store].add_change(change)
 
     def send(self, record: OutputRecord) -> None:
         """A record goes to its topic."""
-        self.outputs.append(record)
+        self.columns_of(record.topic).add_record(record)
+
+    def columns_of(self, topic: str) -> OutputColumns:
+        """Where records for a topic are collected."""
+        found = self._topics.get(topic)
+        if found is None:
+            found = self._topics[topic] = OutputColumns(topic)
+        return found
+
+    def waiting(self) -> int:
+        """How many records were collected."""
+        return sum(map(len, self._topics.values())) + sum(map(len, self._changelogs.values()))
+
+    def taken(self) -> list[OutputColumns]:
+        """What was collected."""
+        return [one.taken() for one in (*self._topics.values(), *self._changelogs.values()) if len(one)]
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has."""
@@ -85,7 +118,7 @@ class BatchRun:
         self.times: Times = {}
         self.dropped_records = 0
 
-    def outputs(self, feeds: Feeds) -> Iterator[list[OutputRecord]]:
+    def outputs(self, feeds: Feeds) -> Iterator[list[OutputColumns]]:
         """Processes all records; what they give, piece by piece."""
         kept = self._state.times
         times: dict[str, Mapping[str, tuple[int, ...]]] = dict(kept)
@@ -94,11 +127,13 @@ class BatchRun:
                 continue
             task_id = f"{stage.number}_{self._partition}"
             task = self._opened(stage, task_id, kept.get(task_id, {}))
-            yield from self._processed(task, stage, feeds)
+            for _ in self._processed(task, stage, feeds):
+                if self._host.waiting() >= CHUNK_RECORDS:
+                    yield self._host.taken()
             times[task_id] = task.times()
             self.dropped_records += task.dropped_records
             task.close()
-        yield self._taken()
+        yield self._host.taken()
         self.times = times
 
     def _opened(self, stage: Stage, task_id: str, times: Mapping[str, tuple[int, ...]]) -> Task:
@@ -113,15 +148,26 @@ class BatchRun:
         )
         task = Task(plan, self._host)
         task.assign((topic, self._partition) for topic in stage.topics)
+        for sink in task.sinks:
+            if sink.topic is not None:
+                sink.write_to(self._host.columns_of(sink.topic).add)
         task.open()
         task.set_times(times)
         return task
 
-    def _processed(self, task: Task, stage: Stage, feeds: Feeds) -> Iterator[list[OutputRecord]]:
+    def _processed(self, task: Task, stage: Stage, feeds: Feeds) -> Iterator[None]:
+        """Does all that there is to do, and comes up now and then."""
+        fed = [topic for topic in stage.topics if topic in feeds]
+        if len(stage.topics) == 1 and fed:
+            yield from _in_order(task, fed[0], feeds[fed[0]])
+        else:
+            yield from self._by_time(task, {topic: iter(feeds[topic]) for topic in fed})
+        if self._terms.fires_clock:
+            task.punctuate_clock(self._terms.wall_clock_ms())
+
+    def _by_time(self, task: Task, left: dict[str, Iterator[InputRecord]]) -> Iterator[None]:
         """Takes the record with the smallest time among the heads of all topics, until none is left."""
-        left = {topic: iter(feeds[topic]) for topic in stage.topics if topic in feeds}
-        outputs = self._host.outputs
-        while True:
+        for number in count(1):
             for topic in list(left):
                 while task.lacks(topic, self._partition):
                     record = next(left[topic], None)
@@ -130,17 +176,27 @@ class BatchRun:
                         break
                     task.enqueue(record)
             if not task.process_next():
-                break
+                return
             task.punctuate_stream_time()
-            if len(outputs) >= CHUNK_RECORDS:
-                yield self._taken()
-                outputs = self._host.outputs
-        if self._terms.fires_clock:
-            task.punctuate_clock(self._terms.wall_clock_ms())
+            if not number % _LOOK_RECORDS:
+                yield
 
-    def _taken(self) -> list[OutputRecord]:
-        taken, self._host.outputs = self._host.outputs, []
-        return taken
+
+def _in_order(task: Task, topic: str, feed: "Iterable[InputRecord] | ColumnFeed") -> Iterator[None]:
+    """A stage with one topic: its records in the order of their offsets."""
+    pieces: Iterable[InputColumns | Iterable[InputRecord]] = (feed,)
+    serdes = task.serdes_of(topic)
+    if serdes is not None and hasattr(feed, "pieces"):
+        pieces = feed.pieces(serdes)
+    for piece in pieces:
+        if isinstance(piece, InputColumns):
+            task.process_columns(piece)
+            yield
+            continue
+        for number, record in enumerate(piece):
+            task.process_one(record)
+            if not number % _LOOK_RECORDS:
+                yield
 
 
 def restored(application: Application, partition: int, state: StateBatch) -> dict[str, Callable[[LoggedChange], None]]:

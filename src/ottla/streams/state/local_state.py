@@ -221,9 +221,12 @@ class StateBatch:
             if self._start is None:
                 transaction.delete(_PREVIOUS, db=meta)
             else:
-                for key, value in sorted(self._undo.before.items()):
-                    kept = _ABSENT if value is None else _PRESENT + value
-                    transaction.put(key, kept, db=self._undo_database)
+                before = [
+                    (key, _ABSENT if value is None else _PRESENT + value)
+                    for key, value in sorted(self._undo.before.items())
+                ]
+                with transaction.cursor(self._undo_database) as cursor:
+                    cursor.putmulti(before, append=True)
                 transaction.put(_PREVIOUS, _dumped(self._start), db=meta)
                 transaction.put(_TIMES_BEFORE, transaction.get(_TIMES, db=meta) or b"{}", db=meta)
             transaction.put(_POSITION, _dumped(end), db=meta)

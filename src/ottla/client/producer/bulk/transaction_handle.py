@@ -62,6 +62,7 @@ class TransactionHandle:
         self._whose: Final = Coordinated(CoordinatorKind.TRANSACTION, transactional_id)
         self._enlisted: Final[set[TopicPartition]] = set()
         self._is_v2: bool | None = None
+        self._following = NO_IDENTITY
 
     async def begin(self, timeout_ms: int) -> None:
         """Takes the id over: aborts what an earlier producer left open, which can't write or commit any more."""
@@ -123,6 +124,12 @@ class TransactionHandle:
         """Aborts it; False if it is gone."""
         return await self._end(is_commit=False)
 
+    def go_on(self) -> bool:
+        """Turns to the transaction that follows one that has ended; false: it has to be begun (version 1)."""
+        self.identity, self._following = self._following, NO_IDENTITY
+        self._enlisted.clear()
+        return self.identity.is_valid
+
     async def _end(self, *, is_commit: bool) -> bool:
         request = EndTxnRequest(
             transactional_id=self.transactional_id,
@@ -131,11 +138,12 @@ class TransactionHandle:
             committed=is_commit,
         )
         try:
-            await self._ask(request, EndTxnResponse)
+            response = await self._ask(request, EndTxnResponse)
         except ApiError as error:
             if error.code in _GONE:
                 return False
             raise
+        self._following = ProducerIdentity(response.producer_id, response.producer_epoch)
         return True
 
     async def _ask(self, request: Request, kind: type[_R]) -> _R:
