@@ -1,12 +1,13 @@
 """What a converter is: bytes of a topic to a value with its schema, and back. Own ones are subclasses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import AnyOf
+from ottla.connect.data.column import Column
 from ottla.connect.data.schema import Schema, SchemaAndValue
 
 CONVERTER_TYPE: Final = ConfigKey(
@@ -33,6 +34,14 @@ class Converter:
     def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
         """The bytes of a value; None is a tombstone."""
         raise AssertionError(f"{type(self).__name__} has no from_connect")
+
+    is_columnar: ClassVar[bool] = False
+    """Whether `from_connect_all` may be asked. A subclass does not inherit it: it may convert in its own way."""
+
+    def from_connect_all(self, topic: str, column: Column) -> Sequence[bytes | None]:
+        """The bytes of many values. Any error has them converted one by one."""
+        convert, schema = self.from_connect, column.schema
+        return [convert(topic, schema, value) for value in column.rows()]
 
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The value of the bytes."""

@@ -5,17 +5,21 @@ for all of them. Functions that read and write are made once for each schema and
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import repeat
+from operator import is_
 from typing import ClassVar, Final, NoReturn, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
 from ottla.connect.config.validator import AnyOfIgnoringCase
 from ottla.connect.converter.converter import CONVERTER_TYPE, Converter
+from ottla.connect.converter.json_column import ColumnWrite, column_writer
 from ottla.connect.converter.json_reader import Read, read_bare, reader
 from ottla.connect.converter.json_schema_text import schema_from_json, schema_members
 from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
+from ottla.connect.data.column import Column
 from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
 from ottla.connect.error import DataError
 
@@ -59,6 +63,7 @@ class JsonConverter(Converter):
         self._option = WriteOption()
         self._fixed: Schema | None = None
         self._writers: Final[dict[Schema | None, tuple[str, Write]]] = {}
+        self._column_writers: Final[dict[Schema | None, tuple[str, ColumnWrite]]] = {}
         self._readers: Final[dict[str, tuple[Schema | None, Read]]] = {}
 
     def configure(self, given: Mapping[str, str], *, is_key: bool) -> None:
@@ -83,6 +88,19 @@ class JsonConverter(Converter):
         head, write = self._writers.get(schema) or self._remember_writer(schema)
         text = f'{{"schema":{head},"payload":{write(value)}}}' if self._enveloped else write(value)
         return text.encode("utf-8", "replace")
+
+    is_columnar = True
+
+    def from_connect_all(self, topic: str, column: Column) -> Sequence[bytes | None]:
+        """The messages; none of them may need a replacement for a text that is no Unicode."""
+        schema = column.schema
+        if schema is None and any(map(is_, column.rows(), repeat(None))):
+            return [self.from_connect(topic, None, value) for value in column.rows()]
+        head, write = self._column_writers.get(schema) or self._remember_column_writer(schema)
+        texts = write(column)
+        if self._enveloped:
+            texts = [f'{{"schema":{head},"payload":{text}}}' for text in texts]
+        return list(map(str.encode, texts))
 
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The value of a message; no bytes are null."""
@@ -120,14 +138,23 @@ class JsonConverter(Converter):
         return made
 
     def _remember_writer(self, schema: Schema | None) -> tuple[str, Write]:
-        head = "null"
-        if schema is not None and self._enveloped:
-            members = schema_members(schema, quoted, lambda each, value: writer(each, self._option)(value))
-            head = f"{{{members}}}"
-        made = (head, writer(schema, self._option))
+        made = (self._head(schema), writer(schema, self._option))
         _forget_oldest(self._writers, self._limit)
         self._writers[schema] = made
         return made
+
+    def _remember_column_writer(self, schema: Schema | None) -> tuple[str, ColumnWrite]:
+        made = (self._head(schema), column_writer(schema, self._option))
+        _forget_oldest(self._column_writers, self._limit)
+        self._column_writers[schema] = made
+        return made
+
+    def _head(self, schema: Schema | None) -> str:
+        """The schema as JSON, where messages carry it."""
+        if schema is None or not self._enveloped:
+            return "null"
+        members = schema_members(schema, quoted, lambda each, value: writer(each, self._option)(value))
+        return f"{{{members}}}"
 
 
 K = TypeVar("K")
