@@ -1,5 +1,6 @@
 """Columns of records become what the records become one by one, for every recorded case and for any values."""
 
+import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -27,7 +28,7 @@ from ottla.connect.data.struct import Struct
 from ottla.connect.error import ConnectError
 from ottla.connect.harness import WORKER, CountedPause
 from ottla.connect.pipeline.column_pipeline import ProducerColumns, record_runs
-from ottla.connect.pipeline.dead_letter import ProducerRecord
+from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import RecordPipeline
 from ottla.connect.record import ConnectRecord, Header, SinkRecord, SourceRecord
 from ottla.connect.record_columns import RecordColumns
@@ -207,16 +208,8 @@ def agree(
     values: Sequence[Any], schema: Schema | None, links: Sequence[Mapping[str, str]], given: Mapping[str, str]
 ) -> None:
     """Columns give what rows give, where they give anything."""
-    settings = {name: value for name, value in given.items() if name != "time"}
+    pipeline = made_of(links, {name: value for name, value in given.items() if name != "time"})
     time = None if given["time"] == "None" else int(given["time"])
-    for place, link in enumerate(links):
-        settings |= {f"transforms.t{place}.{name}": value for name, value in link.items()}
-    settings |= {
-        "transforms": ",".join(f"t{place}" for place in range(len(links))), "predicates": "gone,named",
-        "predicates.gone.type": "RecordIsTombstone", "predicates.named.type": "TopicNameMatches",
-        "predicates.named.pattern": "u", "name": "c", "errors.tolerance": "all",
-    }  # fmt: skip
-    pipeline = RecordPipeline.of(settings, WORKER, 0, CountedPause())
     headers = (Header("h", None, 1),)
     records = [
         SourceRecord({}, {}, "t", value, value_schema=schema, timestamp=time, headers=headers) for value in values
@@ -226,6 +219,60 @@ def agree(
     if made is not None:
         outcomes = [pipeline.source(record) for record in records]
         assert records_of(made) == [each for each in outcomes if isinstance(each, ProducerRecord)]
+
+
+def made_of(links: Sequence[Mapping[str, str]], given: Mapping[str, str]) -> RecordPipeline:
+    settings = dict(given)
+    for place, link in enumerate(links):
+        settings |= {f"transforms.t{place}.{name}": value for name, value in link.items()}
+    settings |= {
+        "transforms": ",".join(f"t{place}" for place in range(len(links))), "predicates": "gone,named",
+        "predicates.gone.type": "RecordIsTombstone", "predicates.named.type": "TopicNameMatches",
+        "predicates.named.pattern": "u", "name": "c", "errors.tolerance": "all",
+    }  # fmt: skip
+    return RecordPipeline.of(settings, WORKER, 0, CountedPause())
+
+
+ENVELOPES = st.sampled_from([
+    {"schema": {"type": "struct", "fields": [{"field": "id", "type": "int64"}, {"field": "note", "type": "string",
+     "optional": True}]}, "payload": {"id": 5, "note": "n"}},
+    {"schema": {"type": "struct", "fields": [{"field": "id", "type": "int64"}]}, "payload": {"id": 7}},
+    {"schema": {"type": "struct", "fields": [{"field": "id", "type": "int64"}]}, "payload": {"id": 8}},
+    {"schema": {"type": "string", "doc": 'a "payload": in it'}, "payload": "x"},
+    {"payload": 1, "schema": {"type": "int32"}},
+    {"schema": None, "payload": {"id": [1]}},
+])  # fmt: skip
+MESSAGES = st.none() | ENVELOPES.map(lambda node: json.dumps(node, separators=(",", ":")).encode())
+MESSAGES |= ENVELOPES.map(lambda node: json.dumps(node, indent=1).encode())
+MESSAGES |= st.sampled_from([b"{", b" ", b"7x", b"\xff"])
+
+
+@given(st.lists(st.tuples(MESSAGES, st.integers(1, 40)), min_size=1, max_size=4), CHAINS, CONVERTERS)
+def test_messages_reach_a_sink_by_columns_as_they_do_one_by_one(
+    messages: list[tuple[bytes | None, int]], links: list[Mapping[str, str]], converters: Mapping[str, str]
+) -> None:
+    pipeline = made_of(links, converters)
+    values = [value for value, times in messages for _ in range(times)]
+    read = [ConsumerRecord("t", 1, at, 9, "CreateTime", values[-1], value) for at, value in enumerate(values)]
+    found = pipeline.many.sink(read)
+    if found is not None:
+        outcomes = [pipeline.sink(record) for record in read]
+        assert found == [each for each in outcomes if isinstance(each, SinkRecord)]
+        assert not any(isinstance(each, DeadLetter) for each in outcomes)
+
+
+def test_a_message_is_read_by_the_bytes_before_its_payload() -> None:
+    converter = HEADER_CONVERTERS["org.apache.kafka.connect.json.JsonConverter"]()
+    converter.configure({}, is_key=False)
+    head = b'{"schema":{"type":"int32"},"payload":'
+    for data, value in ((b"1}", 1), (b" 2 } ", 2), (b'3,"payload":4}', 4), (b"5}", 5)):
+        assert converter.to_connect("t", head + data).value == value
+    for data in (b"1", b"1,}", b'1,"more":2}', b"}"):
+        with pytest.raises(ConnectError):
+            converter.to_connect("t", head + data)
+    changed = b'3,"schema":{"type":"string"}}'
+    with pytest.raises(ConnectError):
+        converter.to_connect("t", head + changed)
 
 
 def records_of(made: ProducerColumns) -> list[ProducerRecord]:

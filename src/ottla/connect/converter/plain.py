@@ -6,7 +6,7 @@ from typing import ClassVar, Final, cast
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
-from ottla.connect.converter.converter import CONVERTER_TYPE, Converter
+from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, Values
 from ottla.connect.data.column import Column
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.literal import literal, parse_literal
@@ -60,6 +60,11 @@ class StringConverter(Converter):
             return list(map(str.encode, cast(Sequence[str], values)))
         return super().from_connect_all(topic, column)
 
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The texts."""
+        encoding = self._encoding
+        return [(OPTIONAL_STRING, [None if each is None else each.decode(encoding, "replace") for each in data])]
+
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The text; no bytes are null."""
         return SchemaAndValue(OPTIONAL_STRING, None if data is None else data.decode(self._encoding, "replace"))
@@ -70,6 +75,10 @@ class ByteArrayConverter(Converter):
 
     java_name = f"{_PACKAGE}.converters.ByteArrayConverter"
     is_columnar = True
+
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The bytes."""
+        return [(OPTIONAL_BYTES, data)]
 
     def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
         """The bytes."""

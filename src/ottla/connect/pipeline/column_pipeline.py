@@ -6,19 +6,22 @@ is unlike the others. Nothing has happened by then, since the parts that it asks
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
 from ottla.connect.columns import SourceColumns
-from ottla.connect.converter.converter import Converter
+from ottla.connect.converter.converter import Converter, Values
 from ottla.connect.data.column import PlainColumn, RowsNeededError, column_of
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
-from ottla.connect.pipeline.dead_letter import Headers
+from ottla.connect.pipeline.dead_letter import ConsumerRecord, Headers
 from ottla.connect.pipeline.transform_chain import TransformChain
-from ottla.connect.record import Header, SourceRecord
+from ottla.connect.record import Header, SinkRecord, SourceRecord
 from ottla.connect.record_columns import RecordColumns
 
 _SKIPPED_MAX: Final = 64
+_RUN_MIN: Final = 16
+"""Shorter runs of one schema, on the average, are cheaper one by one."""
+T = TypeVar("T")
 
 
 @frozen(kw_only=True)
@@ -55,7 +58,11 @@ class ColumnPipeline:
         """What becomes of columns that a task gave; None if they have to be rows."""
         return self._tried(lambda: self._written(_columns_of_arrow(columns)))
 
-    def _tried(self, step: Callable[[], ProducerColumns]) -> ProducerColumns | None:
+    def sink(self, records: Sequence[ConsumerRecord]) -> list[SinkRecord] | None:
+        """What becomes of records of one partition without headers; None if they have to go one by one."""
+        return self._tried(lambda: self._read(records))
+
+    def _tried(self, step: Callable[[], T]) -> T | None:
         """What the step makes; after failures, some are not tried at all."""
         if not self.is_open or self._skipped < self._skips:
             self._skipped += 1
@@ -68,6 +75,36 @@ class ColumnPipeline:
             return None
         self._skips = 0
         return made
+
+    def _read(self, records: Sequence[ConsumerRecord]) -> list[SinkRecord]:
+        topic = records[0].topic
+        keys = self._key.to_connect_all(topic, [each.key for each in records])
+        values = self._value.to_connect_all(topic, [each.value for each in records])
+        if (len(keys) + len(values)) * _RUN_MIN > len(records) + 2 * _RUN_MIN:
+            raise RowsNeededError
+        made: list[SinkRecord] = []
+        for start, key, value in _aligned(keys, values):
+            made += self._put(records[start : start + len(key[1])], key, value)
+        return made
+
+    def _put(self, records: Sequence[ConsumerRecord], key: Values, value: Values) -> list[SinkRecord]:
+        """Records of one schema."""
+        if not self._chain:
+            return _sink_records(records, records[0].topic, key, value, ())
+        given = RecordColumns(
+            topic=records[0].topic,
+            partition=records[0].partition,
+            key=column_of(*key),
+            value=column_of(*value),
+            headers=(),
+            timestamps=[each.timestamp for each in records],
+            offsets=[each.offset for each in records],
+        )
+        found = self._chain.apply_columns(given)
+        if found is None:
+            return []
+        keys, values = (found.key.schema, found.key.rows()), (found.value.schema, found.value.rows())
+        return _sink_records(records, found.topic, keys, values, found.headers)
 
     def _written(self, given: RecordColumns) -> ProducerColumns:
         found = self._chain.apply_columns(given)
@@ -83,6 +120,42 @@ class ColumnPipeline:
             headers=tuple([(each.key, write(topic, each.key, each.schema, each.value)) for each in found.headers]),
             timestamps=found.timestamps,
         )
+
+
+def _aligned(keys: Sequence[Values], values: Sequence[Values]) -> Iterator[tuple[int, Values, Values]]:
+    """Where each run of one key's and one value's schema begins, and its keys and values.
+
+    >>> list(_aligned([(None, "abc")], [(None, "A"), (STRING, "BC")]))
+    [(0, (None, 'a'), (None, 'A')), (1, (None, 'bc'), (Schema{STRING}, 'BC'))]
+    """
+    start = key_at = value_at = 0
+    keys_left, values_left = list(keys), list(values)
+    while keys_left and values_left:
+        (key_schema, key), (value_schema, value) = keys_left[0], values_left[0]
+        count = min(len(key) - key_at, len(value) - value_at)
+        yield start, (key_schema, key[key_at : key_at + count]), (value_schema, value[value_at : value_at + count])
+        start, key_at, value_at = start + count, key_at + count, value_at + count
+        if key_at == len(key):
+            keys_left, key_at = keys_left[1:], 0
+        if value_at == len(value):
+            values_left, value_at = values_left[1:], 0
+
+
+def _sink_records(
+    records: Sequence[ConsumerRecord], topic: str, keys: Values, values: Values, headers: tuple[Header, ...]
+) -> list[SinkRecord]:
+    (key_schema, all_keys), (value_schema, all_values) = keys, values
+    made = [
+        SinkRecord(
+            read.topic, read.partition, read.offset, key_schema=key_schema, key=key, value_schema=value_schema,
+            value=value, timestamp=read.timestamp, timestamp_type=read.timestamp_type, headers=headers, read=read,
+        )
+        for read, key, value in zip(records, all_keys, all_values, strict=True)
+    ]  # fmt: skip
+    if topic != records[0].topic:
+        for record in made:
+            record.topic = topic
+    return made
 
 
 def record_runs(records: Sequence[SourceRecord]) -> Iterator[Sequence[SourceRecord]]:
@@ -107,6 +180,12 @@ def record_runs(records: Sequence[SourceRecord]) -> Iterator[Sequence[SourceReco
         yield records
         return
     for _, found in groupby(records, _kind):
+        yield list(found)
+
+
+def partition_runs(records: Sequence[ConsumerRecord]) -> Iterator[Sequence[ConsumerRecord]]:
+    """Records behind one another of one partition that have no headers, or that have some."""
+    for _, found in groupby(records, lambda record: (record.topic, record.partition, bool(record.headers))):
         yield list(found)
 
 

@@ -93,8 +93,10 @@ class ReplaceField(SidedTransform):
         """As `apply`."""
         column = self.column_of(columns)
         if column.schema is None:
-            stays, name = self._stays, self._name
-            made = [{name(key): row[key] for key in row if stays(key)} for row in map_rows(column)]
+            rows = map_rows(column)
+            keys = set().union(*rows)
+            names = {key: self._name(key) if self._stays(key) else None for key in keys}
+            made = [{new: row[key] for key in row if (new := names[key]) is not None} for row in rows]
             return self.updated_columns(columns, PlainColumn(None, made))
         source = require_struct_column(column)
         target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
