@@ -35,6 +35,7 @@ _MEASURES = (
     ("topic to file", "topic_to_file"),
     ("file to topic, a header each", "with_header"),
     ("file to topic, JSON each", "as_json"),
+    ("topic to file, JSON and two transforms", "from_json"),
 )
 
 
@@ -111,6 +112,19 @@ class Side:
             "value.converter.schemas.enable": "false",
         }  # fmt: skip
         return self.run("as-json", config, lambda: self.end(self.json), rows)
+
+    def from_json(self, source: Path, rows: int) -> Pace:
+        """The fourth topic into a file: JSON is read, a field renamed and one added."""
+        target = self.folder / f"json-{self.name}"
+        package, width = "org.apache.kafka.connect.transforms", _LINE_BYTES + len("{text=, origin=file}")
+        config = {
+            "connector.class": f"{_FILES}SinkConnector", "file": str(target), "topics": self.json,
+            "transforms": "name,mark", "transforms.name.type": f"{package}.ReplaceField$Value",
+            "transforms.name.renames": "line:text", "transforms.mark.type": f"{package}.InsertField$Value",
+            "transforms.mark.static.field": "origin", "transforms.mark.static.value": "file",
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "false",
+        }  # fmt: skip
+        return self.run("from-json", config, lambda: target.stat().st_size // width if target.exists() else 0, rows)
 
     def topic_to_file(self, source: Path, rows: int) -> Pace:
         """The first topic into a file."""

@@ -19,7 +19,7 @@ from ottla.pipelines.runner.spec import PipelineSpec
 from ottla.pipelines.runner.status import State
 from tests.bench.broker_contender import contender
 from tests.bench.measure import Figure
-from tests.bench.session_cpu import session_cpu_seconds
+from tests.bench.session_cpu import session_cores
 from tests.bench.spark_latency import consume, produce
 from tests.clients.server import OTTLA
 from tests.integration.pipelines.control_process import ControlRun
@@ -88,9 +88,7 @@ def _cores(control: ControlRun, measured_s: float) -> float:
     """How many cores the runner keeps busy, after a while to settle."""
     time.sleep(measured_s)
     [session] = control.runners().values()
-    before_s, start_s = session_cpu_seconds(session), time.monotonic()
-    time.sleep(measured_s)
-    return (session_cpu_seconds(session) - before_s) / (time.monotonic() - start_s)
+    return session_cores(session, measured_s)
 
 
 def _memory_mb(control: ControlRun) -> float:

@@ -1,14 +1,18 @@
 """What a converter is: bytes of a topic to a value with its schema, and back. Own ones are subclasses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import ClassVar, Final
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import AnyOf
+from ottla.connect.data.column import Column
 from ottla.connect.data.schema import Schema, SchemaAndValue
 
+Values = tuple[Schema | None, Sequence[object]]
+"""Some values of one schema."""
 CONVERTER_TYPE: Final = ConfigKey(
     "converter.type",
     ConfigType.STRING,
@@ -34,6 +38,22 @@ class Converter:
         """The bytes of a value; None is a tombstone."""
         raise AssertionError(f"{type(self).__name__} has no from_connect")
 
+    is_columnar: ClassVar[bool] = False
+    """Whether `from_connect_all` and `to_connect_all` may be asked. A subclass does not inherit it: it may convert in
+    its own way."""
+
+    def from_connect_all(self, topic: str, column: Column) -> Sequence[bytes | None]:
+        """The bytes of many values. Any error has them converted one by one."""
+        convert, schema = self.from_connect, column.schema
+        return [convert(topic, schema, value) for value in column.rows()]
+
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The values of many messages, in order, those behind one another with one schema together."""
+        read = self.to_connect
+        found = [read(topic, each) for each in data]
+        runs = groupby(found, _schema_id)
+        return [(run[0].schema, [each.value for each in run]) for run in (list(each) for _, each in runs)]
+
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The value of the bytes."""
         raise AssertionError(f"{type(self).__name__} has no to_connect")
@@ -48,3 +68,7 @@ class Converter:
 
     def close(self) -> None:
         """Gives back what it holds."""
+
+
+def _schema_id(value: SchemaAndValue) -> int:
+    return id(value.schema)

@@ -5,21 +5,29 @@ for all of them. Functions that read and write are made once for each schema and
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import repeat
+from operator import is_
 from typing import ClassVar, Final, NoReturn, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
 from ottla.connect.config.validator import AnyOfIgnoringCase
-from ottla.connect.converter.converter import CONVERTER_TYPE, Converter
+from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, Values
+from ottla.connect.converter.json_column import ColumnWrite, column_writer
 from ottla.connect.converter.json_reader import Read, read_bare, reader
 from ottla.connect.converter.json_schema_text import schema_from_json, schema_members
 from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
+from ottla.connect.data.column import Column
 from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
 from ottla.connect.error import DataError
 
 _DECIMAL: Final = b"connect.data.Decimal"
+_PAYLOAD: Final = b'"payload":'
+_BLANKS: Final = " \t\r\n"
+_Known = tuple[Schema | None, Read]
+"""A schema, and what reads its values."""
 
 
 class JsonConverter(Converter):
@@ -59,7 +67,9 @@ class JsonConverter(Converter):
         self._option = WriteOption()
         self._fixed: Schema | None = None
         self._writers: Final[dict[Schema | None, tuple[str, Write]]] = {}
-        self._readers: Final[dict[str, tuple[Schema | None, Read]]] = {}
+        self._column_writers: Final[dict[Schema | None, tuple[str, ColumnWrite]]] = {}
+        self._readers: Final[dict[str, _Known]] = {}
+        self._heads: Final[dict[bytes, _Known]] = {}
 
     def configure(self, given: Mapping[str, str], *, is_key: bool) -> None:
         """Reads the settings."""
@@ -84,16 +94,39 @@ class JsonConverter(Converter):
         text = f'{{"schema":{head},"payload":{write(value)}}}' if self._enveloped else write(value)
         return text.encode("utf-8", "replace")
 
+    is_columnar = True
+
+    def from_connect_all(self, topic: str, column: Column) -> Sequence[bytes | None]:
+        """The messages; none of them may need a replacement for a text that is no Unicode."""
+        schema = column.schema
+        if schema is None and any(map(is_, column.rows(), repeat(None))):
+            return [self.from_connect(topic, None, value) for value in column.rows()]
+        head, write = self._column_writers.get(schema) or self._remember_column_writer(schema)
+        texts = write(column)
+        if self._enveloped:
+            texts = [f'{{"schema":{head},"payload":{text}}}' for text in texts]
+        return list(map(str.encode, texts))
+
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The values."""
+        if self._enveloped:
+            return super().to_connect_all(topic, data)
+        return [(None, [None if each is None else _bare(each) for each in data])]
+
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The value of a message; no bytes are null."""
         if data is None:
             return NULL
         try:
+            if not self._enveloped:
+                return SchemaAndValue(None, _bare(data))
+            known = None if self._fixed is not None else self._payload(data)
+            if known is not None:
+                (schema, read), payload = known
+                return SchemaAndValue(schema, read(payload))
             node = _parsed(data)
         except ValueError as error:
             raise DataError("Converting byte[] to Kafka Connect data failed due to serialization error: ") from error
-        if not self._enveloped:
-            return SchemaAndValue(None, None if node is _MISSING else read_bare(node))
         if self._fixed is not None:
             _, read = self._readers.get("") or self._remember_reader("", self._fixed)
             return SchemaAndValue(self._fixed, read(None if node is _MISSING else node))
@@ -106,28 +139,60 @@ class JsonConverter(Converter):
         key = json.dumps(node["schema"], default=str)
         found = self._readers.get(key)
         schema, read = found or self._remember_reader(key, self._schema(node["schema"]))
+        self._remember_head(data, node["schema"], (schema, read))
         return SchemaAndValue(schema, read(node["payload"]))
+
+    def _payload(self, data: bytes) -> tuple[_Known, object] | None:
+        """What reads the payload of a message whose schema is known by its very bytes, and the payload."""
+        end = data.find(_PAYLOAD) + len(_PAYLOAD)
+        known = self._heads.get(data[:end])
+        if known is None:
+            return None
+        text = data[end:].decode().lstrip(_BLANKS)
+        decoder = _EXACT if _DECIMAL in data else _PLAIN
+        payload, behind = decoder.raw_decode(text)
+        return (known, payload) if text[behind:].strip(_BLANKS) == "}" else None
+
+    def _remember_head(self, data: bytes, schema: object, known: _Known) -> None:
+        """Remembers the bytes before the payload, where a payload and a brace are all that is missing behind them."""
+        head = data[: data.find(_PAYLOAD) + len(_PAYLOAD)]
+        try:
+            is_head = _EXACT.decode(f"{head.decode()}null}}") == {"schema": schema, "payload": None}
+        except ValueError:
+            return
+        if is_head:
+            _forget_oldest(self._heads, self._limit)
+            self._heads[head] = known
 
     def _schema(self, node: object) -> Schema | None:
         if node is None:
             return None
         return schema_from_json(node, lambda schema, default: reader(schema, replace_null=self._replace_null)(default))
 
-    def _remember_reader(self, key: str, schema: Schema | None) -> tuple[Schema | None, Read]:
+    def _remember_reader(self, key: str, schema: Schema | None) -> _Known:
         made = (schema, reader(schema, replace_null=self._replace_null))
         _forget_oldest(self._readers, self._limit)
         self._readers[key] = made
         return made
 
     def _remember_writer(self, schema: Schema | None) -> tuple[str, Write]:
-        head = "null"
-        if schema is not None and self._enveloped:
-            members = schema_members(schema, quoted, lambda each, value: writer(each, self._option)(value))
-            head = f"{{{members}}}"
-        made = (head, writer(schema, self._option))
+        made = (self._head(schema), writer(schema, self._option))
         _forget_oldest(self._writers, self._limit)
         self._writers[schema] = made
         return made
+
+    def _remember_column_writer(self, schema: Schema | None) -> tuple[str, ColumnWrite]:
+        made = (self._head(schema), column_writer(schema, self._option))
+        _forget_oldest(self._column_writers, self._limit)
+        self._column_writers[schema] = made
+        return made
+
+    def _head(self, schema: Schema | None) -> str:
+        """The schema as JSON, where messages carry it."""
+        if schema is None or not self._enveloped:
+            return "null"
+        members = schema_members(schema, quoted, lambda each, value: writer(each, self._option)(value))
+        return f"{{{members}}}"
 
 
 K = TypeVar("K")
@@ -149,9 +214,22 @@ _EXACT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=Decimal)
 """Where a schema of decimals may be: their digits must not pass through a float."""
 
 
+def _encoding(data: bytes) -> str:
+    # Fast path: two characters of ASCII begin nearly every message.
+    return "utf-8" if len(data) > 1 and 0 < data[0] < 0x80 and data[1] else json.detect_encoding(data)
+
+
+def _bare(data: bytes) -> object:
+    """A value without schema."""
+    node = _parsed(data)
+    if node is _MISSING:
+        return None
+    return read_bare(node) if _DECIMAL in data else node
+
+
 def _parsed(data: bytes) -> object:
     """The first document in the bytes; `_MISSING` if there is none."""
-    text = data.decode(json.detect_encoding(data)).lstrip(" \t\r\n")
+    text = data.decode(_encoding(data)).lstrip(_BLANKS)
     if not text:
         if data.strip(b" \t\r\n"):
             raise ValueError("there is only a byte order mark")

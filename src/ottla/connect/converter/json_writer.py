@@ -37,6 +37,11 @@ def quoted(text: str) -> str:
     return made if made.isascii() else _ASTRAL.sub(_surrogates, made)
 
 
+def has_escapes(texts: str) -> bool:
+    """Whether texts of Python's own encoder may not be Jackson's."""
+    return "\\u00" in texts or (not texts.isascii() and _ASTRAL.search(texts) is not None)
+
+
 def _surrogates(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be")
     return f"\\u{units[:2].hex().upper()}\\u{units[2:].hex().upper()}"
@@ -110,6 +115,12 @@ def _key(text: str) -> str:
 
 
 def _write_bare(value: object, option: WriteOption) -> str:
+    # Fast path: what nearly every value without schema is made of.
+    cls = type(value)
+    if cls is str:
+        return quoted(str(value))
+    if cls is int:
+        return str(value)
     if value is None:
         return "null"
     kind = inferred_type(value)

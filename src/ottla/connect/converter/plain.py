@@ -1,12 +1,13 @@
 """The converters that need no format: strings, bytes, numbers, and the guessing one for headers."""
 
 import struct
-from collections.abc import Mapping
-from typing import ClassVar, Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, cast
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
-from ottla.connect.converter.converter import CONVERTER_TYPE, Converter
+from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, Values
+from ottla.connect.data.column import Column
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.literal import literal, parse_literal
 from ottla.connect.data.schema import NULL, OPTIONAL_BYTES, OPTIONAL_STRING, Schema, SchemaAndValue
@@ -50,6 +51,20 @@ class StringConverter(Converter):
         text = value if isinstance(value, str) else java_text(value, schema)
         return text.encode(self._encoding, "replace")
 
+    is_columnar = True
+
+    def from_connect_all(self, topic: str, column: Column) -> Sequence[bytes | None]:
+        """The values as texts."""
+        values = column.rows()
+        if self.is_utf8 and set(map(type, values)) == {str}:
+            return list(map(str.encode, cast(Sequence[str], values)))
+        return super().from_connect_all(topic, column)
+
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The texts."""
+        encoding = self._encoding
+        return [(OPTIONAL_STRING, [None if each is None else each.decode(encoding, "replace") for each in data])]
+
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The text; no bytes are null."""
         return SchemaAndValue(OPTIONAL_STRING, None if data is None else data.decode(self._encoding, "replace"))
@@ -59,6 +74,11 @@ class ByteArrayConverter(Converter):
     """Bytes as they are."""
 
     java_name = f"{_PACKAGE}.converters.ByteArrayConverter"
+    is_columnar = True
+
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+        """The bytes."""
+        return [(OPTIONAL_BYTES, data)]
 
     def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
         """The bytes."""

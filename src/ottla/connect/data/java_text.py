@@ -17,6 +17,9 @@ from ottla.connect.data.type import Float32, Type
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
+_PRINTED: Final = frozenset((str, int))
+"""Fast path: Python's text of these is Java's."""
+
 
 def java_text(value: object, schema: Schema | None = None) -> str:
     """`String.valueOf(value)`.
@@ -39,12 +42,21 @@ def java_text(value: object, schema: Schema | None = None) -> str:
 def _composed(value: object, schema: Schema | None) -> str:
     if isinstance(value, Struct):
         pairs = zip(value.schema.fields, value.values, strict=True)
-        shown = (f"{field.name}={java_text(item, field.schema)}" for field, item in pairs if item is not None)
+        shown = [
+            f"{field.name}={item if type(item) in _PRINTED else java_text(item, field.schema)}"
+            for field, item in pairs
+            if item is not None
+        ]
         return f"Struct{{{','.join(shown)}}}"
     items = schema.value_schema if schema is not None else None
     if isinstance(value, dict):
         keys = schema.key_schema if schema is not None else None
-        return f"{{{', '.join(f'{java_text(key, keys)}={java_text(item, items)}' for key, item in value.items())}}}"
+        entries = [
+            f"{key if type(key) in _PRINTED else java_text(key, keys)}="
+            f"{item if type(item) in _PRINTED else java_text(item, items)}"
+            for key, item in value.items()
+        ]
+        return f"{{{', '.join(entries)}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(java_text(item, items) for item in value)}]"
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -32,8 +32,8 @@ class Struct:
     def __init__(self, schema: Schema, values: Mapping[str, object] | None = None) -> None:
         if schema.type is not Type.STRUCT:
             raise DataError(f"Not a struct schema: {schema}")
-        self.schema: Final = schema
-        self.values: Final[list[object]] = [None] * len(schema.fields)
+        self.schema: Schema = schema
+        self.values: list[object] = [None] * len(schema.fields)
         for name, value in (values or {}).items():
             self.put(name, value)
 
@@ -81,6 +81,13 @@ class Struct:
     def __repr__(self) -> str:
         pairs = zip(self.schema.fields, self.values, strict=True)
         return f"Struct{{{','.join(f'{field.name}={value}' for field, value in pairs if value is not None)}}}"
+
+
+def struct_of(schema: Schema, values: list[object]) -> Struct:
+    """A struct of values that were checked already, in the order of the schema's fields."""
+    made = object.__new__(Struct)
+    made.schema, made.values = schema, values
+    return made
 
 
 def _plain(value: object) -> object:

@@ -19,6 +19,7 @@ from ottla.connect.converter.plain import ByteArrayConverter, SimpleHeaderConver
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema, SchemaAndValue
 from ottla.connect.error import DataError
+from ottla.connect.pipeline.column_pipeline import ColumnPipeline
 from ottla.connect.pipeline.dead_letter import (
     ConsumerRecord,
     DeadLetter,
@@ -60,6 +61,8 @@ class RecordPipeline:
         self._tolerance: Final = tolerance
         self._chain: Final = chain
         self._converters: _Converters
+        self.many: ColumnPipeline
+        """The way of many records at once, where there is one."""
 
     @classmethod
     def of(
@@ -71,9 +74,9 @@ class RecordPipeline:
         option = ErrorOption.of(settings)
         task = TaskName(settings.get("name", ""), task_id)
         made = cls(task, option, Tolerance(option, pause), TransformChain.of(settings, found))
-        made._converters = _Converters(
-            *(_converter(part, settings, worker, found) for part in ("key", "value", "header"))
-        )
+        parts = [_converter(part, settings, worker, found) for part in ("key", "value", "header")]
+        made._converters = _Converters(*parts)
+        made.many = ColumnPipeline(made._chain, *parts)
         return made
 
     def sink(self, record: ConsumerRecord) -> SinkRecord | DeadLetter | Dropped:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
+from ottla.connect.data.column import RowsNeededError, StructColumn
 from ottla.connect.error import ConnectError
 from ottla.connect.pipeline.tolerance import Failure, Stage, Tolerance
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import ConnectRecord
-from ottla.connect.transform.predicate import Predicate
+from ottla.connect.record_columns import RecordColumns
+from ottla.connect.transform.predicate import Predicate, RecordIsTombstone
 from ottla.connect.transform.transform import Transform
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -52,7 +54,34 @@ class TransformChain:
     def is_uniform(self) -> bool:
         """Whether records that differ in key, value, timestamp and place alone are changed alike."""
         parts = [part for link in self._links for part in (link.transform, link.predicate) if part is not None]
-        return all(vars(type(part)).get("is_uniform", False) for part in parts)
+        return all(_own(part, "is_uniform") for part in parts)
+
+    @property
+    def is_columnar(self) -> bool:
+        """Whether `apply_columns` may have a chance."""
+        return all(
+            (_own(link.transform, "is_uniform") or _own(link.transform, "apply_columns"))
+            and (
+                link.predicate is None
+                or _own(link.predicate, "is_uniform")
+                or type(link.predicate) is RecordIsTombstone
+            )
+            for link in self._links
+        )
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns | None:
+        """The records behind the last of them; None if all are dropped. Any error wants them as rows."""
+        for link in self._links:
+            if not _is_for(link, columns):
+                continue
+            if _own(link.transform, "apply_columns"):
+                columns = link.transform.apply_columns(columns)
+                continue
+            one = link.transform.apply(columns.one())
+            if one is None:
+                return None
+            columns = columns.like(one)
+        return columns
 
     def apply(self, record: R, tolerance: Tolerance) -> R | Failure | None:
         """The record behind the last of them; None if one dropped it."""
@@ -78,6 +107,25 @@ class TransformChain:
             link.transform.close()
             if link.predicate is not None:
                 link.predicate.close()
+
+
+def _own(part: Transform | Predicate, name: str) -> object:
+    """What the very class says of itself: a subclass may do anything."""
+    return vars(type(part)).get(name)
+
+
+def _is_for(link: Link, columns: RecordColumns) -> bool:
+    """Whether the transform is for these records."""
+    if link.predicate is None:
+        return True
+    if type(link.predicate) is not RecordIsTombstone:
+        return link.predicate.test(columns.one()) != link.negated
+    if isinstance(columns.value, StructColumn):
+        return link.negated
+    missing = {value is None for value in columns.value.values}
+    if len(missing) > 1:
+        raise RowsNeededError
+    return missing.pop() != link.negated
 
 
 def _link(name: str, settings: Mapping[str, str], plugins: Plugins) -> Link:

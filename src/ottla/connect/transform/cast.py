@@ -6,15 +6,16 @@ the number that stands for them. Bytes can only become text (base64).
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.base.java_number import to_float32, truncated, wrapped
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.data.builder import basics, struct, with_default
+from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.literal import date_text
 from ottla.connect.data.logical import MOMENTS, instant_of, to_number
@@ -23,14 +24,17 @@ from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import BITS, NARROW, Type
 from ottla.connect.error import DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list
 from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
     field_value,
+    map_rows,
     require_map,
     require_struct,
+    require_struct_column,
 )  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -115,6 +119,29 @@ class Cast(SidedTransform):
             return self.updated(record, target, cast(schema, value, whole))
         return self.updated(record, target, self._struct(require_struct(value, _PURPOSE, schema), target))
 
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column, whole = self.column_of(columns), self._casts.get(None)
+        schema = column.schema
+        if schema is None and whole is not None:
+            return self.updated_columns(columns, PlainColumn(None, cast_all(None, _present(column.rows()), whole)))
+        if schema is None:
+            casts = [(name, kind) for name, kind in self._casts.items() if name is not None]
+            rows = map_rows(column)
+            made = [{**row, **{name: cast(None, row.get(name), kind) for name, kind in casts}} for row in rows]
+            return self.updated_columns(columns, PlainColumn(None, made))
+        target = self._schemas.get(schema) or self._schemas.keep(schema, self._schema(schema))
+        if whole is not None:
+            values = cast_all(schema, _present(column.rows()), whole)
+            return self.updated_columns(columns, PlainColumn(target, values))
+        source = require_struct_column(column)
+        filled = source.filled(replace_null=self._replace_null)
+        for field in schema.fields:
+            kind = self._casts.get(field.name)
+            if kind is not None:
+                filled[field.index] = cast_all(field.schema, filled[field.index], kind)
+        return self.updated_columns(columns, StructColumn(target, filled, len(source)))
+
     def _struct(self, value: Struct, target: Schema) -> Struct:
         made = Struct(target)
         for field in value.schema.fields:
@@ -167,6 +194,37 @@ def cast(schema: Schema | None, value: object, target: Type) -> object:
     except ValueError as error:
         raise DataError(f"Value ({java_text(value)}) was out of range for requested data type") from error
     return NARROW[target](made) if schema is None and target in NARROW else made
+
+
+def _present(values: Sequence[object]) -> Sequence[object]:
+    """The values; a null among them is passed by, with its schema, which a column can't do."""
+    if any(value is None for value in values):
+        raise RowsNeededError
+    return values
+
+
+def cast_all(schema: Schema | None, values: Sequence[object], target: Type) -> Sequence[object]:
+    """The values in another type, as `cast` makes each."""
+    if schema is not None and schema.name is None:
+        fast = _FAST.get((schema.type, target))
+        if fast is not None and set(map(type, values)) <= {_FAST_CLASSES[schema.type]}:
+            return list(map(fast, values))
+    return [cast(schema, value, target) for value in values]
+
+
+def _same(value: object) -> object:
+    return value
+
+
+_WHOLES: Final = (Type.INT8, Type.INT16, Type.INT32, Type.INT64)
+_FAST: Final[dict[tuple[Type, Type], Callable[[Any], object]]] = {
+    **{(kind, wide): _same for place, kind in enumerate(_WHOLES) for wide in _WHOLES[place:]},
+    **{(kind, Type.STRING): str for kind in _WHOLES},
+    **{(kind, Type.FLOAT64): float for kind in _WHOLES},
+    (Type.STRING, Type.STRING): _same,
+}
+"""Where nothing can go wrong."""
+_FAST_CLASSES: Final[dict[Type, type]] = {**dict.fromkeys(_WHOLES, int), Type.STRING: str}
 
 
 def _whole(value: object, bits: int) -> int:

@@ -1,16 +1,27 @@
 """ExtractField: one field instead of the whole key or value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey
+from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn, column_of
+from ottla.connect.data.schema import Field
+from ottla.connect.data.struct import Struct
 from ottla.connect.error import IllegalArgumentError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.field_path import FIELD_SYNTAX, FieldPath
 from ottla.connect.transform.setting import REPLACE_NULL
-from ottla.connect.transform.transform import Side, SidedTransform, require_map, require_struct
+from ottla.connect.transform.transform import (
+    Side,
+    SidedTransform,
+    map_rows,
+    require_map,
+    require_struct,
+    require_struct_column,
+)  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
 _PURPOSE: Final = "field extraction"
@@ -49,3 +60,22 @@ class ExtractField(SidedTransform):
             raise IllegalArgumentError(f"Unknown field: {self._path.path}")
         found = None if struct is None else self._path.in_struct(struct, replace_null=self._replace_null)
         return self.updated(record, field.schema, found)
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = self.column_of(columns)
+        if column.schema is None:
+            found = [self._path.in_map(row) for row in map_rows(column)]
+            return self.updated_columns(columns, PlainColumn(None, found))
+        field = self._path.field_of(column.schema)
+        if field is None:
+            raise RowsNeededError
+        return self.updated_columns(
+            columns, column_of(field.schema, self._values(require_struct_column(column), field))
+        )
+
+    def _values(self, column: StructColumn, field: Field) -> Sequence[object]:
+        if len(self._path.steps) == 1:
+            return column.filled(replace_null=self._replace_null)[field.index]
+        path, replace_null = self._path, self._replace_null
+        return [path.in_struct(row, replace_null=replace_null) for row in column.rows() if isinstance(row, Struct)]

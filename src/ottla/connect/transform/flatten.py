@@ -3,18 +3,28 @@
 Lists stay whole. A struct that is null makes the fields below it null, so what is below an optional one is optional.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.data.builder import basics, struct, with_default
-from ottla.connect.data.schema import Schema
+from ottla.connect.data.column import PlainColumn, StructColumn, present
+from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import Type
 from ottla.connect.error import DataError
 from ottla.connect.record import ConnectRecord
-from ottla.connect.transform.transform import SchemaMemory, Side, SidedTransform, require_map, require_struct
+from ottla.connect.record_columns import RecordColumns
+from ottla.connect.transform.transform import (
+    SchemaMemory,
+    Side,
+    SidedTransform,
+    map_rows,
+    require_map,
+    require_struct,
+    require_struct_column,
+)  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
 _PURPOSE: Final = "flattening"
@@ -49,6 +59,23 @@ class Flatten(SidedTransform):
         for name, item in self._flat_struct(nested, ""):
             made.put(name, item)
         return self.updated(record, target, made)
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = self.column_of(columns)
+        if column.schema is None:
+            made = [dict(self._flat_map(row, "")) for row in map_rows(column)]
+            return self.updated_columns(columns, PlainColumn(None, made))
+        source = require_struct_column(column)
+        target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
+        # As for a row, a struct that is null stays null whatever its default is.
+        filled = source.filled(replace_null=True)
+        for field in source.schema.fields:
+            if field.schema.type is Type.STRUCT:
+                filled[field.index] = source.columns[field.index]
+        flat = list(_flat_columns(source.schema, filled))
+        kept = [present(field.schema, values) for field, values in zip(target.fields, flat, strict=True)]
+        return self.updated_columns(columns, StructColumn(target, kept, len(source)))
 
     def _flat_map(self, value: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
         for key, item in value.items():
@@ -106,3 +133,21 @@ class Flatten(SidedTransform):
 
     def _name(self, prefix: str, name: str) -> str:
         return f"{prefix}{self._delimiter}{name}" if prefix else name
+
+
+def _flat_columns(schema: Schema, columns: Sequence[Sequence[object]]) -> Iterator[Sequence[object]]:
+    for field, values in zip(schema.fields, columns, strict=True):
+        if field.schema.type is not Type.STRUCT:
+            yield values
+            continue
+        for inner in field.schema.fields:
+            below = [_below(value, inner) for value in values]
+            yield from _flat_columns(Schema(Type.STRUCT, fields=(inner,)), [below])
+
+
+def _below(value: object, field: Field) -> object:
+    """A field's value, or its default; None below a struct that is null."""
+    if not isinstance(value, Struct):
+        return None
+    found = value.values[field.index]
+    return field.schema.default if found is None and field.schema.type is not Type.STRUCT else found

@@ -7,8 +7,10 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.data.builder import struct
+from ottla.connect.data.column import PlainColumn, StructColumn, checked_all
 from ottla.connect.data.struct import Struct
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.transform import SchemaMemory, Side, SidedTransform
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -37,3 +39,12 @@ class HoistField(SidedTransform):
             return self.updated(record, None, {self._name: value})
         target = self._schemas.get(schema) or self._schemas.keep(schema, struct([(self._name, schema)]))
         return self.updated(record, target, Struct(target).put(self._name, value))
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = self.column_of(columns)
+        schema, rows, name = column.schema, column.rows(), self._name
+        if schema is None:
+            return self.updated_columns(columns, PlainColumn(None, [{name: value} for value in rows]))
+        target = self._schemas.get(schema) or self._schemas.keep(schema, struct([(name, schema)]))
+        return self.updated_columns(columns, StructColumn(target, [checked_all(schema, rows)], len(rows)))

@@ -3,27 +3,31 @@
 A name ends in `!` where the field is to be required and in `?` where it is optional, which it is without either.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.data.builder import struct
+from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn, present
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, INT64, STRING, Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Int32
 from ottla.connect.error import DataError, InvalidConfigError
 from ottla.connect.record import CLASS_NAMES, ConnectRecord, SinkRecord, SourceRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, optional_text
 from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
     field_value,
+    map_rows,
     require_map,
     require_struct,
+    require_struct_column,
 )  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -102,6 +106,30 @@ class InsertField(SidedTransform):
                 filled.put(insertion.name, item)
         return self.updated(record, target, filled)
 
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = self.column_of(columns)
+        if column.schema is None:
+            made = [dict(row) for row in map_rows(column)]
+            for insertion in self._insertions:
+                _insert(made, insertion.name, self._items(columns, insertion.source))
+            return self.updated_columns(columns, PlainColumn(None, made))
+        source = require_struct_column(column)
+        target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
+        filled = source.filled(replace_null=self._replace_null)
+        for each in self._insertions:
+            filled.append(present(each.schema, self._items(columns, each.source)))
+        return self.updated_columns(columns, StructColumn(target, filled, len(source)))
+
+    def _items(self, columns: RecordColumns, source: str) -> Sequence[object]:
+        if source == "timestamp.field":
+            return [None if each is None else Instant(each) for each in columns.timestamps]
+        if source == "offset.field":
+            if columns.offsets is None:
+                raise RowsNeededError
+            return columns.offsets
+        return [self._item(columns.one(), source)] * len(columns)
+
     def _schema(self, source: Schema) -> Schema:
         inserted = [(insertion.name, insertion.schema) for insertion in self._insertions]
         return struct([*((field.name, field.schema) for field in source.fields), *inserted], like=source)
@@ -119,3 +147,9 @@ class InsertField(SidedTransform):
             found = CLASS_NAMES[SourceRecord]
             raise DataError(f"Only SinkRecord supported for [{_PURPOSE}], found: {found}")
         return record.offset
+
+
+def _insert(rows: Sequence[dict[str, object]], name: str, items: Sequence[object]) -> None:
+    for row, item in zip(rows, items, strict=True):
+        if item is not None:
+            row[name] = item.ms if isinstance(item, Instant) else item

@@ -11,14 +11,24 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import NON_EMPTY, Distinct
+from ottla.connect.data.column import PlainColumn, StructColumn, checked_all
 from ottla.connect.data.conversion import big_decimal, to_number
 from ottla.connect.data.logical import Instant, decimal_scale
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.error import DataError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, optional_text, text_list
-from ottla.connect.transform.transform import Side, SidedTransform, field_value, require_map, require_struct
+from ottla.connect.transform.transform import (
+    Side,
+    SidedTransform,
+    field_value,
+    map_rows,
+    require_map,
+    require_struct,
+    require_struct_column,
+)  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
 _PURPOSE: Final = "mask fields"
@@ -61,6 +71,21 @@ class MaskField(SidedTransform):
             item = field_value(source, field.name, replace_null=self._replace_null)
             made.put(field.name, self._masked(item, field.schema) if field.name in self._fields else item)
         return self.updated(record, schema, made)
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column, masked = self.column_of(columns), self._masked
+        if column.schema is None:
+            rows = map_rows(column)
+            made = [{**row, **{name: masked(row.get(name), None) for name in self._fields}} for row in rows]
+            return self.updated_columns(columns, PlainColumn(None, made))
+        source = require_struct_column(column)
+        filled = source.filled(replace_null=self._replace_null)
+        for field in source.schema.fields:
+            if field.name in self._fields:
+                values = [masked(value, field.schema) for value in filled[field.index]]
+                filled[field.index] = checked_all(field.schema, values)
+        return self.updated_columns(columns, StructColumn(source.schema, filled, len(source)))
 
     def _masked(self, value: object, schema: Schema | None) -> object:
         if value is None:

@@ -8,18 +8,22 @@ from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.config.validator import Distinct
 from ottla.connect.data.builder import struct
+from ottla.connect.data.column import PlainColumn, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import InvalidConfigError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list
 from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
     field_value,
+    map_rows,
     require_map,
     require_struct,
+    require_struct_column,
 )  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -84,6 +88,21 @@ class ReplaceField(SidedTransform):
                 item = field_value(source, field.name, replace_null=self._replace_null)
                 made.put(self._name(field.name), item)
         return self.updated(record, target, made)
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = self.column_of(columns)
+        if column.schema is None:
+            rows = map_rows(column)
+            keys = set().union(*rows)
+            names = {key: self._name(key) if self._stays(key) else None for key in keys}
+            made = [{new: row[key] for key in row if (new := names[key]) is not None} for row in rows]
+            return self.updated_columns(columns, PlainColumn(None, made))
+        source = require_struct_column(column)
+        target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
+        filled = zip(source.schema.fields, source.filled(replace_null=self._replace_null), strict=True)
+        kept = [values for field, values in filled if self._stays(field.name)]
+        return self.updated_columns(columns, StructColumn(target, kept, len(source)))
 
     def _schema(self, source: Schema) -> Schema:
         kept = [(self._name(field.name), field.schema) for field in source.fields if self._stays(field.name)]

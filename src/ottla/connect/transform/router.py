@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import Sentence
+from ottla.connect.data.column import RowsNeededError
 from ottla.connect.data.date_format import DateFormat
 from ottla.connect.error import DataError, IllegalArgumentError
 from ottla.connect.record import ConnectRecord, record_text
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.java_regex import compiled, replace_first
 from ottla.connect.transform.transform import Transform
 
@@ -90,3 +93,14 @@ class TimestampRouter(Transform):
             raise DataError(f"Timestamp missing on record: {record_text(record)}")
         topic = self._topic.replace("${topic}", record.topic)
         return record.replace(topic=topic.replace("${timestamp}", self._timestamp.format(record.timestamp)))
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`, where all get one topic."""
+        found = set(columns.timestamps)
+        if None in found:
+            raise RowsNeededError
+        stamps = {self._timestamp.format(each) for each in found if each is not None}
+        if len(stamps) != 1:
+            raise RowsNeededError
+        topic = self._topic.replace("${topic}", columns.topic)
+        return replace(columns, topic=topic.replace("${timestamp}", stamps.pop()))

@@ -8,6 +8,7 @@ from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import AnyOf
 from ottla.connect.data.builder import struct, with_default
+from ottla.connect.data.column import PlainColumn, StructColumn, checked_all
 from ottla.connect.data.date_format import DateFormat
 from ottla.connect.data.logical import (
     DATE,
@@ -25,14 +26,17 @@ from ottla.connect.data.struct import Struct, java_class
 from ottla.connect.data.type import Int8, Int16, Int32, Type
 from ottla.connect.error import ConnectError, DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL
 from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
     field_value,
+    map_rows,
     require_map,
     require_struct,
+    require_struct_column,
 )  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -102,6 +106,29 @@ class TimestampConverter(SidedTransform):
         source = None if value is None else require_struct(value, _PURPOSE, schema)
         target = self._schemas.get(schema) or self._schemas.keep(schema, self._schema(schema))
         return self.updated(record, target, None if source is None else self._struct(source, target))
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column, name, converted = self.column_of(columns), self._field, self._converted
+        schema = column.schema
+        if schema is None and not name:
+            return self.updated_columns(columns, PlainColumn(None, [converted(value, None) for value in column.rows()]))
+        if schema is None:
+            made = [{**row, name: converted(row.get(name), None)} for row in map_rows(column)]
+            return self.updated_columns(columns, PlainColumn(None, made))
+        if not name:
+            target = _SCHEMAS[self._target].replace(optional=schema.optional)
+            values = [converted(value, _kind(schema)) for value in column.rows()]
+            return self.updated_columns(columns, PlainColumn(target, values))
+        source = require_struct_column(column)
+        target = self._schemas.get(schema) or self._schemas.keep(schema, self._schema(schema))
+        filled = source.filled(replace_null=self._replace_null)
+        field, made_field = schema.field(name), target.field(name)
+        if field is not None and made_field is not None:
+            kind = _kind(field.schema)
+            values = [converted(value, kind) for value in filled[field.index]]
+            filled[field.index] = checked_all(made_field.schema, values)
+        return self.updated_columns(columns, StructColumn(target, filled, len(source)))
 
     def _schema(self, source: Schema) -> Schema:
         if source.type is not Type.STRUCT:

@@ -4,14 +4,17 @@ Most of Kafka's come in two forms, for the key and for the value; a `Side` says 
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, TypeVar
 
 from ottla.connect.config.definition import ConfigDef
+from ottla.connect.data.column import Column, RowsNeededError, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, java_class
 from ottla.connect.error import DataError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 
 R = TypeVar("R", bound=ConnectRecord)
 
@@ -34,6 +37,13 @@ class Transform:
     def apply(self, record: R) -> R | None:
         """The changed record; None drops it."""
         raise AssertionError(f"{type(self).__name__} has no apply")
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """The records that `apply` would make, all at once. Any error sends them through `apply`, one by one.
+
+        A class offers it by defining it itself: one that is inherited may know nothing of what `apply` does now.
+        """
+        raise RowsNeededError
 
     def close(self) -> None:
         """Gives back what it holds."""
@@ -67,6 +77,14 @@ class SidedTransform(Transform):
             return record.replace(key_schema=schema, key=value)
         return record.replace(value_schema=schema, value=value)
 
+    def column_of(self, columns: RecordColumns) -> Column:
+        """The column on its side."""
+        return columns.key if self._side is Side.KEY else columns.value
+
+    def updated_columns(self, columns: RecordColumns, column: Column) -> RecordColumns:
+        """The records with another column on its side."""
+        return replace(columns, key=column) if self._side is Side.KEY else replace(columns, value=column)
+
 
 def require_map(value: object, purpose: str) -> dict[str, object]:
     """The value as a map; `DataError` if it is none."""
@@ -81,6 +99,21 @@ def require_struct(value: object, purpose: str, schema: Schema | None = None) ->
     if not isinstance(value, Struct):
         raise DataError(f"Only Struct objects supported for [{purpose}], found: {java_class(value, schema)}")
     return value
+
+
+def map_rows(column: Column) -> Sequence[dict[str, object]]:
+    """The values of a column without schema as maps; `RowsNeededError` if one is none."""
+    rows = column.rows()
+    if column.schema is not None or set(map(type, rows)) != {dict}:
+        raise RowsNeededError
+    return [row for row in rows if type(row) is dict]
+
+
+def require_struct_column(column: Column) -> StructColumn:
+    """The column as one of structs; `RowsNeededError` if it is none."""
+    if not isinstance(column, StructColumn):
+        raise RowsNeededError
+    return column
 
 
 def field_value(struct: Struct, name: str, *, replace_null: bool) -> object:

@@ -1,6 +1,7 @@
 """ValueToKey: fields of the value become the key."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config import REQUIRED
@@ -8,12 +9,22 @@ from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import Distinct
 from ottla.connect.data.builder import struct
+from ottla.connect.data.column import PlainColumn, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import DataError
 from ottla.connect.record import ConnectRecord
+from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list
-from ottla.connect.transform.transform import SchemaMemory, Transform, field_value, require_map, require_struct
+from ottla.connect.transform.transform import (
+    SchemaMemory,
+    Transform,
+    field_value,
+    map_rows,
+    require_map,
+    require_struct,
+    require_struct_column,
+)  # fmt: skip
 
 R = TypeVar("R", bound=ConnectRecord)
 _PURPOSE: Final = "copying fields from value to key"
@@ -51,6 +62,19 @@ class ValueToKey(Transform):
         for name in self._fields:
             key.put(name, field_value(value, name, replace_null=self._replace_null))
         return record.replace(key_schema=schema, key=key)
+
+    def apply_columns(self, columns: RecordColumns) -> RecordColumns:
+        """As `apply`."""
+        column = columns.value
+        if column.schema is None:
+            keys = [{name: row.get(name) for name in self._fields} for row in map_rows(column)]
+            return replace(columns, key=PlainColumn(None, keys))
+        value = require_struct_column(column)
+        schema = self._schemas.get(value.schema) or self._schemas.keep(value.schema, self._schema(value.schema))
+        filled = value.filled(replace_null=self._replace_null)
+        found = [value.schema.field(name) for name in self._fields]
+        kept = [filled[field.index] for field in found if field is not None]
+        return replace(columns, key=StructColumn(schema, kept, len(value)))
 
     def _schema(self, source: Schema) -> Schema:
         fields = []

@@ -28,7 +28,7 @@ def column_batch(columns: SourceColumns, bytes_max: int) -> "pa.RecordBatch | No
     if columns.timestamps is not None:
         found["timestamp"] = columns.timestamps
     if columns.headers:
-        found["headers"] = _repeated(columns.headers, len(columns.values))
+        found["headers"] = repeated_headers(columns.headers, len(columns.values))
     return pa.RecordBatch.from_pydict(found)
 
 
@@ -46,7 +46,8 @@ def all_rows(columns: SourceColumns) -> Iterator[SourceRecord]:
         )  # fmt: skip
 
 
-def _repeated(headers: tuple[tuple[str, bytes | None], ...], rows: int) -> Any:
+def repeated_headers(headers: tuple[tuple[str, bytes | None], ...], rows: int) -> Any:
+    """The column of headers of rows that all have these."""
     import pyarrow as pa
 
     kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))

@@ -67,7 +67,9 @@ def main() -> int:
 
 def _mask_of(job: TaskJob, resolved: TaskJob) -> Mask:
     pairs = [(job.config, resolved.config), (job.worker, resolved.worker), (job.settings, resolved.settings)]
-    return Mask.of(pairs, [value for name, value in job.worker.items() if is_secret(name)])
+    written_out = {name: value for name, value in job.config.items() if resolved.config.get(name) == value}
+    plain = [value for given in (written_out, job.worker) for name, value in given.items() if is_secret(name)]
+    return Mask.of(pairs, plain)
 
 
 def _made(job: TaskJob, report: Report, stop: Stop) -> Run:

@@ -4,10 +4,13 @@ Pure. Order is kept: what is sent at once are records behind one another for one
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
+from ottla.connect.pipeline.column_pipeline import ProducerColumns
 from ottla.connect.pipeline.dead_letter import ProducerRecord
+from ottla.pipelines.connect.column_batch import repeated_headers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,31 +40,52 @@ def columns_of(records: Sequence[ProducerRecord], bytes_max: int) -> "pa.RecordB
     """The records as the producer takes them; None if one is too large for a request, or they are few."""
     if len(records) < ROWS_MIN:
         return None
-    import pyarrow as pa
-
-    values = [record.value for record in records]
-    keys = [record.key for record in records]
-    has_keys = any(key is not None for key in keys)
     headers = [record.headers for record in records]
     has_headers = any(headers)
-    if (
-        _largest(values) + (_largest(keys) if has_keys else 0) + (_header_bytes(headers) if has_headers else 0)
-        > bytes_max
-    ):
+    made = _plain_columns(
+        [record.key for record in records], [record.value for record in records],
+        [record.timestamp for record in records], bytes_max - (_header_bytes(headers) if has_headers else 0),
+    )  # fmt: skip
+    if made is None:
         return None
-    found: dict[str, Any] = {"value": pa.array(values, pa.binary())}
+    return _batch({**made, "headers": _header_column(headers)} if has_headers else made)
+
+
+def producer_batch(columns: ProducerColumns, bytes_max: int) -> "pa.RecordBatch | None":
+    """Columns as the producer takes them; None if one record is too large for a request."""
+    headers = columns.headers
+    room = bytes_max - (_header_bytes([headers]) if headers else 0)
+    made = _plain_columns(columns.keys, columns.values, columns.timestamps, room)
+    if made is None:
+        return None
+    return _batch({**made, "headers": repeated_headers(headers, len(columns.values))} if headers else made)
+
+
+def _plain_columns(
+    keys: Sequence[bytes | None], values: Sequence[bytes | None], times: Sequence[int | None], bytes_max: int
+) -> dict[str, Any] | None:
+    """All but the headers; None if a key and a value together may be larger than that."""
+    import pyarrow as pa
+
+    has_keys = not all(map(is_, keys, repeat(None)))
+    if _largest(values) + (_largest(keys) if has_keys else 0) > bytes_max:
+        return None
+    made: dict[str, Any] = {"value": pa.array(values, pa.binary())}
     if has_keys:
-        found["key"] = pa.array(keys, pa.binary())
-    times = [record.timestamp for record in records]
-    if any(time is not None for time in times):
-        found["timestamp"] = pa.array(times, pa.int64())
-    if has_headers:
-        found["headers"] = _header_column(headers)
-    return pa.RecordBatch.from_pydict(found)
+        made["key"] = pa.array(keys, pa.binary())
+    if not all(map(is_, times, repeat(None))):
+        made["timestamp"] = pa.array(times, pa.int64())
+    return made
+
+
+def _batch(columns: dict[str, Any]) -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def _largest(values: Sequence[bytes | None]) -> int:
-    return max(len(value) if value is not None else 0 for value in values)
+    return max(map(len, filter(None, values)), default=0)
 
 
 def _header_bytes(rows: Sequence[tuple[tuple[str, bytes | None], ...]]) -> int:

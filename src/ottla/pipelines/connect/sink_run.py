@@ -6,7 +6,7 @@ came behind the last commit is put again. The group fences: a task that was take
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from ottla.base.errors import OttlaError
@@ -17,6 +17,7 @@ from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.connect.connector import SinkConnector
 from ottla.connect.connectors.text_column import as_texts
 from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.pipeline.column_pipeline import partition_runs
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
@@ -27,6 +28,7 @@ from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.interval import flush_interval_s
 from ottla.pipelines.connect.pause import Stop
+from ottla.pipelines.connect.record_batch import ROWS_MIN
 from ottla.pipelines.connect.report import Report
 from ottla.pipelines.connect.sink_batch import RowBatch, SinkBatch, TextBatch
 from ottla.protocol.records.timestamp import TimestampType
@@ -140,20 +142,27 @@ class SinkRun(RebalanceListener):
         return TextBatch(place, values, {place: OffsetAndMetadata(self._consumer.position(place))})
 
     def _converted(self, records: Sequence[Record]) -> list[SinkRecord]:
-        taken: list[SinkRecord] = []
-        convert = self._pipeline.sink
-        for record in records:
-            read = ConsumerRecord(
+        read = [
+            ConsumerRecord(
                 record.topic, record.partition, record.offset,
                 record.timestamp if record.timestamp >= 0 else None, _TYPES[record.timestamp_type],
                 record.key, record.value, record.headers,
-            )  # fmt: skip
-            outcome = convert(read)
+            )
+            for record in records
+        ]  # fmt: skip
+        taken: list[SinkRecord] = []
+        for run in partition_runs(read):
+            many = self._pipeline.many.sink(run) if len(run) >= ROWS_MIN and not run[0].headers else None
+            taken += self._one_by_one(run) if many is None else many
+        return taken
+
+    def _one_by_one(self, records: Sequence[ConsumerRecord]) -> Iterator[SinkRecord]:
+        for record in records:
+            outcome = self._pipeline.sink(record)
             if isinstance(outcome, SinkRecord):
-                taken.append(outcome)
+                yield outcome
             else:
                 self._keep(outcome)
-        return taken
 
     def _keep(self, outcome: DeadLetter | Dropped) -> None:
         if isinstance(outcome, DeadLetter):

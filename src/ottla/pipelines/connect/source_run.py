@@ -6,8 +6,8 @@ from that alone; nothing is kept on disk.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ottla.base.errors import OttlaError
 from ottla.client.errors import RecordTooLargeError, SerializationError
@@ -17,6 +17,7 @@ from ottla.client.record import RecordMetadata
 from ottla.connect.columns import SourceColumns
 from ottla.connect.connector import SourceConnector
 from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.pipeline.column_pipeline import ProducerColumns, record_runs
 from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
@@ -29,9 +30,12 @@ from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
 from ottla.pipelines.connect.pause import Stop
-from ottla.pipelines.connect.record_batch import columns_of, runs
+from ottla.pipelines.connect.record_batch import ROWS_MIN, columns_of, producer_batch, runs
 from ottla.pipelines.connect.report import Report
 from ottla.pipelines.connect.topic_maker import TopicMaker
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _IDLE_MS: Final = 50
 """The pause after a poll that brought nothing, and the longest it becomes."""
@@ -61,11 +65,13 @@ class SourceRun:
         self._producer: Final = Producer(settings)
         # What decides on single records is asked about each.
         self._sends_columns: Final = not settings.keys() & {"partitioner.class", "interceptor.classes"}
+        self._passes_columns = False
         self._record_bytes_max: Final = int(settings.get("max.request.size", _REQUEST_BYTES)) - _OVERHEAD_BYTES
         if self._boundary.is_exactly_once:
             # Before offsets are read: what an earlier process wrote until now counts, and it can write no more.
             self._producer.init_transactions()
         self._transaction: Final = TransactionContext() if self._boundary.is_connectors else None
+        self._works_on_columns: Final = self._sends_columns and self._transaction is None
         self._offsets: Final = OffsetStore(job, self._transaction)
 
     def run(self) -> None:
@@ -103,9 +109,10 @@ class SourceRun:
 
     def _takes_columns(self) -> bool:
         kind, pipeline = self._task.column_kind(), self._pipeline
-        if self._transaction is not None or kind is None or not pipeline.passes(kind):
+        if kind is None or not self._works_on_columns:
             return False
-        return not self._task.has_column_keys or pipeline.passes_keys(kind)
+        self._passes_columns = pipeline.passes(kind) and (not self._task.has_column_keys or pipeline.passes_keys(kind))
+        return self._passes_columns or pipeline.many.is_open
 
     def _poll_rows(self) -> bool:
         try:
@@ -114,7 +121,7 @@ class SourceRun:
             return False
         if records:
             self._begin()
-            self._take(records)
+            self._take(list(records))
         return bool(records)
 
     def _poll_columns(self) -> bool:
@@ -125,20 +132,41 @@ class SourceRun:
         if columns is None:
             return False
         self._begin()
-        made = self._pipeline.columns(columns)
-        batch = column_batch(made, self._record_bytes_max) if isinstance(made, SourceColumns) else None
-        if isinstance(made, Dropped):
-            self._report.moved(len(columns.values))
-        elif made is None or batch is None:
-            self._take(all_rows(columns))
-        else:
-            self._topics.ensure(made.topic)
-            self._report.used(made.topic)
-            self._sent.append(self._producer.send_arrow(made.topic, batch))
-            self._report.moved(batch.num_rows)
+        if not (self._pass_columns(columns) if self._passes_columns else self._send_columns(columns)):
+            self._take_rows(all_rows(columns))
         if columns.source_partition is not None and columns.source_offset is not None:
             self._offsets.reached(columns.source_partition, columns.source_offset)
         return True
+
+    def _pass_columns(self, columns: SourceColumns) -> bool:
+        """Sends values that no transform and converter changes; False if they have to be rows."""
+        made = self._pipeline.columns(columns)
+        if isinstance(made, SourceColumns):
+            batch = column_batch(made, self._record_bytes_max)
+            if batch is None:
+                return False
+            self._send_batch(made.topic, batch)
+        self._report.moved(len(columns.values))
+        return made is not None
+
+    def _send_columns(self, columns: SourceColumns) -> bool:
+        made = self._pipeline.many.texts(columns)
+        return made is not None and self._send_made(made, len(columns.values))
+
+    def _send_made(self, made: ProducerColumns, count: int) -> bool:
+        """Sends what so many records became; False if one of them is too large, which rows say."""
+        if made.values:
+            batch = producer_batch(made, self._record_bytes_max)
+            if batch is None:
+                return False
+            self._send_batch(made.topic, batch, made.partition)
+        self._report.moved(count)
+        return True
+
+    def _send_batch(self, topic: str, batch: "pa.RecordBatch", partition: int | None = None) -> None:
+        self._topics.ensure(topic)
+        self._report.used(topic)
+        self._sent.append(self._producer.send_arrow(topic, batch, partition_by=partition))
 
     def _begin(self) -> None:
         done = 0
@@ -151,7 +179,31 @@ class SourceRun:
             self._producer.begin_transaction()
             self._is_open = True
 
-    def _take(self, records: Iterable[SourceRecord]) -> None:
+    def _take(self, records: Sequence[SourceRecord]) -> None:
+        if not self._works_on_columns or not self._pipeline.many.is_open:
+            self._take_rows(records)
+            return
+        for run in record_runs(records):
+            made = self._pipeline.many.source(run) if len(run) >= ROWS_MIN else None
+            if made is not None and self._send_made(made, len(run)):
+                self._reached(run)
+            else:
+                self._take_rows(run)
+
+    def _reached(self, records: Sequence[SourceRecord]) -> None:
+        """All of these were sent: of each partition of the source, the last offset counts."""
+        last: tuple[Mapping[str, object], Mapping[str, object]] | None = None
+        for record in records:
+            partition, offset = record.source_partition, record.source_offset
+            if partition is None or offset is None:
+                continue
+            if last is not None and partition is not last[0] and partition != last[0]:
+                self._offsets.reached(*last)
+            last = (partition, offset)
+        if last is not None:
+            self._offsets.reached(*last)
+
+    def _take_rows(self, records: Iterable[SourceRecord]) -> None:
         made: list[tuple[ProducerRecord, SourceRecord]] = []
         try:
             for record in records:
@@ -185,9 +237,7 @@ class SourceRun:
                 for record, source in made[at : at + len(run)]:
                     self._send(record, source)
             else:
-                self._topics.ensure(run[0].topic)
-                self._report.used(run[0].topic)
-                self._sent.append(self._producer.send_arrow(run[0].topic, batch, partition_by=run[0].partition))
+                self._send_batch(run[0].topic, batch, run[0].partition)
             at += len(run)
         made.clear()
 

@@ -21,6 +21,7 @@ from ottla.client.config.settings import ClientSettings
 from ottla.connect.cluster.secret_setting import is_secret
 from ottla.connect.error import InvalidConfigError
 from ottla.connect.provider import ConfigProviders
+from ottla.connect.worker.override_policy import ALLOWLIST, SETTING, Policy, override_policy
 from ottla.web.http.address import ListenAddress
 from ottla.web.http.config import SHELL_KEYS, key, ours
 
@@ -70,7 +71,8 @@ _KEYS: Final = ConfigKeys(
         key("offset.flush.interval.ms", _LONG, 60_000, Range(1), "How often offsets are stored."),
         key("offset.flush.timeout.ms", _LONG, 5_000, Range(1), "How long that may take."),
         key("task.shutdown.graceful.timeout.ms", _LONG, 5_000, Range(1), "How long tasks may take to end."),
-        key("connector.client.config.override.policy", _STRING, "All", None, "Which settings connectors may override."),
+        key(SETTING, _STRING, "All", NonEmpty(), "What connectors may override: All, None, Principal or Allowlist."),
+        key(ALLOWLIST, _LIST, (), None, "The settings of clients that Allowlist allows."),
         ours("pipelines.specs.topic", _STRING, SPECS_TOPIC, NonEmpty(), "Where runners read what is wanted."),
         ours("pipelines.status.topic", _STRING, STATUS_TOPIC, NonEmpty(), "Where runners say what is."),
         ours("pipelines.group.id", _STRING, "ottla-pipelines", NonEmpty(), "The group of control processes."),
@@ -117,6 +119,8 @@ class ConnectConfig:
     providers: ConfigProviders
     unknown: tuple[str, ...]
     """Settings that nothing knows."""
+    policy: Policy
+    """Which settings of clients connectors may override."""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "ConnectConfig":
@@ -143,7 +147,11 @@ class ConnectConfig:
         ClientSettings.of(ADMIN_KEYS, client)
         unknown = tuple(name for name in given if not _is_known(name))
         secrets = {name: value for name, value in resolved.items() if is_secret(name) and _is_tasks(name)}
-        return cls(settings, client, _told(given, client, providers), secrets, providers, unknown)
+        try:
+            policy = override_policy(settings.string(SETTING), settings.list(ALLOWLIST))
+        except InvalidConfigError as error:
+            raise ConfigError(SETTING, given.get(SETTING), str(error)) from None
+        return cls(settings, client, _told(given, client, providers), secrets, providers, unknown, policy)
 
     @property
     def serves_loggers(self) -> bool:
@@ -169,9 +177,12 @@ class ConnectConfig:
         return {name: self.settings.string(name) for name in ("key.converter", "value.converter", "header.converter")}
 
 
-def override_problem(name: str, value: str) -> str | None:
+def override_problem(policy: Policy, name: str, value: str) -> str | None:
     """What is wrong with `producer.override.linger.ms` and its like; None also for what no client knows."""
     kind, _, inner = name.partition(".override.")
+    refusal = policy(inner)
+    if refusal is not None:
+        return refusal
     keys = _KINDS.get(kind)
     if keys is None or inner not in keys:
         return None

@@ -1,6 +1,7 @@
 """What the endpoints share: the tables, the leader, the clients, and how a request that changes something is done."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from ottla.client.admin.async_admin import AsyncAdmin
@@ -33,7 +34,8 @@ class ConnectParts:
         self.admin: Final = admin
         self.change: Final = change
         self.plugins: Final = Plugins()
-        self.facts: Final = WorkerFacts(config.converters, config.exactly_once, override_problem)
+        problem = partial(override_problem, config.policy)
+        self.facts: Final = WorkerFacts(config.converters, config.exactly_once, problem)
         self.cluster_id = ""
 
     @property

@@ -4,6 +4,7 @@ import http.server
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 from ottla.client.consumer.consumer import Consumer
 from ottla.client.producer.producer import Producer
+from ottla.pipelines.connect.part import TaskState
+from tests.integration.pipelines.committed import committed_values
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.integration.pipelines.connect.task_host import TaskHost
 from tests.kafka.port import free_port
@@ -82,6 +85,47 @@ def test_records_wait_in_the_topic_while_the_target_is_away(
             tasks.wait_until(lambda: sum(part.lag or 0 for part in tasks.parts()) == 0)
         assert [part.failures for part in tasks.parts()] == [0, 0]
     assert sorted(map(int, taken)) == list(range(300)), "nothing is lost, and nothing came twice"
+
+
+@pytest.mark.parametrize("away_s", [pytest.param(3, marks=pytest.mark.long), pytest.param(60, marks=pytest.mark.long)])
+def test_records_wait_in_the_source_while_the_broker_is_away(
+    broker: Server, topic: CreateTopic, tmp_path: Path, away_s: int
+) -> None:
+    between, file, copy = topic(partitions=2), tmp_path / "file", tmp_path / "copy"
+    source = {"connector.class": "FileStreamSource", "file": str(file), "topic": between, "batch.size": "50"}
+    sink = {"connector.class": "FileStreamSink", "topics": between, "file": str(copy), "tasks.max": "2",
+            "consumer.override.isolation.level": "read_committed"}  # fmt: skip
+    support = {"exactly_once_source_support": "enabled"}
+    with (
+        TaskHost(broker.bootstrap, tmp_path / f"gone-source-{away_s}", source, **support) as writing,
+        TaskHost(broker.bootstrap, tmp_path / f"gone-sink-{away_s}", sink) as reading,
+    ):
+        append(file, range(300))
+        reading.wait_until(lambda: len(lines(copy)) == 300)
+        append(file, range(300, 600))
+        broker.kill()
+        append(file, range(600, 900))
+        time.sleep(away_s)
+        append(file, range(900, 1_000))
+        broker.start()
+        reading.wait_until(lambda: len(lines(copy)) == 1_000)
+        append(file, range(1_000, 1_100))
+        reading.wait_until(lambda: len(lines(copy)) == 1_100)
+        assert [part.state for part in (*writing.parts(), *reading.parts())] == [TaskState.RUNNING] * 3
+    wanted = Counter(str(number) for number in range(1_100))
+    found = Counter(value.decode() for value in committed_values(broker.bootstrap, between) if value is not None)
+    assert found == wanted, "nothing is lost, and nothing is there twice"
+    # The sink may put records again behind its last commit; none is missing.
+    assert set(lines(copy)) == set(wanted)
+
+
+def append(file: Path, numbers: range) -> None:
+    with file.open("a") as given:
+        given.write("".join(f"{number}\n" for number in numbers))
+
+
+def lines(file: Path) -> Counter[str]:
+    return Counter(file.read_text().splitlines()) if file.exists() else Counter()
 
 
 def produce(broker: Server, topic: str, numbers: range) -> None:

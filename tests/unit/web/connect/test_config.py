@@ -92,6 +92,33 @@ def test_a_listener_of_tls_may_have_settings_of_its_own() -> None:
 
 
 def test_overrides_are_checked_as_the_clients_have_them() -> None:
-    assert override_problem("producer.override.linger.ms", "5") is None
-    assert override_problem("consumer.override.max.poll.records", "many") is not None
-    assert override_problem("producer.override.colour", "red") is None
+    everything = config().policy
+    assert override_problem(everything, "producer.override.linger.ms", "5") is None
+    assert override_problem(everything, "consumer.override.max.poll.records", "many") is not None
+    assert override_problem(everything, "producer.override.colour", "red") is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "allowed"),
+    [
+        ("None", set()),
+        ("org.apache.kafka.connect.connector.policy.NoneConnectorClientConfigOverridePolicy", set()),
+        ("Principal", {"sasl.jaas.config", "sasl.mechanism", "security.protocol"}),
+        ("Allowlist", {"linger.ms", "acks"}),
+    ],
+)
+def test_a_policy_says_what_connectors_may_override(policy: str, allowed: set[str]) -> None:
+    setting = "connector.client.config.override"
+    made = config(**{f"{setting}.policy": policy, f"{setting}.allowlist": "linger.ms, acks"}).policy
+    asked = ("sasl.jaas.config", "sasl.mechanism", "security.protocol", "linger.ms", "acks", "colour")
+    assert {name for name in asked if made(name) is None} == allowed
+    if allowed != {"linger.ms", "acks"}:
+        shown = "None" if not allowed else policy
+        assert override_problem(made, "producer.override.linger.ms", "5") == (
+            f"The '{shown}' policy does not allow 'linger.ms' to be overridden in the connector configuration."
+        )
+
+
+def test_a_policy_that_is_none_is_refused_at_the_start() -> None:
+    with pytest.raises(ConfigError, match="String must be one of: All, None, Principal, Allowlist"):
+        config(connector__client__config__override__policy="Bogus")
