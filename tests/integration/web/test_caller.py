@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from ottla.client import Admin, NewTopic
-from ottla.protocol.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
-from ottla.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from ottla.protocol.acl import AclOperation, AclResourceType
 from tests.clients.patience import until
 from tests.integration.security.secured_node import SecuredNode
-from tests.integration.security.test_authorization import GUARDED
+from tests.integration.security.test_authorization import GUARDED, allow
 from tests.integration.security.test_clients import unsigned
 from tests.integration.web.rest_process import RestProcess, type_of
-from tests.kafka.wire import Wire
 
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 _USERS = 'username="broker" password="x" user_broker="x" user_alice="secret" user_bob="other" user_proxy="own"'
@@ -31,26 +29,11 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
         with Admin(bootstrap_servers=found.address("PLAINTEXT", "127.0.0.1")) as admin:
             admin.create_topics([NewTopic("hers", 1, 1), NewTopic("his", 1, 1)])
         for user, topic in (("alice", "hers"), ("bob", "his")):
-            allow(found, user, AclOperation.ALL, AclResourceType.TOPIC, topic)
+            allow(found, AclOperation.ALL, AclResourceType.TOPIC, topic, user=user)
         for user in ("alice", "bob"):
-            allow(found, user, AclOperation.READ, AclResourceType.GROUP, "readers")
-        allow(found, "proxy", AclOperation.ALL, AclResourceType.TOPIC, "*")
+            allow(found, AclOperation.READ, AclResourceType.GROUP, "readers", user=user)
+        allow(found, AclOperation.ALL, AclResourceType.TOPIC, "*", user="proxy")
         yield found
-
-
-def allow(node: SecuredNode, user: str, operation: AclOperation, kind: AclResourceType, name: str) -> None:
-    creation = AclCreation(
-        resource_type=kind,
-        resource_name=name,
-        resource_pattern_type=PatternType.LITERAL,
-        principal=f"User:{user}",
-        host="*",
-        operation=operation,
-        permission_type=AclPermissionType.ALLOW,
-    )
-    with Wire(("127.0.0.1", node.port("PLAINTEXT"))) as wire:
-        [result] = wire.ask(CreateAclsRequest(creations=[creation]), 3).results  # type: ignore[attr-defined]
-    assert result.error_code == 0
 
 
 def proxy(node: SecuredNode, directory: Path, method: str, mechanism: str, module: str) -> RestProcess:
