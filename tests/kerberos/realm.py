@@ -17,17 +17,19 @@ from tests.clients.patience import until
 from tests.kafka.port import free_port
 
 NAME = "EXAMPLE.TEST"
+"""Of a realm that is given no other."""
 _PLACES = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
 class Realm:
     """A realm, served while the context lasts."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, name: str = NAME) -> None:
         self._programs = {name: _program(name) for name in ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")}
         if importlib.util.find_spec("gssapi") is None:
             pytest.skip("needs the package gssapi, which needs libkrb5-dev to be built")
         directory.mkdir(parents=True, exist_ok=True)
+        self.name = name
         self._directory = directory
         self._port = free_port()
         self.configuration = directory / "krb5.conf"
@@ -48,9 +50,13 @@ class Realm:
     def keytab(self, principal: str) -> Path:
         """A new principal with random keys, and the file that has them."""
         path = self._directory / f"{principal.replace('/', '-')}.keytab"
-        self._run("kadmin.local", "-q", f"addprinc -randkey {principal}")
-        self._run("kadmin.local", "-q", f"ktadd -k {path} {principal}")
+        self.administer(f"addprinc -randkey {principal}")
+        self.administer(f"ktadd -k {path} {principal}")
         return path
+
+    def administer(self, query: str) -> None:
+        """`kadmin.local -q`."""
+        self._run("kadmin.local", "-q", query)
 
     def tickets(self, principal: str, keytab: Path) -> Path:
         """A cache of tickets, as `kinit` leaves it."""
@@ -67,7 +73,7 @@ class Realm:
 
     def start(self) -> None:
         """Serves."""
-        command = [self._programs["krb5kdc"], "-n", "-r", NAME]
+        command = [self._programs["krb5kdc"], "-n", "-r", self.name]
         with (self._directory / "kdc.log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, env={**os.environ, **self.environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL
@@ -75,7 +81,7 @@ class Realm:
         until(True, lambda: self._is_serving)
 
     def __enter__(self) -> Self:
-        self._run("kdb5_util", "-r", NAME, "create", "-s", "-P", "master", "-W")
+        self._run("kdb5_util", "-r", self.name, "create", "-s", "-P", "master", "-W")
         self.start()
         return self
 
@@ -101,16 +107,16 @@ class Realm:
 
     def _client_settings(self) -> str:
         return (
-            f"[libdefaults]\n default_realm = {NAME}\n dns_lookup_kdc = false\n dns_lookup_realm = false\n"
+            f"[libdefaults]\n default_realm = {self.name}\n dns_lookup_kdc = false\n dns_lookup_realm = false\n"
             " rdns = false\n dns_canonicalize_hostname = false\n udp_preference_limit = 1\n"
-            f"[realms]\n {NAME} = {{\n  kdc = 127.0.0.1:{self._port}\n }}\n"
+            f"[realms]\n {self.name} = {{\n  kdc = 127.0.0.1:{self._port}\n }}\n"
         )
 
     def _server_settings(self) -> str:
         place = self._directory
         return (
             f"[kdcdefaults]\n kdc_listen = 127.0.0.1:{self._port}\n kdc_tcp_listen = 127.0.0.1:{self._port}\n"
-            f"[realms]\n {NAME} = {{\n  database_name = {place}/principals\n  key_stash_file = {place}/stash\n"
+            f"[realms]\n {self.name} = {{\n  database_name = {place}/principals\n  key_stash_file = {place}/stash\n"
             f"  acl_file = {place}/acl\n  supported_enctypes = aes256-cts:normal\n  max_life = 1h\n }}\n"
             f"[logging]\n kdc = STDERR\n"
         )

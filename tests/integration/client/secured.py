@@ -1,4 +1,4 @@
-"""Apache Kafka with a listener for every way of being secured: our own broker has none of them yet."""
+"""Apache Kafka with a listener for every way of being secured; `security.secured_node` is the like of ours."""
 
 import asyncio
 import hashlib

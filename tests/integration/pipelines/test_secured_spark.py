@@ -1,5 +1,6 @@
 """Spark's source and sink on a cluster with TLS, log-in and rights: the same settings as any client's."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,12 @@ import pytest
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.topic import NewTopic
 from ottla.pipelines.failure import reason
+from ottla.pipelines.streams.kafka_streams import KafkaStreams
 from ottla.protocol.acl import AclOperation, AclResourceType
 from tests.integration.security.secured_node import SecuredNode
 from tests.integration.security.test_authorization import GUARDED, allow
+from tests.integration.streams.counting import counting, counts, expected, produce
+from tests.integration.streams.test_local_secured import VALUES, rights
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.long
 _MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 ROWS = 100
+PATIENCE_S = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +74,29 @@ def test_what_may_not_be_read_or_written_says_so(spark: "SparkSession", node: Se
     with pytest.raises(Exception) as refused:
         rows.write.format("ottla").options(**options(node)).option("topic", "hidden").mode("append").save()
     assert "uthoriz" in reason(refused.value)
+
+
+def streams(spark: "SparkSession", node: SecuredNode, name: str, directory: Path, lacking: str = "") -> KafkaStreams:
+    """The application of the local host's tests, on Spark; alice lacks one right, or none."""
+    with Admin(bootstrap_servers=node.address("PLAINTEXT", "127.0.0.1")) as admin:
+        admin.create_topics([NewTopic(f"{name}-{end}", 2, 1) for end in ("in", "out")])
+    produce(node.address("PLAINTEXT", "127.0.0.1"), f"{name}-in", VALUES)
+    for what, (operation, kind, resource, pattern) in rights(name, "exactly_once_v2").items():
+        if what != lacking:
+            allow(node, operation, kind, resource, pattern=pattern)
+    settings = {key.removeprefix("kafka."): value for key, value in options(node).items()}
+    config = {"application.id": name, "state.dir": str(directory), "replication.factor": "1", **settings}
+    return KafkaStreams(counting(f"{name}-in", f"{name}-out"), config, spark=spark)
+
+
+def test_an_application_of_streams(spark: "SparkSession", node: SecuredNode, tmp_path: Path) -> None:
+    plain = node.address("PLAINTEXT", "127.0.0.1")
+    running = streams(spark, node, "least-spark", tmp_path)
+    running.start()
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while counts(plain, "least-spark-out") != expected(VALUES):
+            assert time.monotonic() < deadline, running.state
+            time.sleep(0.2)
+    finally:
+        running.close()

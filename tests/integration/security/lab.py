@@ -79,6 +79,14 @@ sasl.mechanism.inter.broker.protocol=PLAIN
 sasl.enabled.mechanisms=PLAIN
 security.inter.broker.protocol=SASL_SSL
 """
+KERBEROS_SERVER = """
+broker.id=0
+listeners=SASL_PLAINTEXT://localhost:{port},SASL_SSL://localhost:{secure}
+sasl.mechanism.inter.broker.protocol=GSSAPI
+sasl.enabled.mechanisms=GSSAPI
+sasl.kerberos.service.name=kafka
+security.inter.broker.protocol=SASL_PLAINTEXT
+"""
 ACL_SERVER = """
 authorizer.class.name=kafka.security.auth.SimpleAclAuthorizer
 allow.everyone.if.no.acl.found=true
@@ -125,6 +133,23 @@ KERBEROS_BROKER = """KafkaServer {
         storeKey=true
         keyTab="/opt/kafka/conf/security/kafka_broker.keytab"
         principal="kafka/kafka-broker.hostname.com1@cloudurable.com";
+};
+
+// Zookeeper client authentication
+Client {
+    com.sun.security.auth.module.Krb5LoginModule required=
+    useKeyTab=true
+    storeKey=true
+    keyTab="/opt/kafka/conf/security/kafka_broker.keytab"
+    principal="kafka/kafka-broker1.hostname.com@cloudurable.com";
+}
+"""
+KERBEROS_CLIENT = """KafkaClient {
+    com.sun.security.auth.module.Krb5LoginModule required
+    useKeyTab=true
+    storeKey=true
+    keyTab="%s"
+    principal="%s";
 };
 """
 TWO_MODULES = """KafkaServer {
@@ -220,11 +245,12 @@ def two_ports() -> tuple[int, int]:
 
 @contextmanager
 def options(jaas: Path | None) -> Iterator[None]:
-    """`KAFKA_OPTS` as the labs' scripts export it."""
-    given = {} if jaas is None else {"KAFKA_OPTS": f"-Djava.security.auth.login.config={jaas}"}
-    with patch.dict(os.environ, given):
-        if jaas is None:
-            os.environ.pop("KAFKA_OPTS", None)
+    """`KAFKA_OPTS` as the labs' scripts export it, behind what it says already."""
+    with patch.dict(os.environ):
+        before = os.environ.pop("KAFKA_OPTS", "")
+        given = [before] if jaas is None else [before, f"-Djava.security.auth.login.config={jaas}"]
+        if any(given):
+            os.environ["KAFKA_OPTS"] = " ".join(given)
         yield
 
 

@@ -26,12 +26,20 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
         yield found
 
 
-def allow(node: SecuredNode, operation: AclOperation, kind: AclResourceType, name: str) -> None:
+def allow(
+    node: SecuredNode,
+    operation: AclOperation,
+    kind: AclResourceType,
+    name: str,
+    *,
+    user: str = "alice",
+    pattern: PatternType = PatternType.LITERAL,
+) -> None:
     creation = AclCreation(
         resource_type=kind,
         resource_name=name,
-        resource_pattern_type=PatternType.LITERAL,
-        principal="User:alice",
+        resource_pattern_type=pattern,
+        principal=f"User:{user}",
         host="*",
         operation=operation,
         permission_type=AclPermissionType.ALLOW,

@@ -14,7 +14,7 @@ from ottla.base.rate import Rate
 class Bucket:
     """One quota, for one user, client id or pair."""
 
-    __slots__ = ("_rate", "_window_ms", "limit", "throttle_ms_max", "throttled", "used_ms")
+    __slots__ = ("_rate", "_waited_ms", "_waits", "_window_ms", "limit", "throttle_ms_max", "throttled", "used_ms")
 
     def __init__(self, limit: float, *, windows: int, window_ms: int, throttle_ms_max: int | None = None) -> None:
         """`throttle_ms_max` bounds a wait, as for request quotas."""
@@ -27,6 +27,8 @@ class Bucket:
         """When it was last used."""
         self._window_ms: Final = (windows - 1) * window_ms
         self._rate: Final = Rate(samples=windows, sample_ms=window_ms, full_samples_min=windows - 1)
+        self._waits: Final = Rate(samples=windows, sample_ms=window_ms)
+        self._waited_ms: Final = Rate(samples=windows, sample_ms=window_ms)
 
     def record(self, amount: float, now_ms: int) -> None:
         """Counts what a request used."""
@@ -44,6 +46,17 @@ class Bucket:
             return 0
         wait_ms = round((rate - self.limit) / self.limit * self._rate.elapsed_ms(now_ms))
         return wait_ms if self.throttle_ms_max is None else min(wait_ms, self.throttle_ms_max)
+
+    def waited(self, wait_ms: int, now_ms: int) -> None:
+        """Counts a wait that a client was told."""
+        self.throttled += 1
+        self._waits.record(1, now_ms)
+        self._waited_ms.record(wait_ms, now_ms)
+
+    def throttle_time_ms(self, now_ms: int) -> float:
+        """How long clients were told to wait, on average of the waits that still count."""
+        waits = self._waits.total(now_ms)
+        return self._waited_ms.total(now_ms) / waits if waits else 0.0
 
     def left(self, now_ms: int) -> float:
         """How much may still be used at once without a wait."""

@@ -27,11 +27,11 @@ FETCH: Final = "consumer_byte_rate"
 REQUEST: Final = "request_percentage"
 
 _KINDS: Final = {
-    PRODUCE: ("produce", "Bytes a second"),
-    FETCH: ("fetch", "Bytes a second"),
-    REQUEST: ("request", "Percent of a thread"),
+    PRODUCE: ("produce", "byte_rate", "Bytes a second"),
+    FETCH: ("fetch", "byte_rate", "Bytes a second"),
+    REQUEST: ("request", "request_time", "Percent of a thread"),
 }
-"""The quotas that are kept here, with Kafka's names of their metrics."""
+"""The quotas that are kept here, with Kafka's names of their metrics: `kafka.server:type=Produce`, its `byte-rate` …"""
 _BUCKETS_MIN: Final = 1_000
 """Up to so many buckets nobody looks for idle ones."""
 _CALLBACK_MS: Final = 1_000
@@ -82,12 +82,15 @@ class ClientQuotas:
         """When the callback was last asked about anybody anew."""
         self.is_active = callback is not None
         """Whether any client has a quota."""
-        for key, (name, unit) in _KINDS.items():
-            rate, throttled = f"kafka_server_{name}_rate", f"kafka_server_{name}_throttled_total"
-            metrics.collector(rate, f"{unit} that those who share a {name} quota use.", self._rates(key))
-            metrics.collector(
-                throttled, f"How often clients waited for a {name} quota.", self._throttled(key), MetricKind.COUNTER
-            )
+        for key, (name, rate, unit) in _KINDS.items():
+            prefix = f"kafka_server_{name}"
+            doc = f"{unit} that those who share a {name} quota use."
+            metrics.collector(f"{prefix}_{rate}", doc, self._shown_by(key, Bucket.per_second))
+            doc = f"Milliseconds that clients had to wait for a {name} quota, on average of the last waits."
+            metrics.collector(f"{prefix}_throttle_time", doc, self._shown_by(key, Bucket.throttle_time_ms))
+            doc = f"How often clients waited for a {name} quota."
+            waits = self._shown_by(key, lambda bucket, _: bucket.throttled)
+            metrics.collector(f"{prefix}_throttled_total", doc, waits, MetricKind.COUNTER)
 
     @property
     def now_ms(self) -> int:
@@ -163,18 +166,11 @@ class ClientQuotas:
         buckets.sort(key=lambda shown: -shown[1].used_ms)
         return [({"user": share.user, "client_id": share.client_id}, bucket) for share, bucket in buckets[:_SHOWN_MAX]]
 
-    def _rates(self, key: str) -> Callable[[], Samples]:
+    def _shown_by(self, key: str, value: Callable[[Bucket, int], float]) -> Callable[[], Samples]:
         def collect() -> Iterator[tuple[Mapping[str, str], float]]:
             now_ms = self.now_ms
             for labels, bucket in self._shown(key):
-                yield labels, bucket.per_second(now_ms)
-
-        return collect
-
-    def _throttled(self, key: str) -> Callable[[], Samples]:
-        def collect() -> Iterator[tuple[Mapping[str, str], int]]:
-            for labels, bucket in self._shown(key):
-                yield labels, bucket.throttled
+                yield labels, value(bucket, now_ms)
 
         return collect
 

@@ -127,5 +127,5 @@ class MeteredRequest(RequestContext):
         bucket.record(amount, now_ms)
         wait_ms = bucket.throttle_ms(now_ms)
         if wait_ms:
-            bucket.throttled += 1
+            bucket.waited(wait_ms, now_ms)
         return wait_ms

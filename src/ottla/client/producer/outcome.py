@@ -150,7 +150,9 @@ class Outcome:
 
 
 def _refusal(code: int, batch: ProducerBatch, message: str | None) -> ApiError:
-    """The broker's error; the one about size names the topic and the setting, which Kafka's own text does not."""
+    """The broker's error; those about rights and size name the topic, which Kafka's own texts do not."""
+    if code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        return error_for(code, f"{batch.queue.topic}: {error_for(code, message)}")
     if code != ErrorCode.MESSAGE_TOO_LARGE:
         return error_for(code, message)
     return MessageTooLargeError(

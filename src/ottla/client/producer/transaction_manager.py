@@ -257,8 +257,7 @@ class TransactionManager:
             response = await self._coordinator.ask(request, AddPartitionsToTxnResponse, version)
         except ApiError as error:
             return error
-        codes = error_codes(response)
-        return error_for(min(codes)) if codes else None
+        return _refusal(response)
 
     async def _v1_version(self, api: ApiKey) -> int:
         connection = await self._coordinator.connection()
@@ -336,3 +335,17 @@ class TransactionManager:
                 self._accumulator.put_back(batch)
             else:
                 self._fail(batch, error)
+
+
+def _refusal(response: AddPartitionsToTxnResponse) -> ApiError | None:
+    """Why partitions were not added, and which topics that is about."""
+    codes = error_codes(response)
+    if not codes:
+        return None
+    error = error_for(min(codes))
+    names = sorted(
+        topic.name
+        for topic in response.results_by_topic_v3_and_below
+        if any(each.partition_error_code == error.code for each in topic.results_by_partition)
+    )
+    return error_for(min(codes), f"{', '.join(names)}: {error}") if names else error

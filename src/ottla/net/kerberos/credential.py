@@ -16,6 +16,7 @@ from ottla.net.sasl.gssapi import GssFailedError
 
 _log = logging.getLogger(__name__)
 
+_MECHANISMS: Final = (gssapi.MechType.kerberos,)
 _NO_CACHE: Final = "No credentials cache found"
 _UNREACHABLE: Final = frozenset({2529639068, 2529639066})
 """KRB5_KDC_UNREACH and KRB5_REALM_CANT_RESOLVE: they pass."""
@@ -82,8 +83,9 @@ class Acceptor:
 
     def __init__(self, place: Place) -> None:
         try:
+            # Without a mechanism the library would let clients negotiate about others, of which Kafka knows nothing.
             self._credentials: Final = gssapi.Credentials(
-                name=_name(place.principal), usage="accept", store=_store(place, "keytab")
+                name=_name(place.principal), usage="accept", mechs=_MECHANISMS, store=_store(place, "keytab")
             )
         except GSSError as error:
             raise GssFailedError(_reason(error)) from error

@@ -73,13 +73,13 @@ def use_configuration(environment: Mapping[str, str]) -> None:
 
 
 def configuration(environment: Mapping[str, str]) -> str | None:
-    """The file that `KAFKA_OPTS` names.
+    """The file that `KAFKA_OPTS` names; of several the last, as in Java.
 
     >>> configuration({"KAFKA_OPTS": "-Xmx1g -Djava.security.krb5.conf=/etc/krb5.conf"})
     '/etc/krb5.conf'
     """
-    found = _CONFIG.search(environment.get("KAFKA_OPTS", ""))
-    return None if found is None else found[1].strip("\"'")
+    found = _CONFIG.findall(environment.get("KAFKA_OPTS", ""))
+    return found[-1].strip("\"'") if found else None
 
 
 def _is_set(options: Mapping[str, str], name: str) -> bool:

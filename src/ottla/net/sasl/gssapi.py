@@ -15,7 +15,7 @@ MECHANISM: Final = "GSSAPI"
 _NO_LAYER: Final = b"\x01\x00\x00\x00"
 """The layers that are offered or chosen, as bits, and the longest message in one: there are none."""
 _ROUNDS_MAX: Final = 10
-"""Kerberos needs one; more than this is a client that wants to keep us busy."""
+"""Kerberos needs one; a side that wants more than this keeps the other one busy."""
 
 
 class GssFailedError(OttlaError):
@@ -56,8 +56,11 @@ def gssapi_exchange(context: SecurityContext, authorization_id: str) -> Generato
     """The client's messages; raises `LoginFailedError` if the broker does not prove itself."""
     try:
         answer = yield context.step(b"")
+        rounds = 1
         while not context.is_complete:
-            answer = yield context.step(answer)
+            if rounds > _ROUNDS_MAX:
+                raise LoginFailedError("the broker does not come to an end of GSSAPI")
+            answer, rounds = (yield context.step(answer)), rounds + 1
         offered = context.unwrap(answer)
         if len(offered) != len(_NO_LAYER) or not offered[0] & _NO_LAYER[0]:
             raise LoginFailedError("the broker wants a GSSAPI security layer, which Kafka's protocol does not have")
@@ -76,8 +79,9 @@ def gssapi_server(context: SecurityContext, name_user: NameUser) -> ServerExchan
             if not answer or rounds == _ROUNDS_MAX:
                 raise invalid_credentials(MECHANISM)
             answer, rounds = context.step((yield answer)), rounds + 1
-        if answer:
-            yield answer
+        # The client has nothing to say to the last token (RFC 4752): what it says is not part of the context.
+        if answer and (yield answer):
+            raise invalid_credentials(MECHANISM)
         chosen = context.unwrap((yield context.wrap(_NO_LAYER)))
         if len(chosen) < len(_NO_LAYER) or chosen[0] != _NO_LAYER[0]:
             raise invalid_credentials(MECHANISM)

@@ -32,13 +32,13 @@ def is_for(entry: JaasConfig, mechanism: str) -> bool:
 
 
 def jaas_path(options: str) -> Path | None:
-    """The file that the JVM's options name.
+    """The file that the JVM's options name; of several the last, as in Java.
 
     >>> jaas_path("-Xmx1g -Djava.security.auth.login.config=/etc/kafka/jaas.conf")
     PosixPath('/etc/kafka/jaas.conf')
     """
-    found = _OPTION.search(options)
-    return None if found is None else Path(found[1].strip("\"'"))
+    found = _OPTION.findall(options)
+    return Path(found[-1].strip("\"'")) if found else None
 
 
 def allowed_urls(environment: Mapping[str, str]) -> frozenset[str] | None:

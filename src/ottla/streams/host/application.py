@@ -52,7 +52,7 @@ class Application:
             raise TopologyError("application.id: there has to be one; it names the group and the internal topics")
         missing = sorted(wanted_topics(topology) - external.keys())
         if missing:
-            raise TopologyError(f"there is no topic {', '.join(missing)}: create it first")
+            raise TopologyError(f"there is no topic {', '.join(missing)}: create it first, or allow READ on it")
         counts = partition_counts(topology, external)
         return cls(topology, application_id, dict(configuration), counts)
 

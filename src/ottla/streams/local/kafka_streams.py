@@ -18,7 +18,7 @@ from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
-from ottla.streams.local.failure import FailureResponse
+from ottla.streams.local.failure import FailureResponse, with_right
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
 from ottla.streams.local.query.reader import READERS, QueryableStoreType, StoreQuery, UnknownStateStoreError, type_of
 from ottla.streams.local.restoration import StateRestoreListener
@@ -232,6 +232,7 @@ class KafkaStreams:
         return response or FailureResponse.SHUTDOWN_CLIENT
 
     def _fail(self, error: Exception) -> None:
+        error = with_right(error, self._settings.application_id)
         text = str(error) if isinstance(error, OttlaError) else repr(error)
         _log.error("%s ends: %s", self._settings.application_id, text)
         if self._state is RunState.PENDING_SHUTDOWN:

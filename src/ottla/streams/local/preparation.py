@@ -10,7 +10,7 @@ from typing import Any, Final
 from ottla.base.errors import OttlaError
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.topic import NewTopic
-from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from ottla.protocol.errors import TopicAlreadyExistsError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
@@ -61,7 +61,8 @@ class Preparation:
             await admin.create_topics(topics, errors=errors)
         for name, error in errors.items():
             if not isinstance(error, TopicAlreadyExistsError):
-                raise StreamsError(f"the topic {name} cannot be made: {error}") from error
+                needed = " It needs CREATE on the topic." if isinstance(error, TopicAuthorizationFailedError) else ""
+                raise StreamsError(f"the topic {name} cannot be made: {error}{needed}") from error
 
 
 async def _counts(admin: AsyncAdmin) -> dict[str, int]:

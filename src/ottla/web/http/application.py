@@ -105,6 +105,8 @@ class ShellApplication:
         body = json_answer({"error_code": error.error_code, "message": error.message}).body
         # What is left of a body that was too large or too slow is not worth waiting for.
         headers = {"connection": "close"} if error.status in (408, 413) else {}
+        if error.status == 401 and self._options.login.challenge:
+            headers["www-authenticate"] = self._options.login.challenge
         return Answer(error.status, body, headers=headers)
 
     def _note(self, request: Request, route: str, status: int, took_ms: float) -> None:

@@ -55,10 +55,15 @@ _NOT_ACTED_ON: Final = frozenset(
         "kafkastore.checkpoint.version",
         "debug",
         "resource.extension.class",
+        "schema.registry.resource.extension.class",
         "schema.providers",
     }
 )
 """Settings of Confluent's that have nothing to act on here."""
+_NO_RIGHTS: Final = (
+    "the cluster has no rules about subjects, so a registry can't act with its callers' rights: who logs in "
+    "(authentication.method=BASIC or BEARER, or ssl.client.authentication) may do everything; leave it out"
+)
 
 
 @frozen
@@ -77,6 +82,7 @@ class RegistryConfig:
         if given.get("kafkastore.connection.url") and not given.get("kafkastore.bootstrap.servers"):
             reason = "Kafka has no ZooKeeper any more; give the brokers in kafkastore.bootstrap.servers"
             raise ConfigError("kafkastore.connection.url", given["kafkastore.connection.url"], reason)
+        _refuse_rights(given)
         settings = ClientSettings(
             REGISTRY_KEYS, {name: value for name, value in given.items() if name in REGISTRY_KEYS}
         )
@@ -115,6 +121,14 @@ class RegistryConfig:
     def is_eligible(self) -> bool:
         """Whether this instance may be the primary."""
         return self.settings.boolean("leader.eligibility") and self.settings.boolean("master.eligibility")
+
+
+def _refuse_rights(given: Mapping[str, object]) -> None:
+    """A registry that was told to look at rights, and does not, would be open to all."""
+    for name, value in given.items():
+        is_asked = name.startswith(("confluent.schema.registry.authorizer.", "confluent.schema.registry.auth."))
+        if is_asked or (name.endswith("resource.extension.class") and "Security" in str(value)):
+            raise ConfigError(name, value, _NO_RIGHTS)
 
 
 def _servers(given: tuple[str, ...]) -> tuple[list[str], str | None]:

@@ -4,6 +4,7 @@
 kind of them, `client.schema.registry.` and `schema.registry.` to the client of the registry.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,13 +14,19 @@ from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
-from ottla.client.config.declaration import Items
+from ottla.client.config.declaration import AnyCase, Items
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.registry.setting import REGISTRY_KEYS
+from ottla.web.http.caller import Credentials, PassedLogin
 from ottla.web.http.config import SHELL_KEYS, key, ours
 
 DEFAULT_LISTENER: Final = "http://127.0.0.1:8082"
+_API_TIMEOUT_MS: Final = 15_000
+"""How long the cluster is asked on behalf of a request, unless `admin.default.api.timeout.ms` says otherwise."""
+_PROPAGATION: Final = "confluent.rest.auth.propagate.method"
+_EXTENSION: Final = "kafka.rest.resource.extension.class"
+_PASSWORD_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _STRING, _INT, _LONG, _LIST, _BOOLEAN = (
     ConfigType.STRING,
     ConfigType.INT,
@@ -43,6 +50,14 @@ _KEYS: Final = ConfigKeys(
         ours("consumer.instances.max", _INT, 1_000, Range(1), "How many consumers there may be at once."),
         key("fetch.min.bytes", _INT, -1, Range(-1, 10_000_000), "Bytes that a read waits for; -1 is one record."),
         key("streaming.connection.max.duration.ms", _LONG, 86_400_000, Range(1), "How long records may be streamed."),
+        key(
+            _PROPAGATION,
+            _STRING,
+            "NONE",
+            AnyCase(("NONE", "JETTY_AUTH", "SSL")),
+            "JETTY_AUTH: requests act with the rights of who sends them. NONE: with the proxy's own.",
+        ),
+        ours("callers.max", _INT, 100, Range(1), "How many callers may have clients of their own at once."),
         key("confluent.resource.name.authority", _STRING, "", None, "What stands behind `crn://` in resource names."),
         ours("streaming.records.max", _INT, 1_000, Range(1), "Records of a stream that may be unacknowledged."),
     ]
@@ -56,7 +71,7 @@ _NOT_ACTED_ON: Final = frozenset(
         "producer.threads",
         "simpleconsumer.pool.size.max",
         "simpleconsumer.pool.timeout.ms",
-        "kafka.rest.resource.extension.class",
+        _EXTENSION,
         "streaming.connection.max.duration.grace.period.ms",
         "host.name",
         "debug",
@@ -85,6 +100,9 @@ class RestConfig:
         if given.get("zookeeper.connect") and not given.get("bootstrap.servers"):
             reason = "Kafka has no ZooKeeper any more; give the brokers in bootstrap.servers"
             raise ConfigError("zookeeper.connect", given["zookeeper.connect"], reason)
+        if "KafkaRestSecurityResourceExtension" in str(given.get(_EXTENSION, "")):
+            # Confluent's default with its plugin: not to be taken for a proxy that acts for itself.
+            given = {_PROPAGATION: "SSL", **given}
         own = {name: value for name, value in given.items() if name in REST_KEYS}
         settings = ClientSettings(REST_KEYS, own)
         passed = _Passed()
@@ -95,7 +113,7 @@ class RestConfig:
             # A request's records are sent at once: waiting for more would only add to its time.
             {"linger.ms": 0, **passed.of("producer"), **servers},
             {**passed.of("consumer"), **servers},
-            {**passed.of("admin"), **servers},
+            {"default.api.timeout.ms": _API_TIMEOUT_MS, **passed.of("admin"), **servers},
             {
                 "latest.cache.ttl.sec": 5,
                 **passed.registry,
@@ -112,6 +130,50 @@ class RestConfig:
         ClientSettings.of(CONSUMER_KEYS, self.consumer)
         ClientSettings.of(ADMIN_KEYS, self.admin)
         ClientSettings.of(REGISTRY_KEYS, self.registry)
+        self.passed_login()
+
+    def of_caller(self, credentials: Credentials) -> "RestConfig":
+        """With clients that log in as a caller does."""
+        return dataclasses.replace(
+            self,
+            producer=credentials.client_settings(self.producer),
+            consumer=credentials.client_settings(self.consumer),
+            admin=credentials.client_settings(self.admin),
+        )
+
+    def passed_login(self) -> PassedLogin | None:
+        """How callers say who they are, if requests act with their rights. Raises `ConfigError` where that can't be."""
+        method = self.settings.string(_PROPAGATION).upper()
+        if method == "NONE":
+            return None
+        if method == "SSL":
+            reason = (
+                "a proxy has no keys to its callers' certificates, so it can't log in as they do: use JETTY_AUTH with "
+                "authentication.method=BASIC or BEARER"
+            )
+            raise ConfigError(_PROPAGATION, method, reason)
+        scheme = self.settings.string("authentication.method").upper()
+        if scheme == "NONE":
+            reason = "it needs authentication.method=BASIC or BEARER, whose log-in is passed on to the cluster"
+            raise ConfigError(_PROPAGATION, method, reason)
+        self._check_mechanisms(scheme)
+        realm = self.settings.string("authentication.realm")
+        if scheme == "BEARER":
+            return PassedLogin(f'Bearer realm="{realm}"', "bearer")
+        return PassedLogin(f'Basic realm="{realm}", charset="UTF-8"', "basic")
+
+    def _check_mechanisms(self, scheme: str) -> None:
+        wanted = ("OAUTHBEARER",) if scheme == "BEARER" else _PASSWORD_MECHANISMS
+        shown = {"BEARER": "a token", "BASIC": "a password"}[scheme]
+        for kind, keys in (("producer", PRODUCER_KEYS), ("consumer", CONSUMER_KEYS), ("admin", ADMIN_KEYS)):
+            client = ClientSettings.of(keys, getattr(self, kind))
+            if not client.string("security.protocol").upper().startswith("SASL_"):
+                reason = f"the {kind} does not log in to the cluster: set client.security.protocol to SASL_SSL"
+                raise ConfigError(_PROPAGATION, "JETTY_AUTH", reason)
+            mechanism = client.string("sasl.mechanism").upper()
+            if mechanism not in wanted:
+                reason = f"{shown} is no log-in by {mechanism}: set client.sasl.mechanism to {' or '.join(wanted)}"
+                raise ConfigError(_PROPAGATION, "JETTY_AUTH", reason)
 
 
 class _Passed:

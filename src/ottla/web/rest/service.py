@@ -20,6 +20,7 @@ from ottla.web.http.health import health_routes
 from ottla.web.http.login import login_of
 from ottla.web.http.route import Route
 from ottla.web.http.server import HttpServer
+from ottla.web.rest.caller import Callers
 from ottla.web.rest.config import DEFAULT_LISTENER, RestConfig
 from ottla.web.rest.content import METADATA, V3
 from ottla.web.rest.description import description
@@ -36,8 +37,6 @@ _log: Final = logging.getLogger(__name__)
 _PAUSE_S: Final = 0.5
 _START_LIMIT_S: Final = 60.0
 _FLUSH_S: Final = 10.0
-_API_TIMEOUT_MS: Final = 15_000
-"""How long the cluster is asked on behalf of a request, unless `admin.default.api.timeout.ms` says otherwise."""
 
 
 class RestService:
@@ -49,14 +48,14 @@ class RestService:
         self._config: Final = config
         self._shell: Final = ShellConfig.of(settings, DEFAULT_LISTENER)
         self._producer: Final = AsyncProducer(config.producer)
-        self._admin: Final = AsyncAdmin({"default.api.timeout.ms": _API_TIMEOUT_MS, **config.admin})
+        self._admin: Final = AsyncAdmin(config.admin)
         self._registry: Final = SchemaRegistry(config.registry)
-        self._instances: Final = ConsumerInstances(
-            settings.string("id"),
-            settings.integer("consumer.instance.timeout.ms") / 1000,
-            settings.integer("consumer.instances.max"),
-        )
-        self._parts: Final = RestParts(config, self._admin, RecordSender(self._producer), SchemaBook(self._registry))
+        self._instances: Final = ConsumerInstances.of(settings)
+        book = SchemaBook(self._registry)
+        self._parts: Final = RestParts(config, self._admin, RecordSender(self._producer), book)
+        passed = config.passed_login()
+        self._login: Final = login_of(settings) if passed is None else passed
+        self._callers: Final = None if passed is None else Callers(config, passed, book, self._api)
         self._server: HttpServer | None = None
 
     @property
@@ -69,12 +68,15 @@ class RestService:
         await self._find_cluster()
         await self._producer.start()
         self._instances.start()
+        if self._callers is not None:
+            self._callers.cluster_id = self._parts.cluster_id
+            self._callers.start()
         self.metrics.gauge("rest_consumer_instances", "Consumers of version 2.", lambda: len(self._instances))
         settings = self._config.settings
         options = ApplicationOptions(
             self._shell.body_limits,
             settings.integer("request.timeout.ms") / 1000,
-            login_of(settings),
+            self._login,
             settings.boolean("access.log.enable"),
         )
         is_v2 = settings.boolean("api.v2.enable")
@@ -88,20 +90,27 @@ class RestService:
         """Answers what is under way, sends what was taken, closes all consumers, and ends."""
         if self._server is not None:
             await self._server.stop()
+        if self._callers is not None:
+            await self._callers.stop()
         await self._instances.stop()
         await self._producer.close(_FLUSH_S)
         await self._admin.close()
         self._registry.close()
 
     def _routes(self) -> list[Route]:
-        routes: list[Route] = [*health_routes(self.metrics, lambda: True)]
+        own = self._api(self._parts, self._instances)
+        health = health_routes(self.metrics, lambda: True)
+        return [*health, *(own if self._callers is None else self._callers.routes(own))]
+
+    def _api(self, parts: RestParts, instances: ConsumerInstances) -> list[Route]:
+        routes: list[Route] = []
         settings = self._config.settings
         if settings.boolean("api.v2.enable"):
-            routes += TopicApi(self._parts).routes()
-            routes += ProduceApi(self._parts).routes()
-            routes += ConsumerApi(self._parts, self._instances).routes()
+            routes += TopicApi(parts).routes()
+            routes += ProduceApi(parts).routes()
+            routes += ConsumerApi(parts, instances).routes()
         if settings.boolean("api.v3.enable"):
-            routes += v3_routes(self._parts)
+            routes += v3_routes(parts)
         return routes
 
     async def _find_cluster(self) -> None:

@@ -114,6 +114,8 @@ def test_a_stray_semicolon_is_refused_with_its_place(tmp_path: Path) -> None:
         read_file(path)
     assert "hush" not in str(refused.value)
     assert jaas_path("-Xmx1g") is None
+    twice = "-Djava.security.auth.login.config=a -Djava.security.auth.login.config=b"
+    assert jaas_path(twice) == Path("b")
 
 
 def test_mechanisms_that_others_can_listen_to() -> None:

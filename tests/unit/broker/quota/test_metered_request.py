@@ -1,5 +1,7 @@
 """Quotas as clients feel them: times to wait in answers, connections that are not read from, fetches that are cut."""
 
+import re
+
 import pytest
 
 from ottla.protocol.errors import ErrorCode
@@ -121,12 +123,12 @@ def test_the_time_of_every_call_counts_and_no_wait_is_longer_than_a_window(broke
 def test_what_clients_use_is_shown(broker: DataBroker) -> None:
     broker.create("orders")
     limit(broker, "producer_byte_rate", 10, client_id=None)
-    broker.ask(produce("orders", batch(50)), 9, ProduceResponse)
+    answer = broker.ask(produce("orders", batch(50)), 9, ProduceResponse)
     shown = broker.scrape()
-    assert 'kafka_server_produce_rate{user="",client_id="probe"}' in shown or (
-        'kafka_server_produce_rate{client_id="probe",user=""}' in shown
-    )
-    assert "kafka_server_produce_throttled_total" in shown
+    for name in ("byte_rate", "throttle_time", "throttled_total"):
+        assert f'kafka_server_produce_{name}{{user="",client_id="probe"}}' in shown
+    [waited] = re.findall(r"kafka_server_produce_throttle_time{.*} (\S+)", shown)
+    assert float(waited) == answer.throttle_time_ms > 0
 
 
 def test_clients_that_come_under_ever_new_names_leave_nothing_behind(broker: DataBroker) -> None:
@@ -135,4 +137,4 @@ def test_clients_that_come_under_ever_new_names_leave_nothing_behind(broker: Dat
         broker.ask(MetadataRequest(topics=[]), 9, MetadataResponse, f"client-{number}")
         if number % 100 == 0:
             broker.loop.advance(15_000)
-    assert broker.scrape().count("kafka_server_request_rate{") < 1_100
+    assert broker.scrape().count("kafka_server_request_request_time{") < 1_100

@@ -1,8 +1,11 @@
 """The proxy's settings: which client a prefix passes a setting to, and what is refused."""
 
+import asyncio
+
 import pytest
 
 from ottla.base.config import ConfigError
+from ottla.web.http.caller import Credentials
 from ottla.web.rest.config import RestConfig
 
 
@@ -44,5 +47,42 @@ def test_prefixes_pass_settings_on() -> None:
     ],
 )
 def test_what_can_not_be_used_is_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        RestConfig.of(given)
+
+
+_SASL = {"client.security.protocol": "SASL_SSL", "client.sasl.jaas.config": "a.PlainLoginModule required username=p;"}
+_ASKED = {"confluent.rest.auth.propagate.method": "JETTY_AUTH"}
+
+
+def test_a_callers_log_in_takes_the_place_of_the_proxys() -> None:
+    given = {**_SASL, **_ASKED, "client.sasl.mechanism": "PLAIN", "authentication.method": "BASIC"}
+    config = RestConfig.of(given)
+    assert config.passed_login() is not None
+    alice = Credentials("alice", "her secret")
+    found = config.of_caller(alice)
+    for settings in (found.producer, found.consumer, found.admin):
+        assert "sasl.jaas.config" not in settings
+        assert settings["security.protocol"] == "SASL_SSL"
+        assert asyncio.run(settings["sasl.client.callback.handler.class"]()) == ("alice", "her secret")  # type: ignore[operator]
+    assert "secret" not in repr(alice)
+    assert RestConfig.of({}).passed_login() is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"confluent.rest.auth.propagate.method": "SSL"}, "no keys to its callers' certificates"),
+        ({"kafka.rest.resource.extension.class": "io.x.KafkaRestSecurityResourceExtension"}, "no keys to its callers'"),
+        (_ASKED, "needs authentication.method=BASIC or BEARER"),
+        ({**_ASKED, "authentication.method": "BASIC"}, "the producer does not log in to the cluster"),
+        ({**_ASKED, **_SASL, "authentication.method": "BASIC"}, "a password is no log-in by GSSAPI"),
+        (
+            {**_ASKED, **_SASL, "authentication.method": "BEARER", "client.sasl.mechanism": "PLAIN"},
+            "a token is no log-in by PLAIN: set client.sasl.mechanism to OAUTHBEARER",
+        ),
+    ],
+)
+def test_log_ins_that_can_not_be_passed_on(given: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         RestConfig.of(given)

@@ -6,9 +6,10 @@ import logging
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Self
 
 from ottla.base.errors import OttlaError
+from ottla.client.config.settings import ClientSettings
 from ottla.web.http.error import HttpError
 from ottla.web.rest.v2.instance import ConsumerInstance
 
@@ -26,6 +27,12 @@ class ConsumerInstances:
         self._count_max: Final = count_max
         self._watch: asyncio.Task[None] | None = None
         self._closing: Final[set[asyncio.Task[None]]] = set()
+
+    @classmethod
+    def of(cls, settings: ClientSettings) -> Self:
+        """As a proxy's settings say."""
+        idle_timeout_s = settings.integer("consumer.instance.timeout.ms") / 1000
+        return cls(settings.string("id"), idle_timeout_s, settings.integer("consumer.instances.max"))
 
     def __len__(self) -> int:
         return len(self._by_name)

@@ -1,0 +1,1 @@
+"""What quotas come to with clients that we did not write."""
