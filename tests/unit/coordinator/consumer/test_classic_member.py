@@ -96,6 +96,21 @@ def test_when_the_last_consumer_leaves_the_group_turns_classic_and_rebalances() 
     assert old.heartbeat() == 0
 
 
+def test_a_removed_member_that_believes_to_own_partitions_has_to_give_them_up() -> None:
+    rig = ConsumerRig({"t": 2})
+    old, new = mixed_group(rig)
+    for _ in range(4):
+        rig.advance(10_000)
+        new.beat()
+    assert new.partitions("t") == [0, 1]
+    assert old.owned == {"t": [0]}
+    assert old.join().only.error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    old.owned, old.member_id = {}, ""
+    assert old.join().only.error_code == 0
+    old.sync()
+    assert old.owned == {}
+
+
 def test_a_partition_that_was_not_given_up_stays_its_owners_while_the_group_turns_classic_and_back() -> None:
     rig = ConsumerRig({"t": 2})
     old, new = classic_group(rig), Consumer(rig, "new", ["t"])

@@ -78,9 +78,10 @@ class ClassicMembers:
             return Outcome(
                 (), JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
             )
+        subscription = _subscription(favourite)
+        _check_claim(group, join, subscription)
         draft = Draft(request.group_id, group, Step(now_ms))
         before = self._member(draft, join, member_id)
-        subscription = _subscription(favourite)
         replaced = group.static_member(request.group_instance_id)
         turns_classic = replaced is not None and downgrade.is_due_for(group, replaced)
         member = _said(before, join, subscription)
@@ -280,6 +281,19 @@ def _is_waiting(group: ConsumerGroup, member: ConsumerMember) -> bool:
         if any(partition not in owned and (topic_id, partition) in group.owners for partition in partitions):
             return True
     return False
+
+
+def _check_claim(group: ConsumerGroup, join: Join, subscription: ConsumerProtocolSubscription) -> None:
+    """Refuses a member that was removed and still believes to own partitions.
+
+    Others may have got them meanwhile and read on: were it given one of them again it would go on from its old
+    position, and commit that. Told that it is unknown it gives them up and joins as a new member. Apache Kafka takes
+    it in under its old id.
+    """
+    request = join.request
+    is_known = not request.member_id or request.member_id in group.members
+    if request.group_instance_id is None and not is_known and subscription.owned_partitions:
+        raise UnknownMemberIdError(f"Member {request.member_id} is not a member of group {request.group_id}.")
 
 
 def _leaver(group_id: str, group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
