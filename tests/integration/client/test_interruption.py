@@ -3,13 +3,16 @@
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 
 import pytest
 
 from ottla.client import Admin, Consumer, Producer, TopicPartition
+from ottla.client.producer.transaction_error import TransactionStateError
 from tests.clients.topic import create
 from tests.kafka.server import Server
 
@@ -127,3 +130,53 @@ def test_an_admin_goes_on(server: Server, topic: str, caplog: pytest.LogCaptureF
         assert interrupter.count > 5
         assert topic in admin.describe_topics([topic])
     assert not caplog.records
+
+
+def test_an_interrupted_transaction_is_committed_or_taken_back_whole(server: Server, topic: str) -> None:
+    create(server, topic, partitions=2)
+    committed: set[int] = set()
+    taken_back: set[int] = set()
+    with (
+        Producer(bootstrap_servers=server.bootstrap, transactional_id=topic) as producer,
+        interruptions(9, 2e-3) as interrupter,
+    ):
+        producer.init_transactions()
+
+        def transaction(number: int) -> None:
+            producer.begin_transaction()
+            for partition in (0, 1):
+                producer.send(topic, b"%d" % number, partition=partition)
+            producer.commit_transaction()
+            committed.add(number)
+
+        for number in range(200):
+            interrupter.during(partial(transaction, number))
+            if number not in committed and was_open(producer):
+                taken_back.add(number)
+        producer.flush(30)
+    assert interrupter.count > 5
+    with Consumer(
+        bootstrap_servers=server.bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+    ) as consumer:
+        partitions = [TopicPartition(topic, number) for number in (0, 1)]
+        consumer.assign(partitions)
+        ends = consumer.end_offsets(partitions)
+        seen: Counter[int] = Counter()
+        deadline = time.monotonic() + 60
+        while any(consumer.position(partition) < ends[partition] for partition in partitions):
+            assert time.monotonic() < deadline, "the end was not reached"
+            seen.update(int(record.value) for record in consumer.poll(1))
+    assert set(seen.values()) == {2}
+    assert committed <= set(seen)
+    assert not taken_back & set(seen)
+
+
+def was_open(producer: Producer) -> bool:
+    """Whether a transaction was open, which is taken back; one that was being committed is."""
+    try:
+        producer.abort_transaction()
+    except TransactionStateError:
+        with suppress(TransactionStateError):
+            producer.commit_transaction()
+        return False
+    return True

@@ -56,19 +56,29 @@ class LoopThread:
         except BaseException:
             work.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        # Not `future.result`: a signal handler that raises inside of a condition's wait leaves its lock in disorder.
+        # No future of `concurrent.futures`: its condition stays locked if a signal handler raises at the wrong moment.
+        started: list[asyncio.Task[_T]] = []
         done: SimpleQueue[object] = SimpleQueue()
         try:
-            future.add_done_callback(done.put)
+            self.call_soon(self._begin, work, started, done)
             done.get(timeout=timeout_s)
         except Empty:
-            future.cancel()
+            self.call_soon(_end, work, started)
             raise KafkaTimeoutError(f"not done within {timeout_s} s") from None
         except BaseException:
-            future.cancel()
+            self.call_soon(_end, work, started)
             raise
-        return future.result()
+        try:
+            return started[0].result()
+        except asyncio.CancelledError:
+            raise ClosedError(f"{self.name} was closed") from None
+
+    def _begin(
+        self, work: "Coroutine[Any, Any, _T]", started: "list[asyncio.Task[_T]]", done: "SimpleQueue[object]"
+    ) -> None:
+        task = self._loop.create_task(work)
+        started.append(task)
+        task.add_done_callback(done.put)
 
     def start(self, work: "Coroutine[Any, Any, _T]") -> "concurrent.futures.Future[_T]":
         """Runs a coroutine in the loop without waiting."""
@@ -126,6 +136,20 @@ class LoopThread:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+
+def _end(work: "Coroutine[Any, Any, _T]", started: "list[asyncio.Task[_T]]") -> None:
+    """Ends work that nobody waits for any more, begun or not."""
+    if not started:
+        work.close()
+    for task in started:
+        task.cancel()
+        task.add_done_callback(_retrieve)
+
+
+def _retrieve(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def _close_all() -> None:

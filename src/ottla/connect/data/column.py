@@ -74,7 +74,7 @@ def column_of(schema: Schema | None, values: Sequence[object]) -> Column:
     >>> from ottla.connect.data.schema import INT32
     >>> pair = struct({"a": INT32, "b": INT32})
     >>> column_of(pair, [Struct(pair, {"a": 1, "b": 2}), Struct(pair, {"a": 3, "b": 4})]).columns
-    ([1, 3], [2, 4])
+    [[1, 3], [2, 4]]
     """
     if schema is None or schema.type is not Type.STRUCT:
         return PlainColumn(schema, values)
