@@ -203,7 +203,8 @@ class DeltaApplier:
         if registration.leader_epoch > partition.leader_epoch:
             # From here to the promotion nobody writes the log.
             self._parts.fetchers.leave(partition)
-            return False
+            if partition.log.is_half_cut or partition.log.offline_error is not None:
+                return False
         partition.become_leader(registration, self._parts.clock.monotonic_ms())
         self._parts.waiting.check(partition)
         return True

@@ -16,7 +16,7 @@ ANSWER_SECONDS = 1_800
 class ServerOfFewFiles(OttlaServer):
     """A node that the system allows few open files."""
 
-    start_seconds = 300
+    start_seconds = 1_800
 
     def __init__(self, directory: Path, files_max: int, **settings: str) -> None:
         super().__init__(directory, **settings)

@@ -6,6 +6,8 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import LOST, UNASSIGNED
+from ottla.metadata.image.local_replica_change import LocalPartition
+from ottla.metadata.image.partition import PartitionRegistration
 from ottla.protocol.errors import (
     ErrorCode,
     KafkaStorageError,
@@ -22,6 +24,7 @@ from tests.unit.replication.broker_under_test import (
     BrokerUnderTest,
     Metadata,
     NoLeader,
+    batch,
     directory_id,
     topic_id,
     want,
@@ -427,3 +430,41 @@ def test_a_mistake_in_a_change_keeps_no_later_one_from_being_made(
     loop.run()
     assert broker.replicas.leader("later", 0).is_leader
     assert broker.replicas.applied_offset == metadata.image.provenance.offset
+
+
+def test_followers_become_leaders_without_waiting_for_a_disk(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    """When a broker dies hundreds of its partitions wait for this."""
+    metadata.create("orders", *[[2, 1] for _ in range(40)])
+    loop.run()
+    before = broker.disk.operations
+    for index in range(40):
+        metadata.change("orders", index, leader=1, isr=[1])
+    loop.run()
+    assert all(broker.replicas.leader("orders", index).leader_epoch == 1 for index in range(40))
+    assert all(broker.partition("orders", index).log.epochs.epoch_for(0) == 1 for index in range(40))
+    assert broker.disk.operations == before
+
+
+def test_a_log_that_is_half_cut_is_led_when_the_cut_is_made(
+    loop: ManualLoop, broker: BrokerUnderTest, metadata: Metadata
+) -> None:
+    metadata.create("orders", [2, 1])
+    loop.run()
+    name = TopicPartition("orders", 0)
+    log = broker.logs.get(name)
+    assert log is not None
+    log.append_as_follower(batch(3), 0, 0)
+    finish = broker.logs.begin_truncation(name, 0)
+    assert finish is not None
+    assert log.is_half_cut
+    promoted = PartitionRegistration((2, 1), (), (1,), (), (), (), (), 1, 0, 5, 5)
+    place = LocalPartition("orders", topic_id("orders"), 0)
+    assert not broker.replicas._applier._change(place, promoted, is_leader=True), "that is for a thread, which may wait"
+    assert not broker.partition().is_leader
+    finish()
+    assert not log.is_half_cut
+    metadata.change("orders", leader=1, isr=[1])
+    loop.run()
+    assert (broker.partition().is_leader, log.epochs.entries[-1].start_offset) == (True, 0)

@@ -1,9 +1,10 @@
 """The history of leader epochs in memory, and on disk whenever it changed.
 
 Epochs and start offsets rise together; an entry that would break this takes away those it contradicts, because a new
-leader's word goes over the remains of an older one. What a leader begins (`assign`) is on disk before it is used, and
-so are removals at the end. What comes with a batch (`note`) is written by the flush that the batch waits for: until
-then recovery finds it in the batch again. Removals at the start may be lost in a crash: loading makes them again.
+leader's word goes over the remains of an older one. Removals at the end are on disk before they count. What a leader
+begins, or what comes with a batch, is noted, and written by the flush that its batches wait for: until then recovery
+finds it in the batches again. A crash may take an epoch in which nothing was written: nobody has a record of it, and
+whoever leads next begins an epoch of their own there. Removals at the start may be lost, too: loading makes them again.
 
 Worked example, [(0, 0) (1, 50) (3, 80)] with a log end of 100: the end of epoch 1 is 80, of 2 is 80 as epoch 1's,
 of 3 is 100, of 4 is unknown. Truncated to 60 → [(0, 0) (1, 50)]; log start raised to 55 → [(1, 55) (3, 80)].
@@ -35,13 +36,11 @@ class LeaderEpochCache:
         for entry in read_epochs(disk, path):
             self._take(_with(self.entries, entry))
 
-    def assign(self, epoch: int, start_offset: int) -> None:
-        """Says that an epoch begins at an offset; nothing changes if it is known with that start or an earlier one."""
-        if self.note(epoch, start_offset):
-            self.flush()
-
     def note(self, epoch: int, start_offset: int) -> bool:
-        """The same without writing the file, which `flush_noted` does; answers whether anything changed."""
+        """Says that an epoch begins at an offset; nothing changes if it is known with that start or an earlier one.
+
+        `flush_noted` writes the file. Answers whether anything changed.
+        """
         entries = self.entries
         if entries and entries[-1].epoch == epoch and entries[-1].start_offset <= start_offset:
             return False

@@ -110,6 +110,8 @@ def close(log: LogState) -> None:
         if segment is active or segment.has_unflushed_trim:
             segment.flush()
     transaction_index_checkpoint.note(log, log.segments)
+    # Also of epochs in which nothing was written, which no flush waits for.
+    log.epochs.flush_noted()
     log.disk.flush_directory(log.directory)
     for segment in log.segments:
         segment.release()

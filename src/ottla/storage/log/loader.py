@@ -141,7 +141,7 @@ def _find_bounds(disk: Disk, loaded: LoadedLog, config: LogConfig) -> None:
     loaded.log_end_offset = end_offset
     loaded.log_start_offset = max(loaded.log_start_offset, segments.first.base_offset)
     loaded.recovery_point = min(loaded.recovery_point, end_offset)
-    loaded.epochs.truncate_from_end(end_offset)
+    loaded.epochs.forget_from_end(end_offset)
     loaded.epochs.truncate_from_start(loaded.log_start_offset)
 
 

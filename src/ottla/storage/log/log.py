@@ -172,9 +172,8 @@ class Log(LogState):
     # Moving the bounds
 
     def assign_epoch_start(self, epoch: int) -> None:
-        """A leader begins its epoch where the next batch goes."""
-        with self._io():
-            self.epochs.assign(epoch, self.next_offset)
+        """A leader begins its epoch where the next batch goes. Waits for no disk: see `LeaderEpochCache`."""
+        self.epochs.note(epoch, self.next_offset)
 
     def increment_log_start_offset(self, offset: int) -> bool:
         """Forgets everything before an offset (DeleteRecords, retention); answers whether anything changed.
@@ -215,12 +214,16 @@ class Log(LogState):
         From now on nobody reads what goes.
         """
         with self._io(is_claimed=True):
-            return truncation.begin(self, offset)
+            begun = truncation.begin(self, offset)
+        self.is_half_cut = True
+        return begun
 
     def begin_restart(self, offset: int) -> Truncation:
         """The same of `truncate_fully_and_start_at`."""
         with self._io(is_claimed=True):
-            return truncation.begin_restart(self, offset)
+            begun = truncation.begin_restart(self, offset)
+        self.is_half_cut = True
+        return begun
 
     def finish_truncation(self, begun: Truncation) -> None:
         """Returns once a truncation is on the disk, and gives the claim back; on any thread."""
@@ -228,6 +231,7 @@ class Log(LogState):
             with self._io():
                 truncation.finish(self, begun)
         finally:
+            self.is_half_cut = False
             self.release_claim()
 
     # Housekeeping

@@ -56,10 +56,10 @@ def recover(disk: Disk, loaded: LoadedLog, now_ms: int) -> None:
         if _recover_segment(segment, loaded, following) and not _goes_on(loaded, following):
             _drop(loaded, following)
             break
-    loaded.epochs.flush()
+    # What was built anew, indexes and epochs, is flushed before the recovery point moves: a crash until then leads here
+    # again. The names of the new files are flushed now, as a later flush need not know that they are new.
     for segment in suspects:
         if segment in loaded.segments.all():
-            segment.flush_indexes()
             # With thousands of partitions descriptors would run out before the first one is served.
             segment.release()
     disk.flush_directory(loaded.directory)

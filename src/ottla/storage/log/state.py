@@ -39,6 +39,7 @@ class LogState(LogEnd):
         "has_unflushed_deletion",
         "index_digests",
         "is_discarded",
+        "is_half_cut",
         "last_flush_ms",
         "partition",
         "recovery_point",
@@ -74,6 +75,8 @@ class LogState(LogEnd):
         """Whether a power cut may bring back segments that were deleted."""
         self.is_discarded = False
         """Whether it is being deleted: nothing is written any more."""
+        self.is_half_cut = False
+        """Whether a truncation has begun and is not finished: nobody appends, and the log has no end to build on."""
         self.appends: AppendQueue | None = None
         """The thread that writes when the disk is not well; None where there is none."""
         self.writing = threading.Lock()

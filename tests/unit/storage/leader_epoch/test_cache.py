@@ -21,7 +21,8 @@ def disk() -> SimulatedDisk:
 def cache(disk: SimulatedDisk) -> LeaderEpochCache:
     made = LeaderEpochCache(disk, PATH)
     for epoch, start in ((0, 0), (1, 50), (3, 80)):
-        made.assign(epoch, start)
+        made.note(epoch, start)
+    made.flush_noted()
     return made
 
 
@@ -49,11 +50,11 @@ def test_truncation_from_either_end(disk: SimulatedDisk, cache: LeaderEpochCache
 
 
 def test_new_leader_overrules_what_contradicts_it(cache: LeaderEpochCache) -> None:
-    cache.assign(4, 60)
+    cache.note(4, 60)
     assert cache.entries == ((0, 0), (1, 50), (4, 60))
-    cache.assign(4, 70)
+    cache.note(4, 70)
     assert cache.entries[-1] == (4, 60)
-    cache.assign(2, 90)
+    cache.note(2, 90)
     assert cache.entries == ((0, 0), (1, 50), (2, 90))
 
 

@@ -12,6 +12,7 @@ from ottla.storage.disk.simulated import SimulatedDisk
 from ottla.storage.errors import CorruptFileError
 from ottla.storage.log.loader import LoadOptions, Shutdown
 from ottla.storage.log.log import Log
+from ottla.storage.log_config import LogConfig
 from tests.unit.storage.log_builder import (
     DIRECTORY,
     NOW_MS,
@@ -206,6 +207,7 @@ def test_a_lost_history_of_epochs_is_read_from_the_batches(
         write_atomically(disk, path, noise)
     again = open_log(disk, shutdown=shutdown, recovery_point=22)
     assert again.epochs.entries == ((3, 0), (5, 20), (7, 21))
+    again.close(NOW_MS)
     assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n3\n3 0\n5 20\n7 21\n"
 
 
@@ -216,6 +218,7 @@ def test_a_crash_before_the_first_flush_loses_no_history(disk: SimulatedDisk, ca
     assert "leader-epoch-checkpoint" not in disk.list(DIRECTORY)
     again = open_log(disk)
     assert again.epochs.entries == ((5, 0), (7, 1))
+    again.flush(NOW_MS)
     assert read_whole(disk, f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n2\n5 0\n7 1\n"
     assert caplog.messages == []
 
@@ -265,3 +268,22 @@ def test_after_a_crash_a_log_may_end_before_its_recovery_point(
     log.close(NOW_MS)
     assert open_log(disk, shutdown=Shutdown.UNCLEAN, recovery_point=5).log_end_offset == 2
     assert "the log ends at offset 2, though everything below 5 was on the disk" in caplog.text
+
+
+def test_recovery_of_a_log_waits_for_the_disk_once(disk: SimulatedDisk) -> None:
+    """After a crash every log of a broker goes this way: tens of thousands, one flush of a directory each."""
+    log = open_log(disk, LogConfig())
+    for sequence in range(20):
+        append(log, produced(7, 0, sequence), 3)
+    flushed: list[str] = []
+    check = disk.check
+
+    def note(operation: str, path: str) -> None:
+        if operation == "flush":
+            flushed.append(path)
+        check(operation, path)
+
+    disk.check = note  # type: ignore[method-assign]
+    again = open_log(disk, LogConfig())
+    assert len(flushed) <= 1
+    assert (offsets(again), again.epochs.entries) == (list(range(20)), ((3, 0),))
