@@ -16,7 +16,7 @@ from tests.kafka.server import Server
 
 VERSION = "4.3.1"
 # With one of these missing the cache is of an earlier list of jars.
-_JARS = ("kafka_2.13", "kafka-streams", "connect-file")
+_JARS = ("kafka_2.13", "kafka-streams", "connect-file", "connect-mirror")
 _HERE = Path(__file__).parent
 _JVM_FLAGS = (
     "-Xmx512M",

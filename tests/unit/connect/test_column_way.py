@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.connect.converter.catalogue import HEADER_CONVERTERS
@@ -183,6 +183,7 @@ CHAINS = st.lists(st.sampled_from(LINKS), max_size=3)
 TIMES = st.none() | st.integers(0, 2**40)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.fixed_dictionaries(dict(FIELDS)), min_size=1, max_size=3), CHAINS, CONVERTERS, TIMES)
 def test_structs_go_the_way_of_columns_as_rows_do(
     values: list[dict[str, Any]], links: list[Mapping[str, str]], converters: Mapping[str, str], time: int | None
@@ -190,6 +191,7 @@ def test_structs_go_the_way_of_columns_as_rows_do(
     agree([Struct(ORDER, value) for value in values], ORDER, links, {**converters, "time": str(time)})
 
 
+@settings(max_examples=40)
 @given(st.lists(BARE, min_size=1, max_size=3), CHAINS, CONVERTERS, TIMES)
 def test_values_without_schema_go_the_way_of_columns_as_rows_do(
     values: list[Any], links: list[Mapping[str, str]], converters: Mapping[str, str], time: int | None
@@ -197,6 +199,7 @@ def test_values_without_schema_go_the_way_of_columns_as_rows_do(
     agree(values, None, links, {**converters, "time": str(time)})
 
 
+@settings(max_examples=40)
 @given(st.lists(st.none() | TEXT, min_size=1, max_size=3), CHAINS, CONVERTERS)
 def test_texts_go_the_way_of_columns_as_rows_do(
     values: list[Any], links: list[Mapping[str, str]], converters: Mapping[str, str]
@@ -222,15 +225,15 @@ def agree(
 
 
 def made_of(links: Sequence[Mapping[str, str]], given: Mapping[str, str]) -> RecordPipeline:
-    settings = dict(given)
+    made = dict(given)
     for place, link in enumerate(links):
-        settings |= {f"transforms.t{place}.{name}": value for name, value in link.items()}
-    settings |= {
+        made |= {f"transforms.t{place}.{name}": value for name, value in link.items()}
+    made |= {
         "transforms": ",".join(f"t{place}" for place in range(len(links))), "predicates": "gone,named",
         "predicates.gone.type": "RecordIsTombstone", "predicates.named.type": "TopicNameMatches",
         "predicates.named.pattern": "u", "name": "c", "errors.tolerance": "all",
     }  # fmt: skip
-    return RecordPipeline.of(settings, WORKER, 0, CountedPause())
+    return RecordPipeline.of(made, WORKER, 0, CountedPause())
 
 
 ENVELOPES = st.sampled_from([
@@ -247,6 +250,7 @@ MESSAGES |= ENVELOPES.map(lambda node: json.dumps(node, indent=1).encode())
 MESSAGES |= st.sampled_from([b"{", b" ", b"7x", b"\xff"])
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(MESSAGES, st.integers(1, 40)), min_size=1, max_size=4), CHAINS, CONVERTERS)
 def test_messages_reach_a_sink_by_columns_as_they_do_one_by_one(
     messages: list[tuple[bytes | None, int]], links: list[Mapping[str, str]], converters: Mapping[str, str]
@@ -296,14 +300,14 @@ def test_columns_are_taken_where_all_is_usual() -> None:
 
 
 def test_after_a_failure_some_batches_are_not_tried_as_columns() -> None:
-    settings = {
+    made = {
         "name": "c",
         **PLAIN,
         "transforms": "c",
         "transforms.c.type": "Cast$Value",
         "transforms.c.spec": "a:int8",
     }
-    pipeline = RecordPipeline.of(settings, WORKER, 0, CountedPause())
+    pipeline = RecordPipeline.of(made, WORKER, 0, CountedPause())
     good, bad = SourceRecord({}, {}, "t", {"a": "1"}), SourceRecord({}, {}, "t", {"a": "x"})
     assert pipeline.many.source([bad]) is None
     assert pipeline.many.source([good]) is None

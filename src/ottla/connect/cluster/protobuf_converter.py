@@ -31,6 +31,7 @@ class ProtobufConverter(RegistryConverter):
     """Protobuf."""
 
     java_name = "io.confluent.connect.protobuf.ProtobufConverter"
+    is_columnar = True
     schema_type = SchemaType.PROTOBUF
     config_def: ClassVar[ConfigDef] = ConfigDef(
         *RegistryConverter.config_def.keys.values(),

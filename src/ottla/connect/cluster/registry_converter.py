@@ -139,6 +139,7 @@ class AvroConverter(RegistryConverter):
     """Avro."""
 
     java_name = "io.confluent.connect.avro.AvroConverter"
+    is_columnar = True
     schema_type = SchemaType.AVRO
 
     def _encoder(self, schema: Schema) -> tuple[Any, Callable[[Any], bytes]]:
@@ -168,6 +169,7 @@ class JsonSchemaConverter(RegistryConverter):
     """JSON with a JSON Schema."""
 
     java_name = "io.confluent.connect.json.JsonSchemaConverter"
+    is_columnar = True
     schema_type = SchemaType.JSON
 
     def _encoder(self, schema: Schema) -> tuple[Any, Callable[[Any], bytes]]:

@@ -19,6 +19,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 _PRINTED: Final = frozenset((str, int))
 """Fast path: Python's text of these is Java's."""
+_COMPOSED: Final = frozenset((dict, Struct))
 
 
 def java_text(value: object, schema: Schema | None = None) -> str:
@@ -29,6 +30,8 @@ def java_text(value: object, schema: Schema | None = None) -> str:
     """
     if isinstance(value, str):
         return value
+    if type(value) in _COMPOSED:
+        return _composed(value, schema)
     if isinstance(value, float):
         narrow = isinstance(value, Float32) or (schema is not None and schema.type is Type.FLOAT32)
         return java_float(value) if narrow else java_double(value)

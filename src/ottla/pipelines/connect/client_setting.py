@@ -59,6 +59,15 @@ def dead_letter_settings(config: Mapping[str, str], worker: Mapping[str, str], t
     return {**given, "client.id": f"connector-dlq-producer-{config['name']}-{task}"}
 
 
+def of_the_worker(config: Mapping[str, str]) -> dict[str, str]:
+    """A connector's configuration for clients that are the worker's own: without its overrides.
+
+    >>> of_the_worker({"name": "n", "file": "f", "producer.override.sasl.jaas.config": "j"})
+    {'name': 'n'}
+    """
+    return {"name": config["name"]}
+
+
 def _layered(keys: ConfigKeys, worker: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     shared = {name: value for name, value in worker.items() if name in ADMIN_KEYS and name not in _NOT_SHARED}
     # Names that only Java's clients have (serializers, interceptors by class) are of no use here.

@@ -17,7 +17,7 @@ from ottla.connect.connector import Offset, Partition
 from ottla.connect.error import DataError
 from ottla.connect.offset_record import decode, encode
 from ottla.connect.transaction import TransactionContext
-from ottla.pipelines.connect.client_setting import consumer_settings
+from ottla.pipelines.connect.client_setting import consumer_settings, of_the_worker
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.topic_maker import offset_topics
 
@@ -27,7 +27,8 @@ _POLL_S: Final = 1.0
 class OffsetStore:
     """`SourceContext`: what is stored, and what is to be stored next."""
 
-    def __init__(self, job: TaskJob, transaction: TransactionContext | None = None) -> None:
+    def __init__(self, job: TaskJob, transaction: TransactionContext | None = None, *, is_workers: bool = True) -> None:
+        """`is_workers` is whether the worker's own clients read and write the worker's topic, as Kafka's do."""
         self.transaction: Final = transaction
         self._name: Final = job.name
         self._topics: Final = offset_topics(job.config, job.worker)
@@ -35,8 +36,10 @@ class OffsetStore:
         self._keys: Final[dict[str, bytes]] = {}
         self._next: dict[str, tuple[Partition, Offset]] = {}
         self._last: tuple[Partition, str] = ({}, _known_by({}))
-        for topic in self._topics:
-            self._read(topic, job)
+        shared, *own = self._topics
+        self._read(shared, job, of_the_worker(job.config) if is_workers else job.config)
+        for topic in own:
+            self._read(topic, job, job.config)
 
     def offset(self, partition: Partition) -> Offset | None:
         """The stored offset of a partition of the source."""
@@ -62,9 +65,9 @@ class OffsetStore:
             self._stored[known] = dict(offset)
             producer.send(self._topics[-1], value, self._keys.setdefault(known, key), on_delivery=on_delivery)
 
-    def _read(self, topic: str, job: TaskJob) -> None:
+    def _read(self, topic: str, job: TaskJob, config: Mapping[str, str]) -> None:
         own = {"isolation.level": "read_committed", "client.id": f"connector-offsets-{job.name}-{job.number}"}
-        settings = {**consumer_settings(job.config, job.worker, job.number), **own}
+        settings = {**consumer_settings(config, job.worker, job.number), **own}
         del settings["group.id"]
         with Consumer(settings) as consumer:
             partitions = [TopicPartition(topic, number) for number in consumer.partitions_for(topic).partitions]

@@ -24,7 +24,7 @@ from ottla.connect.plugin import Plugins
 from ottla.connect.record import SourceRecord
 from ottla.connect.transaction import TransactionContext, TransactionEnd
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
-from ottla.pipelines.connect.client_setting import producer_settings
+from ottla.pipelines.connect.client_setting import of_the_worker, producer_settings
 from ottla.pipelines.connect.column_batch import all_rows, column_batch
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
@@ -32,7 +32,7 @@ from ottla.pipelines.connect.offset_store import OffsetStore
 from ottla.pipelines.connect.pause import Stop
 from ottla.pipelines.connect.record_batch import ROWS_MIN, columns_of, producer_batch, runs
 from ottla.pipelines.connect.report import Report
-from ottla.pipelines.connect.topic_maker import TopicMaker
+from ottla.pipelines.connect.topic_maker import TopicMaker, offset_topics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,9 @@ class SourceRun:
             self._producer.init_transactions()
         self._transaction: Final = TransactionContext() if self._boundary.is_connectors else None
         self._works_on_columns: Final = self._sends_columns and self._transaction is None
-        self._offsets: Final = OffsetStore(job, self._transaction)
+        is_workers = not self._boundary.is_exactly_once
+        self._offsets: Final = OffsetStore(job, self._transaction, is_workers=is_workers)
+        self._offset_producer: Final = self._own_producer() if is_workers else self._producer
 
     def run(self) -> None:
         """Until it is to stop."""
@@ -106,6 +108,15 @@ class SourceRun:
             return settings
         group = self._job.worker.get("group.id", "connect-cluster")
         return {"transactional.id": f"{group}-{self._job.name}-{self._job.number}", **settings}
+
+    def _own_producer(self) -> Producer:
+        """The producer of offsets: the worker's, who may log in as another than the connector says."""
+        job = self._job
+        is_overridden = any(name.startswith("producer.override.") for name in job.config)
+        if not is_overridden or len(offset_topics(job.config, job.worker)) > 1:
+            return self._producer
+        settings = producer_settings(of_the_worker(job.config), job.worker, job.number)
+        return Producer({**settings, "client.id": f"connector-offsets-{job.name}-{job.number}"})
 
     def _takes_columns(self) -> bool:
         kind, pipeline = self._task.column_kind(), self._pipeline
@@ -173,8 +184,7 @@ class SourceRun:
         while done < len(self._sent) and self._sent[done].done():
             done += 1
         self._check_sent(done)
-        if self._error is not None:
-            raise ConnectError(f"records were not written: {self._error}") from self._error
+        self._check_delivered()
         if self._boundary.is_exactly_once and not self._is_open:
             self._producer.begin_transaction()
             self._is_open = True
@@ -272,8 +282,9 @@ class SourceRun:
             self._is_open = False
         else:
             self._flush()
-            self._offsets.write(self._producer, self._delivered)
-            self._flush()
+            self._offsets.write(self._offset_producer, self._delivered)
+            self._offset_producer.flush()
+            self._check_delivered()
         self._called(self._task.commit)
 
     def _end_poll(self) -> None:
@@ -301,6 +312,9 @@ class SourceRun:
     def _flush(self) -> None:
         self._producer.flush()
         self._check_sent()
+        self._check_delivered()
+
+    def _check_delivered(self) -> None:
         if self._error is not None:
             raise ConnectError(f"records were not written: {self._error}") from self._error
 
@@ -318,6 +332,8 @@ class SourceRun:
             self._called(self._task.stop)
         finally:
             self._producer.close(5.0)
+            if self._offset_producer is not self._producer:
+                self._offset_producer.close(5.0)
             self._dead_letters.close()
             self._pipeline.close()
 

@@ -38,10 +38,10 @@ def ensure_offset_topic(definition: ConnectorDefinition) -> None:
     partitions = int(configs.pop("partitions", "25"))
     replicas = int(configs.pop("replication.factor", "3"))
     configs.pop("topic", None)
-    with Admin(admin_settings(definition.config, worker)) as admin:
-        there = admin.list_topics()
-        for name in offset_topics(definition.config, worker):
-            if name not in there:
+    shared, *own = offset_topics(definition.config, worker)
+    for name, config in [(shared, {}), *((each, definition.config) for each in own)]:
+        with Admin(admin_settings(config, worker)) as admin:
+            if name not in admin.list_topics():
                 _create(admin, name, (partitions, replicas), configs)
 
 

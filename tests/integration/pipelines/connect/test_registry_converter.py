@@ -20,7 +20,11 @@ from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, OPTIONAL_STRING, STRING
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import DataError, InvalidConfigError, RetriableError
+from ottla.connect.harness import WORKER, CountedPause
+from ottla.connect.pipeline.dead_letter import ConsumerRecord
+from ottla.connect.pipeline.record_pipeline import RecordPipeline
 from ottla.connect.plugin import Plugins
+from ottla.connect.record import SourceRecord
 from ottla.schema.protobuf.parse import parse
 from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.reference import Reference
@@ -76,6 +80,26 @@ def test_what_is_written_comes_back_and_others_read_it(registry: str, name: str)
     with pytest.raises(DataError):
         converter.to_connect(topic, b"no frame")
     converter.close()
+
+
+@pytest.mark.parametrize("name", [AVRO, JSON, PROTOBUF])
+def test_many_records_at_once_become_what_they_become_one_by_one(registry: str, name: str) -> None:
+    links = {"transforms": "r", "transforms.r.type": "ReplaceField$Value", "transforms.r.renames": "name:title"}
+    settings = {"name": "c", "value.converter": name, "value.converter.schema.registry.url": registry, **links}
+    pipeline = RecordPipeline.of(settings, WORKER, 0, CountedPause())
+    topic = f"many-{name.rpartition('.')[2]}"
+    users = [Struct(USER, {"id": at, "name": None if at % 3 else "ü", "since": Instant(at)}) for at in range(40)]
+    records = [SourceRecord({}, {}, topic, user, value_schema=USER) for user in users]
+    made = pipeline.many.source(records)
+    assert made is not None
+    assert list(made.values) == [pipeline.source(record).value for record in records]  # type: ignore[union-attr]
+    read = [ConsumerRecord(topic, 0, at, 9, "CreateTime", None, value) for at, value in enumerate(made.values)]
+    back = RecordPipeline.of({**settings, "transforms.r.renames": "title:name"}, WORKER, 0, CountedPause())
+    found = back.many.sink(read)
+    assert found is not None
+    assert found == [back.sink(record) for record in read]
+    for each in (pipeline, back):
+        each.close()
 
 
 def test_a_registry_that_is_away_is_tried_again_and_settings_that_cannot_be_are_refused() -> None:

@@ -91,7 +91,8 @@ def test_the_five_minutes_of_the_page(broker: Server, tmp_path: Path) -> None:
     assert [line for line in found[1].splitlines() if line.endswith(" &")] == ["ottla broker &", "ottla connect &"]
     worker = node(tmp_path / "worker", broker, "minutes")
     try:
-        worker.start()
+        # A reader pastes all lines at once: the worker is not there yet when the first of them asks it.
+        worker.start(wait=False)
         script = "\n".join(lines).replace("http://localhost:8083", worker.url)
         script = script.replace("ottla connect list", f"ottla connect list --url {worker.url}")
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
