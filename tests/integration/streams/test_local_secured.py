@@ -26,6 +26,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "transaction.state.log.num.partitions": "1",
+        # Records are dated long ago.
+        "log.initial.task.delay.ms": "86400000",
     }
     with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED, **settings) as found:
         yield found
