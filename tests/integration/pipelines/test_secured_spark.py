@@ -1,5 +1,6 @@
 """Spark's source and sink on a cluster with TLS, log-in and rights: the same settings as any client's."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from ottla.client.admin.value.topic import NewTopic
 from ottla.pipelines.failure import reason
 from ottla.pipelines.streams.kafka_streams import KafkaStreams
 from ottla.protocol.acl import AclOperation, AclResourceType
+from ottla.streams import RunState
 from tests.integration.security.secured_node import SecuredNode
 from tests.integration.security.test_authorization import GUARDED, allow
 from tests.integration.streams.counting import counting, counts, expected, produce
@@ -24,11 +26,12 @@ pytestmark = pytest.mark.long
 _MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 ROWS = 100
 PATIENCE_S = 300.0
+OLD_RECORDS_STAY = {"log.initial.task.delay.ms": "86400000"}
 
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
-    with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED) as found:
+    with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED, **OLD_RECORDS_STAY) as found:
         with Admin(bootstrap_servers=found.address("PLAINTEXT", "127.0.0.1")) as admin:
             admin.create_topics([NewTopic(name, 2, 1) for name in ("in", "out", "hidden")])
         for operation in (AclOperation.READ, AclOperation.WRITE):
@@ -98,5 +101,26 @@ def test_an_application_of_streams(spark: "SparkSession", node: SecuredNode, tmp
         while counts(plain, "least-spark-out") != expected(VALUES):
             assert time.monotonic() < deadline, running.state
             time.sleep(0.2)
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ("read its group", "Group authorization failed.+ needs READ on the group NAME"),
+        ("write its output", "NAME-out: Topic authorization failed.+ WRITE on those that it writes"),
+    ],
+)
+def test_an_application_that_lacks_a_right(
+    spark: "SparkSession", node: SecuredNode, tmp_path: Path, lacking: str, said: str
+) -> None:
+    name = f"spark-{lacking.replace(' ', '-')}"
+    running = streams(spark, node, name, tmp_path, lacking)
+    running.start()
+    try:
+        assert not running.wait_for(RunState.NOT_RUNNING, PATIENCE_S)
+        assert running.failure is not None, running.state
+        assert re.search(said.replace("NAME", name), str(running.failure))
     finally:
         running.close()

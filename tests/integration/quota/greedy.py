@@ -78,7 +78,7 @@ class _Librdkafka(Load):
 
 class LibrdkafkaProducer(_Librdkafka):
     def work(self) -> None:
-        more = {"linger.ms": 50, "queue.buffering.max.kbytes": 256, "message.timeout.ms": 120_000}
+        more = {"linger.ms": 50, "batch.size": 32_768, "queue.buffering.max.kbytes": 256, "message.timeout.ms": 120_000}
         producer = confluent_kafka.Producer({**self.settings(), **more})
         while not self.is_over.is_set():
             try:
@@ -126,7 +126,7 @@ class _KafkaPython(Load):
 class KafkaPythonProducer(_KafkaPython):
     def work(self) -> None:
         producer = kafka.KafkaProducer(**self.settings(), linger_ms=50, max_block_ms=120_000)
-        under_way = threading.Semaphore(256)
+        under_way = threading.Semaphore(64)
 
         def delivered(_: object) -> None:
             self.bytes += len(VALUE)

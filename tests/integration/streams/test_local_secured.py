@@ -26,6 +26,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "transaction.state.log.num.partitions": "1",
+        # Records are dated long ago.
+        "log.initial.task.delay.ms": "86400000",
     }
     with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED, **settings) as found:
         yield found
@@ -70,7 +72,7 @@ def application(node: SecuredNode, name: str, directory: Path, guarantee: str, l
     return local(counting(f"{name}-in", f"{name}-out"), node.address("SASLTLS"), **config)
 
 
-@pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once_v2"])
+@pytest.mark.parametrize("guarantee", [pytest.param("at_least_once", marks=pytest.mark.long), "exactly_once_v2"])
 def test_the_least_rights(node: SecuredNode, tmp_path: Path, guarantee: str) -> None:
     name = f"least-{guarantee.replace('_', '-')}"
     plain = node.address("PLAINTEXT", "127.0.0.1")
@@ -89,8 +91,13 @@ _REFUSALS = {
 }
 """How the application ends that lacks a right; without the right to purge it goes on, as in Kafka Streams."""
 
+_SHORT = ("read its group", "write its output")
 
-@pytest.mark.parametrize("lacking", list(_REFUSALS))
+
+@pytest.mark.parametrize(
+    "lacking",
+    [pytest.param(each, marks=[] if each in _SHORT else pytest.mark.long) for each in _REFUSALS],
+)
 def test_a_right_that_is_missing(node: SecuredNode, tmp_path: Path, lacking: str) -> None:
     name = f"lacking-{lacking.replace(' ', '-')}"
     with application(node, name, tmp_path, "exactly_once_v2", lacking) as streams:

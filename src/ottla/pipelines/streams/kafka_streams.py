@@ -18,10 +18,11 @@ from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, Checkpoi
 from ottla.pipelines.streams.purge import RepartitionPurge
 from ottla.pipelines.streams.query import ApplicationQuery
 from ottla.pipelines.streams.setting import StreamsSettings
-from ottla.pipelines.supervised_query import SupervisedQuery
+from ottla.pipelines.supervised_query import QueryFailedError, SupervisedQuery
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError
 from ottla.streams.host.application import Application
+from ottla.streams.host.lacking_right import right_in, with_right
 from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class KafkaStreams:
         self._next_look_s = 0.0
         self._thread = threading.Thread(target=self._run, name=f"streams-{self._settings.application_id}", daemon=True)
         self.failure: Exception | None = None
+        self._lacking = ""
         """Why it is in the state ERROR."""
 
     def __enter__(self) -> Self:
@@ -163,7 +165,7 @@ class KafkaStreams:
         if not self._wait_for_turn():
             return
         spark = self._session()
-        self._supervised = SupervisedQuery(lambda: self._start_query(spark), is_permanent=is_of_user)
+        self._supervised = SupervisedQuery(lambda: self._start_query(spark), is_permanent=self._is_permanent)
         purge = RepartitionPurge(self._settings)
         try:
             self._supervised.start(meanwhile=self._raise_if_closing)
@@ -228,6 +230,17 @@ class KafkaStreams:
             time.sleep(_STOP_PAUSE_S)
         supervised.stop()
 
+    def _is_permanent(self, text: str) -> bool:
+        """Whether a restart would meet an error again."""
+        self._lacking = right_in(text, self._settings.application_id)
+        return bool(self._lacking) or is_of_user(text)
+
+    def _explained(self, error: Exception) -> Exception:
+        """With the right that the application lacks, if it is that which ends it."""
+        if self._lacking and isinstance(error, QueryFailedError):
+            return QueryFailedError(f"{error} {self._lacking}")
+        return with_right(error, self._settings.application_id)
+
     def _raise_if_closing(self) -> None:
         if self._closing.is_set():
             raise _ClosedError("closed while it was starting")
@@ -235,6 +248,7 @@ class KafkaStreams:
     def _fail(self, error: Exception) -> None:
         if isinstance(error, _ClosedError) or self._closing.is_set():
             return
+        error = self._explained(error)
         text = str(error) if isinstance(error, OttlaError) else reason(error)
         _log.error("%s ends: %s", self._settings.application_id, text)
         self.failure = error

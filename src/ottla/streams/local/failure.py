@@ -37,17 +37,6 @@ _PASSING_KINDS: Final = (
 )
 
 
-_NEEDED: Final = {
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "READ on the group {}",
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "WRITE on transactional ids that begin with {}",
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: (
-        "READ on topics that it reads, WRITE on those that it writes, and CREATE, READ, WRITE and DELETE on its own, "
-        "which begin with {}-"
-    ),
-}
-"""Operations and resources, by the error of who lacks them."""
-
-
 class FailureResponse(Enum):
     """What `set_uncaught_exception_handler`'s function answers: Kafka Streams' three."""
 
@@ -71,18 +60,3 @@ def is_passing(error: Exception) -> bool:
     if isinstance(error, ApiError):
         return error.retriable or error.code in _PASSING
     return isinstance(error, _PASSING_KINDS)
-
-
-def with_right(error: Exception, application_id: str) -> Exception:
-    """The error, with the right that the application lacks: what a broker refuses names no operation.
-
-    >>> from ottla.protocol.errors import GroupAuthorizationFailedError
-    >>> str(with_right(GroupAuthorizationFailedError(), "shop"))
-    'Group authorization failed. The application shop needs READ on the group shop.'
-    """
-    needed = _NEEDED.get(error.code) if isinstance(error, ApiError) else None
-    if needed is None:
-        return error
-    named = type(error)(f"{error} The application {application_id} needs {needed.format(application_id)}.")
-    named.__cause__ = error
-    return named

@@ -17,8 +17,9 @@ from ottla.client.facade.loop_thread import LoopThread
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
+from ottla.streams.host.lacking_right import with_right
 from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
-from ottla.streams.local.failure import FailureResponse, with_right
+from ottla.streams.local.failure import FailureResponse
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
 from ottla.streams.local.query.reader import READERS, QueryableStoreType, StoreQuery, UnknownStateStoreError, type_of
 from ottla.streams.local.restoration import StateRestoreListener
