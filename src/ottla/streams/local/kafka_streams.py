@@ -25,6 +25,7 @@ from ottla.streams.local.restoration import StateRestoreListener
 from ottla.streams.local.setting import LocalSettings
 from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
 from ottla.streams.local.worker import Worker
+from ottla.streams.serving import Serving, served
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class KafkaStreams:
         self._thread: LoopThread | None = None
         self._work: concurrent.futures.Future[None] | None = None
         self._worker: Worker | None = None
+        self._serving: Serving | None = None
         self.failure: Exception | None = None
         """Why it is in the state ERROR."""
 
@@ -75,6 +77,16 @@ class KafkaStreams:
     def state(self) -> RunState:
         """What it is doing."""
         return self._state
+
+    @property
+    def topology(self) -> Topology:
+        """What runs."""
+        return self._topology
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """How it was configured."""
+        return self._config
 
     @property
     def application(self) -> Application:
@@ -102,6 +114,7 @@ class KafkaStreams:
     def start(self) -> None:
         """Starts it and returns; the state tells how far it is. An instance starts once."""
         self._check_created("start")
+        self._serving = served(self, self._config)
         self._move(RunState.REBALANCING)
         self._thread = LoopThread(f"{self._settings.application_id}-StreamThread-1")
         self._work = self._thread.start(self._run())
@@ -139,6 +152,9 @@ class KafkaStreams:
             except concurrent.futures.TimeoutError:
                 return False
             thread.close()
+        if self._serving is not None:
+            self._serving.close()
+            self._serving = None
         if self._state is RunState.PENDING_SHUTDOWN:
             self._move(RunState.NOT_RUNNING)
         return True

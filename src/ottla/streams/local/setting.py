@@ -23,6 +23,7 @@ from ottla.streams.host.setting_value import (
     replication_factor_of,
     text_of,
 )
+from ottla.streams.serving import application_server
 
 _COMMIT_MS: Final = {Guarantee.EXACTLY_ONCE: 100, Guarantee.AT_LEAST_ONCE: 30_000}
 _TRANSACTION_TIMEOUT_MS: Final = 10_000
@@ -66,7 +67,7 @@ class LocalSettings:
         guarantee = guarantee_of(config)
         return cls(
             application_id=application_id,
-            application_server=text_of(config, "application.server", ""),
+            application_server=application_server(config),
             guarantee=guarantee,
             state_dir=root.absolute() / application_id,
             replication_factor=replication_factor_of(config),
