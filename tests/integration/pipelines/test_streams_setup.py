@@ -8,16 +8,20 @@ import pytest
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.config import ConfigResource, ConfigResourceType
 from ottla.client.producer.producer import Producer
-from ottla.client.record import TopicPartition
+from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.streams.setting import StreamsSettings
-from ottla.pipelines.streams.topic_setup import MissingInternalTopicError, TopicSetup
+from ottla.pipelines.streams.topic_setup import TopicSetup
 from ottla.streams import Consumed, Grouped, Materialized, Serdes, StreamsBuilder, Topology
 from ottla.streams.errors import TopologyError
+from ottla.streams.host.internal_topic import MissingInternalTopicError
+from ottla.streams.host.kept_time import times_to_text
 from ottla.streams.host.layout import IncompatibleTopologyError
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.kafka.server import Server
 
 TEXT = Serdes.string()
+NOTE = times_to_text({})
+"""What tasks leave with an offset."""
 
 
 def counting(topic: str, store: str = "counts") -> Topology:
@@ -68,7 +72,7 @@ def test_a_changelog_that_is_gone_is_not_made_anew(
 ) -> None:
     source = topic()
     setup(counting(source), broker, "robbed", tmp_path).prepare()
-    admin.alter_consumer_group_offsets("robbed", {TopicPartition(source, 0): 0})
+    admin.alter_consumer_group_offsets("robbed", {TopicPartition(source, 0): OffsetAndMetadata(0, NOTE)})
     admin.delete_topics(["robbed-counts-changelog"])
     with pytest.raises(MissingInternalTopicError, match=r"robbed-counts-changelog is gone, and robbed has run before"):
         setup(counting(source), broker, "robbed", tmp_path).prepare()
@@ -81,7 +85,7 @@ def test_a_changelog_that_was_made_anew_is_another_one(
     source, name = topic(), "fooled-counts-changelog"
     prepared = setup(counting(source), broker, "fooled", tmp_path)
     application, _ = prepared.prepare()
-    admin.alter_consumer_group_offsets("fooled", {TopicPartition(source, 0): 0})
+    admin.alter_consumer_group_offsets("fooled", {TopicPartition(source, 0): OffsetAndMetadata(0, NOTE)})
     prepared.check(application)
     admin.delete_topics([name])
     with pytest.raises(MissingInternalTopicError, match=r"fooled-counts-changelog is gone, .* Reset the application"):
@@ -108,7 +112,7 @@ def test_an_application_that_was_reset_begins_anew(
     for path in (state, checkpoint):
         path.mkdir()
     # Deleted by mistake: the group says that there was something.
-    admin.alter_consumer_group_offsets("reset", {TopicPartition(source, 0): 1})
+    admin.alter_consumer_group_offsets("reset", {TopicPartition(source, 0): OffsetAndMetadata(1, NOTE)})
     admin.delete_topics(internal)
     with pytest.raises(MissingInternalTopicError):
         setup(counting(source), broker, "reset", tmp_path).prepare()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.server import start_server
+from tests.clients.server import OLD_RECORDS_STAY, start_server
 from tests.integration.streams.conftest import CreateTopic
 from tests.integration.streams.counting import counts, expected, produce, wait_until
 from tests.kafka.server import Server
@@ -108,7 +108,7 @@ def test_one_process_is_killed_and_nothing_is_lost_or_doubled(
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_many_are_killed(count: int, tmp_path: Path) -> None:
     # The application's id is always the same: each run has a server of its own.
-    settings = {"group_initial_rebalance_delay_ms": "0", "group_min_session_timeout_ms": "1000"}
+    settings = {"group_initial_rebalance_delay_ms": "0", "group_min_session_timeout_ms": "1000", **OLD_RECORDS_STAY}
     broker = start_server("ottla", tmp_path / "server", **settings, num_partitions="2")
     try:
         with_admin(broker)

@@ -18,9 +18,14 @@ from ottla.streams import (
     Window,
     Windowed,
 )
-from ottla.streams.local.kafka_streams import KafkaStreams, StreamsNotRunningError
+from ottla.streams.local.kafka_streams import KafkaStreams
 from ottla.streams.local.query.place import HostInfo
-from ottla.streams.local.query.reader import InvalidStateStoreError, QueryableStoreType, UnknownStateStoreError
+from ottla.streams.local.query.reader import (
+    InvalidStateStoreError,
+    QueryableStoreType,
+    StreamsNotRunningError,
+    UnknownStateStoreError,
+)
 from tests.integration.streams.conftest import CreateTopic
 from tests.integration.streams.counting import TEXT, counting, counts, expected, local, produce, wait_until
 from tests.kafka.server import Server

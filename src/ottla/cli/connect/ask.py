@@ -27,10 +27,14 @@ _CHANGES: Final = {
 class Worker:
     """A worker at a URL, which may have a name and a password for its log-in."""
 
-    def __init__(self, url: str, authorities: str | None = None) -> None:
-        """`authorities` is a file of certificates in PEM, where the worker's is none that the machine knows."""
+    def __init__(self, url: str, authorities: str | None = None, absence: str = "no Connect worker") -> None:
+        """`authorities` is a file of certificates in PEM, where the worker's is none that the machine knows.
+
+        `absence` is what an error says where nothing answers.
+        """
         self._url: Final = urlsplit(url if "://" in url else f"http://{url}")
         self._authorities: Final = authorities
+        self._absence: Final = absence
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """The decoded answer. Raises `CommandError` with the worker's own sentence for a refusal."""
@@ -48,7 +52,7 @@ class Worker:
             answer = response.read()
         except (OSError, http.client.HTTPException) as error:
             raise CommandError(
-                f"no Connect worker answers at {host}:{port}: {error}; give its address with --url"
+                f"{self._absence} answers at {host}:{port}: {error}; give its address with --url"
             ) from None
         finally:
             connection.close()

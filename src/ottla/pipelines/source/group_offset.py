@@ -9,6 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
+from ottla.client.record import OffsetAndMetadata
 from ottla.pipelines.option.error import OptionError
 from ottla.pipelines.option.offset_json import PartitionOffsets
 
@@ -21,8 +22,10 @@ _log = logging.getLogger(__name__)
 class GroupOffsets:
     """The offsets of one group."""
 
-    def __init__(self, group_id: str) -> None:
+    def __init__(self, group_id: str, note: str = "") -> None:
+        """`note` is the metadata of each offset."""
         self._group_id: Final = group_id
+        self._note: Final = note
         self._committed: PartitionOffsets = {}
 
     def commit(self, offsets: PartitionOffsets, admin: "Admin") -> None:
@@ -35,7 +38,8 @@ class GroupOffsets:
         if not changed:
             return
         try:
-            admin.alter_consumer_group_offsets(self._group_id, changed)
+            noted = {part: OffsetAndMetadata(offset, self._note) for part, offset in changed.items()}
+            admin.alter_consumer_group_offsets(self._group_id, noted)
         except OttlaError as error:
             if not getattr(error, "retriable", False):
                 raise OptionError("group.id", f"offsets can't be committed to {self._group_id!r}: {error}") from error

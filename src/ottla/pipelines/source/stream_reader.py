@@ -36,14 +36,15 @@ _Document = dict[str, dict[str, int]]
 class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans micro-batches, and reads them."""
 
-    def __init__(self, options: ReadOptions, schema: StructType) -> None:
+    def __init__(self, options: ReadOptions, schema: StructType, note: str = "") -> None:
+        """`note` goes with the offsets that are committed."""
         self._options: Final = options
         self._formatted: Final = FormattedColumns(options.formats, schema)
         self._columns: Final = chosen_columns(self._formatted.raw_schema)
         self._catalog: Final = TopicCatalog(options)
         self._loss: Final = DataLoss(options.fails_on_data_loss)
         self._trigger_hold: Final = TriggerHold(options.admission)
-        self._group: Final = None if options.group_id is None else GroupOffsets(options.group_id)
+        self._group: Final = None if options.group_id is None else GroupOffsets(options.group_id, note)
         self._initial: _Document | None = None
         self._found: dict[TopicPartition, Uuid] = {}
         self._latest: PartitionOffsets = {}

@@ -28,9 +28,7 @@ class GroupPosition:
         """What to commit."""
         tick = self.position.get(TICK)
         mark: Times = {} if tick is None else {TICK: {"": (tick,)}}
-        metadata = times_to_text({**self.times, **mark})
-        if mark and not metadata:
-            metadata = times_to_text(mark)
+        metadata = times_to_text({**self.times, **mark}) or times_to_text(mark)
         found = {}
         for topic, offset in sorted(self.position.items()):
             if topic != TICK:

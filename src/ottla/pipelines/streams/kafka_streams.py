@@ -9,8 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.pipelines.failure import reason
@@ -18,12 +17,17 @@ from ottla.pipelines.runner.checkpoint_lock import CheckpointHeldError, Checkpoi
 from ottla.pipelines.streams.purge import RepartitionPurge
 from ottla.pipelines.streams.query import ApplicationQuery
 from ottla.pipelines.streams.setting import StreamsSettings
+from ottla.pipelines.streams.store_query import SparkStores
 from ottla.pipelines.supervised_query import QueryFailedError, SupervisedQuery
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.lacking_right import right_in, with_right
-from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
+from ottla.streams.host.run_state import IllegalStateError, RunState
+from ottla.streams.lifecycle import Lifecycle
+from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
+from ottla.streams.local.query.reader import QueryableStoreType, StreamsNotRunningError
+from ottla.streams.serving import Serving, served
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,12 +46,10 @@ each of the first million records, and gave nothing back."""
 
 _OF_USER: Final = (ProcessingError, RecordDecodeError, RecordEncodeError)
 
-StateListener = Callable[[RunState, RunState], None]
-"""`(new state, old state)`."""
 FailureHandler = Callable[[Exception], None]
 
 
-class KafkaStreams:
+class KafkaStreams(Lifecycle):
     """A topology at work.
 
     streams = KafkaStreams(builder.build(), {"application.id": "shop", "bootstrap.servers": "localhost:9092"})
@@ -58,34 +60,33 @@ class KafkaStreams:
     def __init__(self, topology: Topology, config: Mapping[str, Any], *, spark: "SparkSession | None" = None) -> None:
         """`spark` is the session to run in; without one it makes or takes the active one when it starts."""
         self._settings: Final = StreamsSettings.of(config)
+        super().__init__(self._settings.application_id)
+        self._topology: Final = topology
+        self._config: Final = dict(config)
         self._query: Final = ApplicationQuery(topology, config, self._settings)
         self._spark = spark
         self._supervised: SupervisedQuery | None = None
         self._lock: CheckpointLock | None = None
-        self._state = RunState.CREATED
-        self._state_change: Final = threading.Condition()
-        self._listeners: Final[list[StateListener]] = []
         self._failure_handlers: Final[list[FailureHandler]] = []
         self._closing: Final = threading.Event()
         self._next_look_s = 0.0
         self._thread = threading.Thread(target=self._run, name=f"streams-{self._settings.application_id}", daemon=True)
-        self.failure: Exception | None = None
         self._lacking = ""
-        """Why it is in the state ERROR."""
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        """The right that it lacks, once it has ended for it."""
+        self._serving: Serving | None = None
+        self._stores: Final = SparkStores(
+            topology, self._config, self._settings.state_dir / "state", lambda: self.application
+        )
 
     @property
-    def state(self) -> RunState:
-        """What it is doing."""
-        return self._state
+    def topology(self) -> Topology:
+        """What runs."""
+        return self._topology
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """How it was configured."""
+        return self._config
 
     @property
     def application(self) -> Application:
@@ -93,11 +94,6 @@ class KafkaStreams:
         if self._query.application is None:
             raise IllegalStateError(f"the cluster has not been looked at: the state is {self._state.value}")
         return self._query.application
-
-    def set_state_listener(self, listener: StateListener) -> None:
-        """Is called with every new state; to be set before `start`."""
-        self._check_created("set_state_listener")
-        self._listeners.append(listener)
 
     def set_uncaught_exception_handler(self, handler: FailureHandler) -> None:
         """Is called with what ended the instance; to be set before `start`."""
@@ -107,24 +103,9 @@ class KafkaStreams:
     def start(self) -> None:
         """Starts it and returns; the state tells how far it is. An instance starts once."""
         self._check_created("start")
+        self._serving = served(self, self._config)
         self._move(RunState.REBALANCING)
         self._thread.start()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until it has ended, by `close` or by a failure, which is raised; False: the time was over before."""
-        ended = (RunState.NOT_RUNNING, RunState.ERROR)
-        with self._state_change:
-            if not self._state_change.wait_for(lambda: self._state in ended, timeout_s):
-                return False
-        if self.failure is not None:
-            raise self.failure
-        return True
-
-    def wait_for(self, state: RunState, timeout_s: float) -> bool:
-        """Waits for a state; False: the time was over before, or it has failed."""
-        with self._state_change:
-            self._state_change.wait_for(lambda: self._state in (state, RunState.ERROR), timeout_s)
-            return self._state is state
 
     def close(self, timeout_s: float | None = None) -> bool:
         """Ends it after the micro-batch that is under way; False: the time was over before."""
@@ -137,20 +118,57 @@ class KafkaStreams:
             self._thread.join(timeout_s)
             if self._thread.is_alive():
                 return False
+        if self._serving is not None:
+            self._serving.close()
+            self._serving = None
+        self._stores.close()
         if self._state is RunState.PENDING_SHUTDOWN:
             self._move(RunState.NOT_RUNNING)
         return True
 
     def clean_up(self) -> None:
         """Deletes the local state; it is restored from changelogs when the application starts again."""
-        if self._state not in (RunState.CREATED, RunState.NOT_RUNNING, RunState.ERROR):
-            raise IllegalStateError(f"Cannot clean up while running: the state is {self._state.value}")
+        self._check_ended()
         shutil.rmtree(self._settings.state_dir / "state", ignore_errors=True)
 
     def metrics(self) -> dict[str, Any]:
         """What Spark tells of the last micro-batch: rows, durations, offsets; empty before the first."""
         progress = None if self._supervised is None else self._supervised.progress()
         return {} if progress is None else dict(progress)
+
+    def store(
+        self,
+        name: str,
+        store_type: QueryableStoreType | None = None,
+        *,
+        partition: int | None = None,
+        stale: bool = False,
+    ) -> Any:
+        """A store as the last micro-batch left it, to be read from any thread: its partitions on this machine.
+
+        `stale` changes nothing: there are no copies.
+        """
+        self._check_running()
+        return self._stores.store(name, store_type, partition)
+
+    def query_metadata_for_key(self, store: str, key: Any) -> KeyQueryMetadata:
+        """The partition of a key; the driver's `application.server` has all of them."""
+        self._check_running()
+        return self._stores.of_key(store, key)
+
+    def streams_metadata_for_store(self, store: str) -> list[StreamsMetadata]:
+        """The driver, if it has an `application.server`."""
+        self._check_running()
+        return self._stores.of_store(store)
+
+    def metadata_for_all_streams_clients(self) -> list[StreamsMetadata]:
+        """The driver, if it has an `application.server`."""
+        self._check_running()
+        return self._stores.places().all()
+
+    def _check_running(self) -> None:
+        if self._state not in (RunState.RUNNING, RunState.REBALANCING):
+            raise StreamsNotRunningError(f"KafkaStreams is not running. State is {self._state.value}.")
 
     def _run(self) -> None:
         try:
@@ -260,20 +278,6 @@ class KafkaStreams:
     def _move_unless_closing(self, state: RunState) -> None:
         if not self._closing.is_set():
             self._move(state)
-
-    def _move(self, state: RunState) -> None:
-        with self._state_change:
-            before = self._state
-            check_follows(before, state)
-            self._state = state
-            self._state_change.notify_all()
-        _log.info("%s: %s after %s", self._settings.application_id, state.value, before.value)
-        for listener in self._listeners:
-            listener(state, before)
-
-    def _check_created(self, what: str) -> None:
-        if self._state is not RunState.CREATED:
-            raise IllegalStateError(f"{what}: only in the state CREATED, and it is {self._state.value}")
 
 
 def is_of_user(text: str) -> bool:

@@ -23,6 +23,7 @@ from ottla.pipelines.streams.group_position import TICK
 from ottla.pipelines.streams.option import APPLICATION, PARTITIONS, TICK_MS
 from ottla.pipelines.streams.task_partition import TaskPartition
 from ottla.streams.errors import StreamsError
+from ottla.streams.host.kept_time import times_to_text
 
 _Document = dict[str, dict[str, int]]
 
@@ -32,7 +33,9 @@ class StreamsReader(OttlaStreamReader):
 
     def __init__(self, options: Mapping[str, str], plain: Mapping[str, str]) -> None:
         everything = topic_schema(has_headers=True)
-        super().__init__(parse_stream_read(plain), type(everything)([everything[name] for name in READ]))
+        columns = type(everything)([everything[name] for name in READ])
+        # The note that tells an application that has run from one that was reset.
+        super().__init__(parse_stream_read(plain), columns, times_to_text({}))
         self._application: Final = options[APPLICATION]
         self._partition_numbers: Final = int(options[PARTITIONS])
         self._tick_ms: Final = int(options[TICK_MS])

@@ -12,25 +12,27 @@ from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
-from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import NewTopic
-from ottla.client.record import TopicPartition
+from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST, document_of
 from ottla.pipelines.streams.setting import StreamsSettings
 from ottla.protocol.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
-from ottla.streams.host.internal_topic import InternalTopicPlan
-from ottla.streams.host.layout import IncompatibleTopologyError, check_layout
+from ottla.streams.host.internal_topic import (
+    InternalTopicPlan,
+    has_run,
+    is_internal,
+    missing_error,
+    missing_topics,
+    was_reset,
+)
+from ottla.streams.host.layout import check_layout
 
 _log = logging.getLogger(__name__)
 _LAYOUT: Final = "layout.json"
 _IDENTITIES: Final = "internal_topics.json"
-
-
-class MissingInternalTopicError(StreamsError):
-    """A changelog or repartition topic of an application that has run before is gone."""
 
 
 class TopicSetup:
@@ -45,27 +47,19 @@ class TopicSetup:
         """The application, and where its query begins unless it has a checkpoint: `startingOffsets`."""
         settings = self._settings
         with Admin(settings.admin) as admin:
-            external = {topic: count for topic, count in _counts(admin).items() if not self._is_internal(topic)}
+            own = settings.application_id
+            external = {topic: count for topic, count in _counts(admin).items() if not is_internal(own, topic)}
             application = Application.planned(self._topology, self._config, external)
             committed = _committed(admin, application.application_id)
-            is_reset = self._is_reset(admin, application, committed)
-            if is_reset:
+            counts = _counts(admin)
+            if was_reset(committed, _internal(application), counts):
                 self._forget()
-            has_run = bool(committed) and not is_reset
             self._check_layout(application)
-            self._make_topics(admin, application, has_run=has_run)
-            self._check_identity(admin, application, has_run=has_run)
+            missing = missing_topics(application.application_id, _internal(application), counts, committed)
+            self._create(admin, missing)
+            self._check_identity(admin, application, has_run=has_run(committed))
             start = self._start(application, committed)
         return application, json.dumps(document_of(start))
-
-    def _is_reset(self, admin: Admin, application: Application, committed: Mapping[TopicPartition, int]) -> bool:
-        """Whether `kafka-streams-application-reset.sh` was run: no internal topic, the group at the start."""
-        internal = {plan.name for plan in _internal(application)}
-        inputs = {place: offset for place, offset in committed.items() if place.topic not in internal}
-        if not internal or not inputs or internal & _counts(admin).keys():
-            return False
-        first = admin.list_offsets(dict.fromkeys(inputs, OffsetSpec.EARLIEST))
-        return all(offset <= first[place].offset for place, offset in inputs.items())
 
     def _forget(self) -> None:
         """Deletes what the application knew before it was reset."""
@@ -94,13 +88,8 @@ class TopicSetup:
         gone = [name for name, known in before.items() if name in wanted and found.get(name, known) != known]
         gone += [name for name, error in errors.items() if isinstance(error, UnknownTopicOrPartitionError)]
         if gone:
-            raise _missing(application, gone)
+            raise missing_error(application.application_id, gone)
         path.write_text(json.dumps({**before, **found}, sort_keys=True))
-
-    def _is_internal(self, topic: str) -> bool:
-        """Whether a topic is one of the application's own: patterns do not mean those."""
-        own = f"{self._settings.application_id}-"
-        return topic.startswith(own) and topic.endswith(("-changelog", "-repartition"))
 
     def _check_layout(self, application: Application) -> None:
         path = self._settings.state_dir / _LAYOUT
@@ -109,21 +98,6 @@ class TopicSetup:
             check_layout(path.read_text(), layout)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(layout)
-
-    def _make_topics(self, admin: Admin, application: Application, *, has_run: bool) -> None:
-        wanted = _internal(application)
-        counts = _counts(admin)
-        missing = [plan for plan in wanted if plan.name not in counts]
-        for plan in wanted:
-            found = counts.get(plan.name, plan.partitions)
-            if found != plan.partitions:
-                raise IncompatibleTopologyError(
-                    f"the topic {plan.name} has {found} partitions, and the topology needs {plan.partitions}: the "
-                    f"number of partitions of an input has changed. Reset the application to begin anew"
-                )
-        if missing and has_run:
-            raise _missing(application, [plan.name for plan in missing])
-        self._create(admin, missing)
 
     def _create(self, admin: Admin, missing: list[InternalTopicPlan]) -> None:
         topics = [
@@ -136,14 +110,17 @@ class TopicSetup:
             if not isinstance(error, TopicAlreadyExistsError):
                 raise StreamsError(f"the topic {name} cannot be made: {error}") from error
 
-    def _start(self, application: Application, committed: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    def _start(
+        self, application: Application, committed: Mapping[TopicPartition, OffsetAndMetadata]
+    ) -> dict[TopicPartition, int]:
         """The group's offsets; where it has none, what the source or the configuration says; internal topics whole."""
         start = {}
         for stage in application.stages:
             for topic in stage.topics:
                 for number in range(application.counts[application.short_name(topic)]):
                     place = TopicPartition(topic, number)
-                    start[place] = committed.get(place, self._reset(application, topic))
+                    found = committed.get(place)
+                    start[place] = self._reset(application, topic) if found is None else found.offset
         return start
 
     def _reset(self, application: Application, topic: str) -> int:
@@ -158,15 +135,6 @@ def _internal(application: Application) -> list[InternalTopicPlan]:
     return [*application.repartition_topics, *application.changelogs.values()]
 
 
-def _missing(application: Application, names: list[str]) -> MissingInternalTopicError:
-    gone = ", ".join(sorted(set(names)))
-    return MissingInternalTopicError(
-        f"{gone} is gone, and {application.application_id} has run before: what was in there is lost. Reset "
-        f"the application (its group's offsets, its internal topics, its checkpoint and local state) to compute it "
-        f"again from the inputs"
-    )
-
-
 def _counts(admin: Admin) -> dict[str, int]:
     errors: dict[str, OttlaError] = {}
     found = admin.describe_topics(list(admin.list_topics()), errors=errors)
@@ -176,6 +144,6 @@ def _counts(admin: Admin) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
-def _committed(admin: Admin, group_id: str) -> dict[TopicPartition, int]:
+def _committed(admin: Admin, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
     found = admin.list_consumer_group_offsets({group_id: None})[group_id]
-    return {place: offset.offset for place, offset in found.items() if offset is not None}
+    return {place: offset for place, offset in found.items() if offset is not None}

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.streams.engine.store.coder import changelog_topic
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.errors import StreamsError
@@ -70,8 +71,29 @@ def is_internal(application_id: str, topic: str) -> bool:
     return topic.startswith(f"{application_id}-") and topic.endswith(("-changelog", "-repartition"))
 
 
+def has_run(committed: Mapping[TopicPartition, OffsetAndMetadata]) -> bool:
+    """Whether the group's offsets are those of tasks, which leave a note with one; a reset leaves none.
+
+    >>> has_run({TopicPartition("orders", 0): OffsetAndMetadata(0)})
+    False
+    """
+    return any(offset.metadata for offset in committed.values())
+
+
+def was_reset(
+    committed: Mapping[TopicPartition, OffsetAndMetadata],
+    wanted: Sequence[InternalTopicPlan],
+    counts: Mapping[str, int],
+) -> bool:
+    """Whether a tool has moved the group's offsets and left no internal topic: what is known locally is of no use."""
+    return bool(committed) and not has_run(committed) and not any(plan.name in counts for plan in wanted)
+
+
 def missing_topics(
-    application_id: str, wanted: Sequence[InternalTopicPlan], counts: Mapping[str, int], *, has_run: bool
+    application_id: str,
+    wanted: Sequence[InternalTopicPlan],
+    counts: Mapping[str, int],
+    committed: Mapping[TopicPartition, OffsetAndMetadata],
 ) -> list[InternalTopicPlan]:
     """The internal topics that have to be made, where `counts` are there.
 
@@ -86,10 +108,14 @@ def missing_topics(
                 f"number of partitions of an input has changed. Reset the application to begin anew"
             )
     missing = [plan for plan in wanted if plan.name not in counts]
-    if missing and has_run:
-        raise MissingInternalTopicError(
-            f"{', '.join(plan.name for plan in missing)} is gone, and {application_id} has run before: "
-            f"what was in there is lost. Reset the application (ottla streams reset {application_id}) to compute it "
-            f"again from the inputs"
-        )
+    if missing and has_run(committed):
+        raise missing_error(application_id, [plan.name for plan in missing])
     return missing
+
+
+def missing_error(application_id: str, names: Sequence[str]) -> MissingInternalTopicError:
+    """The error that names the topics and says what to do."""
+    return MissingInternalTopicError(
+        f"{', '.join(sorted(set(names)))} is gone, and {application_id} has run before: what was in there is lost. "
+        f"Reset the application (ottla streams reset {application_id}) to compute it again from the inputs"
+    )

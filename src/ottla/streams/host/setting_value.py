@@ -55,6 +55,16 @@ def number_of(config: Mapping[str, Any], name: str, default: int, at_least: int 
     return number
 
 
+def application_id_of(config: Mapping[str, Any]) -> str:
+    """`application.id`, where `bootstrap.servers` is there, too."""
+    application_id = text_of(config, "application.id", "")
+    if not application_id or "/" in application_id:
+        raise ConfigError("application.id", application_id, "there has to be one; it names the group and topics")
+    if not config.get("bootstrap.servers"):
+        raise ConfigError("bootstrap.servers", "", "required: host:port of some brokers, separated by commas")
+    return application_id
+
+
 def guarantee_of(config: Mapping[str, Any]) -> Guarantee:
     """`processing.guarantee`."""
     text = text_of(config, "processing.guarantee", Guarantee.AT_LEAST_ONCE.value)

@@ -7,39 +7,39 @@ import asyncio
 import concurrent.futures
 import logging
 import shutil
-import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.facade.loop_thread import LoopThread
 from ottla.streams.engine.topology import Topology
-from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
 from ottla.streams.host.lacking_right import with_right
-from ottla.streams.host.run_state import IllegalStateError, RunState, check_follows
+from ottla.streams.host.run_state import IllegalStateError, RunState
+from ottla.streams.lifecycle import Lifecycle
 from ottla.streams.local.failure import FailureResponse
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
-from ottla.streams.local.query.reader import READERS, QueryableStoreType, StoreQuery, UnknownStateStoreError, type_of
+from ottla.streams.local.query.reader import (
+    READERS,
+    QueryableStoreType,
+    StoreQuery,
+    StreamsNotRunningError,
+    UnknownStateStoreError,
+    type_of,
+)
 from ottla.streams.local.restoration import StateRestoreListener
 from ottla.streams.local.setting import LocalSettings
 from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
 from ottla.streams.local.worker import Worker
+from ottla.streams.serving import Serving, served
 
 _log = logging.getLogger(__name__)
 
-StateListener = Callable[[RunState, RunState], None]
-"""`(new state, old state)`."""
 UncaughtExceptionHandler = Callable[[Exception], FailureResponse | None]
 """Says what becomes of the instance; None is SHUTDOWN_CLIENT."""
 
 
-class StreamsNotRunningError(StreamsError):
-    """A store was asked for while no task runs."""
-
-
-class KafkaStreams:
+class KafkaStreams(Lifecycle):
     """A topology at work in this process.
 
     streams = KafkaStreams(builder.build(), {"application.id": "shop", "bootstrap.servers": "localhost:9092"})
@@ -52,30 +52,23 @@ class KafkaStreams:
         self._topology: Final = topology
         self._config: Final = dict(config)
         self._settings: Final = LocalSettings.of(config)
-        self._state = RunState.CREATED
-        self._state_change: Final = threading.Condition()
-        self._listeners: Final[list[StateListener]] = []
+        super().__init__(self._settings.application_id)
         self._handler: UncaughtExceptionHandler | None = None
         self._restore_listener = StateRestoreListener()
         self._thread: LoopThread | None = None
         self._work: concurrent.futures.Future[None] | None = None
         self._worker: Worker | None = None
-        self.failure: Exception | None = None
-        """Why it is in the state ERROR."""
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._serving: Serving | None = None
 
     @property
-    def state(self) -> RunState:
-        """What it is doing."""
-        return self._state
+    def topology(self) -> Topology:
+        """What runs."""
+        return self._topology
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """How it was configured."""
+        return self._config
 
     @property
     def application(self) -> Application:
@@ -84,11 +77,6 @@ class KafkaStreams:
         if found is None:
             raise IllegalStateError(f"the cluster has not been looked at: the state is {self._state.value}")
         return found
-
-    def set_state_listener(self, listener: StateListener) -> None:
-        """Is called with every new state; to be set before `start`."""
-        self._check_created("set_state_listener")
-        self._listeners.append(listener)
 
     def set_uncaught_exception_handler(self, handler: UncaughtExceptionHandler) -> None:
         """Decides what becomes of the instance when a record or the user's code fails; to be set before `start`."""
@@ -103,25 +91,10 @@ class KafkaStreams:
     def start(self) -> None:
         """Starts it and returns; the state tells how far it is. An instance starts once."""
         self._check_created("start")
+        self._serving = served(self, self._config)
         self._move(RunState.REBALANCING)
         self._thread = LoopThread(f"{self._settings.application_id}-StreamThread-1")
         self._work = self._thread.start(self._run())
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until it has ended, by `close` or by a failure, which is raised; False: the time was over before."""
-        ended = (RunState.NOT_RUNNING, RunState.ERROR)
-        with self._state_change:
-            if not self._state_change.wait_for(lambda: self._state in ended, timeout_s):
-                return False
-        if self.failure is not None:
-            raise self.failure
-        return True
-
-    def wait_for(self, state: RunState, timeout_s: float) -> bool:
-        """Waits for a state; False: the time was over before, or it has failed."""
-        with self._state_change:
-            self._state_change.wait_for(lambda: self._state in (state, RunState.ERROR), timeout_s)
-            return self._state is state
 
     def close(self, timeout_s: float | None = None) -> bool:
         """Commits, leaves the group and ends; False: the time was over before."""
@@ -140,14 +113,16 @@ class KafkaStreams:
             except concurrent.futures.TimeoutError:
                 return False
             thread.close()
+        if self._serving is not None:
+            self._serving.close()
+            self._serving = None
         if self._state is RunState.PENDING_SHUTDOWN:
             self._move(RunState.NOT_RUNNING)
         return True
 
     def clean_up(self) -> None:
         """Deletes the local state; it is restored from changelogs when the application starts again."""
-        if self._state not in (RunState.CREATED, RunState.NOT_RUNNING, RunState.ERROR):
-            raise IllegalStateError(f"Cannot clean up while running: the state is {self._state.value}")
+        self._check_ended()
         shutil.rmtree(self._settings.state_dir, ignore_errors=True)
 
     def metrics(self) -> dict[str, float]:
@@ -241,17 +216,3 @@ class KafkaStreams:
         self.failure = error
         self._move(RunState.PENDING_ERROR)
         self._move(RunState.ERROR)
-
-    def _move(self, state: RunState) -> None:
-        with self._state_change:
-            before = self._state
-            check_follows(before, state)
-            self._state = state
-            self._state_change.notify_all()
-        _log.info("%s: %s after %s", self._settings.application_id, state.value, before.value)
-        for listener in self._listeners:
-            listener(state, before)
-
-    def _check_created(self, what: str) -> None:
-        if self._state is not RunState.CREATED:
-            raise IllegalStateError(f"{what}: only in the state CREATED, and it is {self._state.value}")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ottla.base.errors import OttlaError
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.topic import NewTopic
+from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.errors import TopicAlreadyExistsError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
@@ -37,8 +38,8 @@ class Preparation:
         application = Application.planned(self._topology, self._config, external)
         self._check_layout(application)
         wanted = [*application.repartition_topics, *application.changelogs.values()]
-        has_run = await _has_run(admin, settings.application_id)
-        missing = missing_topics(application.application_id, wanted, counts, has_run=has_run)
+        committed = await _committed(admin, settings.application_id)
+        missing = missing_topics(application.application_id, wanted, counts, committed)
         await self._create(admin, missing)
         self.counts = {**counts, **{plan.name: plan.partitions for plan in wanted}}
         return application
@@ -74,7 +75,6 @@ async def _counts(admin: AsyncAdmin) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
-async def _has_run(admin: AsyncAdmin, group_id: str) -> bool:
-    """Whether the group stands where tasks have committed: they leave a note with an offset, a reset leaves none."""
-    found = await admin.list_consumer_group_offsets({group_id: None})
-    return any(offset is not None and offset.metadata for offset in found[group_id].values())
+async def _committed(admin: AsyncAdmin, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
+    found = (await admin.list_consumer_group_offsets({group_id: None}))[group_id]
+    return {place: offset for place, offset in found.items() if offset is not None}

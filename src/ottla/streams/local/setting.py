@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ottla.base.config import ConfigError
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.streams.host.setting_value import (
     Guarantee,
+    application_id_of,
     client_settings,
     guarantee_of,
     number_of,
@@ -23,6 +23,7 @@ from ottla.streams.host.setting_value import (
     replication_factor_of,
     text_of,
 )
+from ottla.streams.serving import application_server
 
 _COMMIT_MS: Final = {Guarantee.EXACTLY_ONCE: 100, Guarantee.AT_LEAST_ONCE: 30_000}
 _TRANSACTION_TIMEOUT_MS: Final = 10_000
@@ -57,16 +58,12 @@ class LocalSettings:
         >>> found.guarantee.value, found.commit_interval_ms, found.consumer["max.poll.records"]
         ('at_least_once', 30000, 1000)
         """
-        application_id = text_of(config, "application.id", "")
-        if not application_id or "/" in application_id:
-            raise ConfigError("application.id", application_id, "there has to be one; it names the group and topics")
-        if not config.get("bootstrap.servers"):
-            raise ConfigError("bootstrap.servers", "", "required: host:port of some brokers, separated by commas")
+        application_id = application_id_of(config)
         root = Path(text_of(config, "state.dir", str(Path(tempfile.gettempdir(), "kafka-streams"))))
         guarantee = guarantee_of(config)
         return cls(
             application_id=application_id,
-            application_server=text_of(config, "application.server", ""),
+            application_server=application_server(config),
             guarantee=guarantee,
             state_dir=root.absolute() / application_id,
             replication_factor=replication_factor_of(config),

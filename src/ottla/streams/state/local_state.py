@@ -248,16 +248,25 @@ class StateBatch:
         self._transaction.abort()
 
     def _prefix(self, store: str) -> bytes:
-        name = _STORE + store.encode()
-        found: bytes | None = self._transaction.get(name, db=self._meta)
-        if found is not None:
+        found = store_prefix(self._transaction, self._meta, store)
+        if found != _NOWHERE or not self._is_writable:
             return found
-        if not self._is_writable:
-            return _NOWHERE
+        name = _STORE + store.encode()
         count = sum(1 for key in self._transaction.cursor(self._meta).iternext(values=False) if key.startswith(_STORE))
         prefix = count.to_bytes(2, "big")
         self._transaction.put(name, prefix, db=self._meta)
         return prefix
+
+
+def has_position(transaction: Any, meta: Any) -> bool:
+    """Whether a batch, or a restoration, was committed."""
+    return transaction.get(_POSITION, db=meta) is not None
+
+
+def store_prefix(transaction: Any, meta: Any, store: str) -> bytes:
+    """What all keys of a store have in front; a place where nothing lies for one that was not written to."""
+    found: bytes | None = transaction.get(_STORE + store.encode(), db=meta)
+    return _NOWHERE if found is None else found
 
 
 def remove_state(path: Path) -> None:

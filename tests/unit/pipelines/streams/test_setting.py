@@ -47,7 +47,7 @@ def test_clients_get_what_is_theirs_and_their_own_counts_most() -> None:
         ({"processing.guarantee": "exactly_once"}, "has to be at_least_once or exactly_once_v2"),
         ({"auto.offset.reset": "none"}, "has to be earliest or latest"),
         ({"replication.factor": "many"}, "has to be a whole number"),
-        ({"trigger.interval.ms": "-1"}, "cannot be negative"),
+        ({"trigger.interval.ms": "-1"}, "has to be 0 at least"),
     ],
 )
 def test_what_cannot_be_is_refused(changed: dict[str, str], reason: str) -> None:

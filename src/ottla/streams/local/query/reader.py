@@ -23,6 +23,10 @@ Views = Callable[[], Sequence[Any]]
 """The views of a store that there are, one for each partition; raises if some have gone."""
 
 
+class StreamsNotRunningError(StreamsError):
+    """A store was asked for while no task runs."""
+
+
 class InvalidStateStoreError(StreamsError):
     """The store cannot be asked here and now: it has moved, or is being restored."""
 
