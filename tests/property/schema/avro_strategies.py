@@ -88,7 +88,8 @@ def _collect(schema: Schema, put: Callable[[Schema], Schema], places: list[Calla
         for at, branch in enumerate(schema):
             if not isinstance(branch, str):
                 _collect(branch, lambda new, at=at: put([*schema[:at], new, *schema[at + 1 :]]), places)
-        places.append(lambda new: put(schema[:-1]))
+        # Of an empty union there are no values to try with.
+        places.append(lambda new: put(schema[:-1] or schema))
         places.append(lambda new: put([*schema, new] if isinstance(new, str) and new not in schema else schema))
     elif isinstance(schema, dict):
         _collect_parts(schema, put, places)
