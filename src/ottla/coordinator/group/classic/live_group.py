@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ottla.coordinator.group.assignors.group_spec import Assignment
 from ottla.coordinator.group.classic.group import NO_TIMESTAMP_MS, ClassicGroup, ClassicMember
 from ottla.coordinator.group.classic.state import PREVIOUS, ClassicState, TransitionError
 from ottla.coordinator.group.classic.subscription import CONSUMER_PROTOCOL_TYPE, subscribed_topics
@@ -30,6 +31,7 @@ class LiveGroup:
         "leader",
         "members",
         "new_members",
+        "owned_before",
         "pending_members",
         "previous_state",
         "protocol",
@@ -65,6 +67,8 @@ class LiveGroup:
         self.syncing: dict[str, Done] = {}
         self.unsynced: set[str] = set()
         """Members of this generation that have not asked for their assignment."""
+        self.owned_before: dict[str, Assignment] = {}
+        """What members had as members of a consumer group, until they join this one."""
         self.has_grown = False
         """Whether somebody came since the initial delay was last looked at."""
         self.is_storing = False
@@ -131,6 +135,7 @@ class LiveGroup:
     def update(self, member: ClassicMember) -> None:
         """Puts a member in the place of the one with its id."""
         before = self.members[member.member_id]
+        self.owned_before.pop(member.member_id, None)
         self.support.subtract(name for name, _ in before.protocols)
         self.support.update(name for name, _ in member.protocols)
         self.members[member.member_id] = member

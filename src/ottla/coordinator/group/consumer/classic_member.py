@@ -78,10 +78,10 @@ class ClassicMembers:
             return Outcome(
                 (), JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
             )
-        subscription = _subscription(favourite)
-        _check_claim(group, join, subscription)
         draft = Draft(request.group_id, group, Step(now_ms))
         before = self._member(draft, join, member_id)
+        subscription = _subscription(favourite)
+        _check_claim(group, join, subscription)
         replaced = group.static_member(request.group_instance_id)
         turns_classic = replaced is not None and downgrade.is_due_for(group, replaced)
         member = _said(before, join, subscription)

@@ -1,6 +1,6 @@
 """A consumer group becomes a classic one when the last member that speaks the consumer protocol goes.
 
-Those who stay speak the classic protocol, and rebalance in its way from what they own;
+Those who stay speak the classic protocol, and rebalance in its way from the assignment that they were to have;
 `group.consumer.migration.policy` must allow it. Epoch and generation are one count.
 
 The rebalance is never left out, and the record says so by naming no leader: until there is a generation with a leader
@@ -8,9 +8,9 @@ who knows that it is one, the leaver's partitions would stay unassigned and a to
 that comes in between starts it again (`ClassicGroups.loaded`). Apache Kafka names a leader, forgets the rebalance in
 that case, and starts none if a static member came back with the classic protocol.
 
-What the record says of assignments counts if a consumer comes back before the rebalance is over: the group is taken
-over from them. So they are what members own, not their targets, which Apache Kafka writes: a member that has not heard
-yet of a partition to give up would share it with the next owner.
+If a consumer comes back before the rebalance is over, the group is taken over from the assignments in the record, as by
+Apache Kafka: a member that has not heard yet of a partition to give up would share it with the next owner. So what
+members own is remembered in the live group until they join.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Downgrade:
         metadata = self._membership.surroundings.metadata
         assigned = tuple(
             member._replace(
-                assignment=assignment_bytes(group.members[member.member_id].owned, metadata, member.metadata(protocol))
+                assignment=assignment_bytes(group.target(member.member_id), metadata, member.metadata(protocol))
             )
             for member in members
         )
@@ -104,6 +104,8 @@ class Downgrade:
             self._membership.stop_timers(draft, member, session_ms if is_staying else TIMER_RETRY_MS)
         self._membership.forget(draft.group_id)
         group = self._classic.groups.adopt(draft.group_id, stored, draft.now_ms)
+        members = draft.group.members.values()
+        group.owned_before = {member.member_id: member.owned for member in members if member.member_id in staying}
         self._classic.rebalancer.prepare(group, reason, detail, draft.step)
 
 

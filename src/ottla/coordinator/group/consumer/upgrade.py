@@ -81,6 +81,7 @@ class Upgrade:
         targets: dict[str, Assignment] = {}
         for classic in live.members.values():
             target = self._target(live.group_id, classic)
+            target = live.owned_before.get(classic.member_id, target)
             targets[classic.member_id] = target
             group = group.with_member(_member(classic, protocol, target, live.generation))
         group = group._replace(targets=Map(targets))
