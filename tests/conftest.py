@@ -11,7 +11,7 @@ from hypothesis import settings
 # Before anything of ours is imported, and for the processes that tests start, too: see `ottla.base.thread_owner`.
 os.environ["OTTLA_CHECK_THREADS"] = "1"
 
-pytest_plugins = ["tests.harness.rerun", "tests.harness.skips"]
+pytest_plugins = ["tests.harness.rerun", "tests.harness.leftovers", "tests.harness.skips"]
 
 settings.register_profile("explore", deadline=None)
 settings.register_profile("repeat", deadline=None, derandomize=True)

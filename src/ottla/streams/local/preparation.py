@@ -33,12 +33,13 @@ class Preparation:
     async def prepare(self, admin: AsyncAdmin) -> Application:
         """The application as it is on the cluster, with its internal topics."""
         settings = self._settings
+        # In this order: what another instance has committed by now, it has made topics for.
+        committed = await _committed(admin, settings.application_id)
         counts = await _counts(admin)
         external = {name: count for name, count in counts.items() if not is_internal(settings.application_id, name)}
         application = Application.planned(self._topology, self._config, external)
         self._check_layout(application)
         wanted = [*application.repartition_topics, *application.changelogs.values()]
-        committed = await _committed(admin, settings.application_id)
         missing = missing_topics(application.application_id, wanted, counts, committed)
         await self._create(admin, missing)
         self.counts = {**counts, **{plan.name: plan.partitions for plan in wanted}}

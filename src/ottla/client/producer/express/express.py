@@ -110,6 +110,14 @@ class Express:
         if ride is None:
             return
         try:
+            self._go(ride, timeout_s)
+        except BaseException:
+            # The interruption may have come while the road was left.
+            self._in_loop(ride.road.leave, ride)
+            raise
+
+    def _go(self, ride: Ride, timeout_s: float | None) -> None:
+        try:
             if self._batches.take(ride):
                 self._take(ride, timeout_s)
         except BaseException as error:
