@@ -6,6 +6,7 @@ The history and the broker's data stay where the verdict says if anything is wro
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +37,8 @@ def main() -> int:
     arguments = parser.parse_args()
     directory = arguments.directory or Path(tempfile.mkdtemp(prefix="ottla-torture-"))
     print(f"seed {arguments.seed}, {arguments.seconds:g} s, history in {directory}", flush=True)
+    # The clean-up ends clients and nodes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     kind = APACHE if arguments.peer else OTTLA
     plan = Plan(arguments.seconds, arguments.seed, directory, kind, arguments.nodes, arguments.secure)
     if arguments.races or arguments.changes:
