@@ -1,9 +1,12 @@
-"""Short forms of `ConfigKey` for the subject modules beside this one, and the checks that only nodes need."""
+"""What settings are declared with: kinds and units by their short names, and the checks of lists and of words.
+
+The short forms of `ConfigKey` itself belong to those who declare: a node's settings say whether they are dynamic, a
+client's that they are a client's.
+"""
 
 from typing import Final
 
-from ottla.base.config import ConfigKey, Dynamic
-from ottla.base.config_check import Check, ListError
+from ottla.base.config_check import ListError
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 
@@ -24,31 +27,6 @@ MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
 MIB: Final = 1 << 20
-
-
-def fixed(name: str, kind: ConfigType, default: object, check: Check | None, doc: str) -> ConfigKey:
-    """A setting that is read once, when the node starts."""
-    return ConfigKey(name, kind, default, check=check, doc=doc)
-
-
-def per_broker(name: str, kind: ConfigType, default: object, check: Check | None, doc: str) -> ConfigKey:
-    """A setting that can be changed while the node runs, for this node alone."""
-    return ConfigKey(name, kind, default, check=check, doc=doc, dynamic=Dynamic.PER_BROKER)
-
-
-def cluster_wide(name: str, kind: ConfigType, default: object, check: Check | None, doc: str) -> ConfigKey:
-    """A setting that can be changed while the node runs, for one node or for all."""
-    return ConfigKey(name, kind, default, check=check, doc=doc, dynamic=Dynamic.CLUSTER_WIDE)
-
-
-def internal(name: str, kind: ConfigType, default: object, check: Check | None, doc: str) -> ConfigKey:
-    """A setting that is accepted but neither described nor documented by Kafka."""
-    return ConfigKey(name, kind, default, check=check, doc=doc, internal=True)
-
-
-def ours(name: str, kind: ConfigType, default: object, check: Check | None, doc: str) -> ConfigKey:
-    """A setting that Apache Kafka does not have."""
-    return ConfigKey(name, kind, default, check=check, doc=doc, extension=True)
 
 
 @frozen
