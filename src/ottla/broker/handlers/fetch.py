@@ -19,21 +19,13 @@ from ottla.base.ids import ZERO_UUID
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.client_session import ClientSession
 from ottla.broker.request.current_leader import CurrentLeaders
-from ottla.broker.request.fetch_session import (
-    FINAL_EPOCH,
-    INITIAL_EPOCH,
-    NO_SESSION,
-    FetchSession,
-    Outcome,
-    PartitionKey,
-    SessionPartition,
-    next_epoch,
-)
+from ottla.broker.request.fetch_session import FetchSession, Outcome, PartitionKey, SessionPartition
 from ottla.broker.request.request_context import RequestContext, Work
 from ottla.broker.security.rights import may_cluster, may_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, UnknownServerError
+from ottla.protocol.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, next_epoch
 from ottla.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
