@@ -11,7 +11,7 @@ from ottla.protocol.errors import InvalidRequestError
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.unit.broker.small_broker import SmallBroker
 
-APACHE_BROKER_CONFIGS = Path(__file__).parents[3] / "vectors" / "broker_configs.jsonl"
+APACHE_BROKER_CONFIGS = Path(__file__).parents[4] / "vectors" / "broker_configs.jsonl"
 OURS = {
     "advertised.listeners.follow.dialled",
     "audit.log.path",

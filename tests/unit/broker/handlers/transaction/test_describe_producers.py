@@ -13,7 +13,7 @@ from ottla.protocol.messages.describe_producers import (
 from ottla.protocol.messages.produce import ProduceResponse
 from ottla.protocol.records.writer import BatchOptions
 from tests.unit.broker.data_broker import NOW_MS, DataBroker
-from tests.unit.broker.handlers.test_produce import batch, produce
+from tests.unit.broker.handlers.data.test_produce import batch, produce
 
 
 def describe(broker: DataBroker, topic: str) -> PartitionResponse:

@@ -14,7 +14,7 @@ from ottla.protocol.messages.list_offsets import (
 )
 from ottla.protocol.messages.produce import ProduceResponse
 from tests.unit.broker.data_broker import DataBroker
-from tests.unit.broker.handlers.test_produce import batch, produce
+from tests.unit.broker.handlers.data.test_produce import batch, produce
 
 
 def ask(broker: DataBroker, topic: str, *times: int, version: int = 11) -> list[ListOffsetsPartitionResponse]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.config.keys.server import SERVER_KEYS
 from ottla.broker.config.logger_config import alter_loggers, check_loggers
-from ottla.broker.handlers.config_alteration import (
+from ottla.broker.handlers.config.config_alteration import (
     Judgement,
     check_broker,
     check_forwarded,

@@ -8,7 +8,7 @@ KIP-133, KIP-226.
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.handlers.config_alteration import (
+from ottla.broker.handlers.config.config_alteration import (
     Judgement,
     check_broker,
     check_forwarded,

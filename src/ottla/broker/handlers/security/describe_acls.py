@@ -6,7 +6,7 @@ unreadable: the connection is closed, as in Kafka. KIP-140, KIP-290.
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.handlers.acl_check import closes_unreadable
+from ottla.broker.handlers.security.acl_check import closes_unreadable
 from ottla.broker.request.acl_description import describe_acls
 from ottla.broker.security.plugin import has_authorizer
 from ottla.protocol.errors import SecurityDisabledError

@@ -6,8 +6,8 @@ UNKNOWN (0) makes the request unreadable: the connection is closed, as in Kafka.
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.handlers.acl_check import closes_unreadable
 from ottla.broker.handlers.forwarding import forward
+from ottla.broker.handlers.security.acl_check import closes_unreadable
 from ottla.protocol.messages.delete_acls import DeleteAclsRequest
 
 if TYPE_CHECKING:

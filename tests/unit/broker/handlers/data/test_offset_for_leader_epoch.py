@@ -12,7 +12,7 @@ from ottla.protocol.messages.offset_for_leader_epoch import (
 )
 from ottla.protocol.messages.produce import ProduceResponse
 from tests.unit.broker.data_broker import DataBroker
-from tests.unit.broker.handlers.test_produce import batch, produce
+from tests.unit.broker.handlers.data.test_produce import batch, produce
 
 
 def ask(broker: DataBroker, topic: str, epoch: int) -> EpochEndOffset:

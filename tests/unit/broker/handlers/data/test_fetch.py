@@ -26,7 +26,7 @@ from ottla.storage.errors import StorageError
 from ottla.storage.log.append_info import FROM_COORDINATOR, AppendOptions
 from ottla.storage.segment.slice import FileSlice
 from tests.unit.broker.data_broker import NOW_MS, DataBroker
-from tests.unit.broker.handlers.test_produce import batch, produce
+from tests.unit.broker.handlers.data.test_produce import batch, produce
 from tests.unit.broker.recorder import RecordedConnection, RecordedExchange
 
 VERSIONS = range(4, 19)

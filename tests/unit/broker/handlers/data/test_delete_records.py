@@ -14,8 +14,8 @@ from ottla.protocol.messages.delete_records import (
 from ottla.protocol.messages.fetch import FetchResponse
 from ottla.protocol.messages.produce import ProduceResponse
 from tests.unit.broker.data_broker import DataBroker
-from tests.unit.broker.handlers.test_fetch import fetch, wanted
-from tests.unit.broker.handlers.test_produce import batch, produce
+from tests.unit.broker.handlers.data.test_fetch import fetch, wanted
+from tests.unit.broker.handlers.data.test_produce import batch, produce
 from tests.unit.broker.recorder import RecordedExchange
 
 
