@@ -16,39 +16,45 @@ from ottla.cli.ending import ends_quietly
 
 
 class Command(NamedTuple):
-    """A command: the module that knows how, and a line that says what."""
+    """A command: where the module is that knows how, and a line that says what."""
 
-    module: str
+    place: str
+    """Below `ottla.cli.commands`."""
     summary: str
+
+    @property
+    def module(self) -> str:
+        """Its full name."""
+        return f"ottla.cli.commands.{self.place}"
 
 
 COMMANDS: Final = {
-    "broker": Command("ottla.cli.commands.broker", "run a node that every Kafka client can use"),
-    "config": Command("ottla.cli.commands.config", "print the reference of all settings"),
-    "topics": Command("ottla.cli.commands.topics", "list, describe, create, delete and alter topics"),
-    "produce": Command("ottla.cli.commands.produce", "write records from the terminal, a pipe or files"),
-    "consume": Command("ottla.cli.commands.consume", "read records: live, from any point, filtered"),
-    "groups": Command("ottla.cli.commands.groups", "consumer groups: members, lag, reset, delete"),
-    "offsets": Command("ottla.cli.commands.offsets", "what partitions hold, and where a time begins"),
-    "records": Command("ottla.cli.commands.records", "delete the records before a point"),
-    "configs": Command("ottla.cli.commands.configs", "show, set and unset settings of topics, brokers, groups"),
-    "users": Command("ottla.cli.commands.users", "users who log in by SCRAM: list, set, delete"),
-    "security": Command("ottla.cli.commands.security", "make authority, certificates, users and settings"),
-    "acls": Command("ottla.cli.commands.acls", "who may do what, and which rule decides"),
-    "cluster": Command("ottla.cli.commands.cluster", "brokers, quorum and health; can a broker be stopped?"),
-    "elect": Command("ottla.cli.commands.elect", "choose a leader for a partition that has lost its own"),
-    "plan": Command("ottla.cli.commands.plan", "partitions, disk, network and files for a rate"),
-    "doctor": Command("ottla.cli.commands.doctor", "find out why a cluster can't be used, and what helps"),
-    "perf": Command("ottla.cli.commands.perf", "measure throughput and latency"),
-    "log": Command("ottla.cli.commands.log", "look into the files of a log"),
-    "schemas": Command("ottla.cli.commands.schemas", "list, show, check, register and compare schemas in a registry"),
-    "registry": Command("ottla.cli.commands.registry", "run a schema registry for Confluent's clients"),
-    "rest": Command("ottla.cli.commands.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
-    "pipelines": Command("ottla.cli.commands.pipelines", "run pipelines on Spark, and tell them what is wanted"),
-    "connect": Command("ottla.cli.commands.connect", "run Kafka Connect with its tasks on Spark, and talk to it"),
-    "streams": Command("ottla.cli.commands.streams", "applications of streams: status, reset, a topology's picture"),
-    "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
-    "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
+    "broker": Command("node.broker", "run a node that every Kafka client can use"),
+    "config": Command("node.config", "print the reference of all settings"),
+    "topics": Command("topics.topics", "list, describe, create, delete and alter topics"),
+    "produce": Command("records.produce", "write records from the terminal, a pipe or files"),
+    "consume": Command("records.consume", "read records: live, from any point, filtered"),
+    "groups": Command("groups.groups", "consumer groups: members, lag, reset, delete"),
+    "offsets": Command("records.offsets", "what partitions hold, and where a time begins"),
+    "records": Command("records.records", "delete the records before a point"),
+    "configs": Command("configs.configs", "show, set and unset settings of topics, brokers, groups"),
+    "users": Command("security.users", "users who log in by SCRAM: list, set, delete"),
+    "security": Command("security.security", "make authority, certificates, users and settings"),
+    "acls": Command("security.acls", "who may do what, and which rule decides"),
+    "cluster": Command("cluster.cluster", "brokers, quorum and health; can a broker be stopped?"),
+    "elect": Command("cluster.elect", "choose a leader for a partition that has lost its own"),
+    "plan": Command("plan", "partitions, disk, network and files for a rate"),
+    "doctor": Command("doctor.doctor", "find out why a cluster can't be used, and what helps"),
+    "perf": Command("perf.perf", "measure throughput and latency"),
+    "log": Command("node.log", "look into the files of a log"),
+    "schemas": Command("services.schemas", "list, show, check, register and compare schemas in a registry"),
+    "registry": Command("services.registry", "run a schema registry for Confluent's clients"),
+    "rest": Command("services.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
+    "pipelines": Command("services.pipelines", "run pipelines on Spark, and tell them what is wanted"),
+    "connect": Command("services.connect", "run Kafka Connect with its tasks on Spark, and talk to it"),
+    "streams": Command("services.streams", "applications of streams: status, reset, a topology's picture"),
+    "completion": Command("completion", "completion for bash, zsh and fish"),
+    "trucks": Command("services.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }
 
 

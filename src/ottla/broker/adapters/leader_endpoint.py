@@ -14,6 +14,7 @@ from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import (
     ApiError,
     BrokerNotAvailableError,
+    ErrorCode,
     NetworkError,
     UnknownServerError,
     error_for,
@@ -76,7 +77,7 @@ class BrokerEndpoint:
             max_wait_ms=follower.fetch_wait_max_ms,
             min_bytes=follower.fetch_min_bytes,
             max_bytes=follower.fetch_response_max_bytes,
-            session_id=session.id,
+            session_id=session.session_id,
             session_epoch=session.epoch,
             topics=topics,
             forgotten_topics_data=forgotten,
@@ -87,7 +88,10 @@ class BrokerEndpoint:
                 session.answered(answer.session_id)
                 done(_fetched(answer))
                 return
-            session.reset()
+            if isinstance(answer, FetchResponse) and answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
+                session.forget()
+            else:
+                session.failed()
             if isinstance(answer, FetchResponse):
                 done(error_for(answer.error_code))
             else:
@@ -145,7 +149,7 @@ class BrokerEndpoint:
                 return self._peer[1]
             self._peer[1].close()
             self._peer = None
-            self._session.reset()
+            self._session.forget()
         if node is None or self._is_closed:
             return None
         peer = self._connect(node)

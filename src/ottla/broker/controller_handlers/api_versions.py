@@ -6,7 +6,7 @@ kraft.version the newcomer can run at.
 Deviations: none in form; what is listed is what is served here. KIP-35, KIP-511, KIP-584, KIP-919.
 """
 
-from ottla.broker.handlers.api_versions import is_refused
+from ottla.broker.handlers.metadata.api_versions import is_refused
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import ErrorCode

@@ -3,12 +3,12 @@
 Clients that talk to controllers (`--bootstrap-controller`) see its static and dynamic configs and its loggers, and
 whatever else the image holds.
 
-Deviations: those of `ottla.broker.handlers.describe_configs`. KIP-919.
+Deviations: those of `ottla.broker.handlers.config.describe_configs`. KIP-919.
 """
 
 from typing import TYPE_CHECKING, cast
 
-from ottla.broker.handlers import describe_configs
+from ottla.broker.handlers.config import describe_configs
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.definition import Response

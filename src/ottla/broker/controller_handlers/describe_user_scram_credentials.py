@@ -5,7 +5,7 @@ Deviation: Apache Kafka's controller lists the call and answers UNKNOWN_SERVER_E
 
 from typing import TYPE_CHECKING, cast
 
-from ottla.broker.handlers import describe_user_scram_credentials
+from ottla.broker.handlers.security import describe_user_scram_credentials
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.messages.describe_user_scram_credentials import (

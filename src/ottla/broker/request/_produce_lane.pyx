@@ -26,7 +26,7 @@ from ottla.protocol.records._layout cimport (
 from ottla.protocol.records._varint cimport load_int16, load_int32, store_int32, store_int64
 
 from ottla.base.ids import Uuid
-from ottla.broker.handlers.produce import finish_single
+from ottla.broker.handlers.data.produce import finish_single
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.acl import AclOperation, AclResourceType
 from ottla.protocol.api_key import ApiKey

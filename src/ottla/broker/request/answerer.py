@@ -25,6 +25,12 @@ class Answerer(Enum):
 
     HANDLER = "a handler module"
     """`handle` of the module named like the call, with `prepared` and `lane` where it has them."""
+    DATA_HANDLER = "a handler module of the room data"
+    METADATA_HANDLER = "a handler module of the room metadata"
+    GROUP_HANDLER = "a handler module of the room group"
+    TRANSACTION_HANDLER = "a handler module of the room transaction"
+    CONFIG_HANDLER = "a handler module of the room config"
+    SECURITY_HANDLER = "a handler module of the room security"
     FORWARDED = "forwarded to the active controller"
     """The broker checks nothing, since the controller sees the state that counts (KIP-590)."""
     CONTROLLER = "an operation of the controller"
@@ -36,6 +42,12 @@ class Answerer(Enum):
 
 
 HANDLER: Final = Answerer.HANDLER
+DATA_HANDLER: Final = Answerer.DATA_HANDLER
+METADATA_HANDLER: Final = Answerer.METADATA_HANDLER
+GROUP_HANDLER: Final = Answerer.GROUP_HANDLER
+TRANSACTION_HANDLER: Final = Answerer.TRANSACTION_HANDLER
+CONFIG_HANDLER: Final = Answerer.CONFIG_HANDLER
+SECURITY_HANDLER: Final = Answerer.SECURITY_HANDLER
 FORWARDED: Final = Answerer.FORWARDED
 CONTROLLER: Final = Answerer.CONTROLLER
 QUORUM: Final = Answerer.QUORUM
@@ -44,6 +56,17 @@ TRANSACTIONS: Final = Answerer.TRANSACTIONS
 
 Handler: TypeAlias = ModuleType | SimpleNamespace
 """Something with `handle`, and perhaps `prepared` and `lane`."""
+
+ROOMS: Final = {
+    HANDLER: "",
+    DATA_HANDLER: ".data",
+    METADATA_HANDLER: ".metadata",
+    GROUP_HANDLER: ".group",
+    TRANSACTION_HANDLER: ".transaction",
+    CONFIG_HANDLER: ".config",
+    SECURITY_HANDLER: ".security",
+}
+"""Where the module of a call is, below the package of a listener's handlers."""
 
 _PASSED_ON: Final = {
     FORWARDED: ("ottla.broker.handlers.forwarding", "forward"),
@@ -55,8 +78,9 @@ _PASSED_ON: Final = {
 def find_handler(package: str, api: ApiKey, answerer: Answerer) -> Handler:
     """What handles a call; `package` has the modules of calls that have one."""
     name = api.name.lower()
-    if answerer is HANDLER:
-        return importlib.import_module(f"{package}.{name}")
+    room = ROOMS.get(answerer)
+    if room is not None:
+        return importlib.import_module(f"{package}{room}.{name}")
     if answerer is GROUPS:
         return SimpleNamespace(handle=_ask_groups(name))
     if answerer is TRANSACTIONS:

@@ -27,20 +27,11 @@ EVICTION_MS: Final = 120_000
 PARTITIONS_MAX: Final = 1_000_000
 """Partitions in all sessions together, some 400 bytes each. Kafka bounds the sessions alone: a thousand of them with a
 hundred thousand partitions each, which anybody may ask for, would be tens of gigabytes."""
-NO_SESSION: Final = 0
-INITIAL_EPOCH: Final = 0
-FINAL_EPOCH: Final = -1
-_INT32_MAX: Final = 2**31 - 1
 
 PartitionKey: TypeAlias = tuple[Uuid | str, int]
 """A partition as requests name it: by the topic's id, or by its name before v13."""
 _Worth: TypeAlias = tuple[bool, int, int]
 """Whether a follower's, how many partitions, and the id to tell them apart: the least is displaced first."""
-
-
-def next_epoch(epoch: int) -> int:
-    """The epoch of the request after one with this epoch."""
-    return 1 if epoch == _INT32_MAX else epoch + 1
 
 
 class SessionPartition:
@@ -215,7 +206,7 @@ class FetchSessionCache:
 
     def _new_id(self) -> int:
         while True:
-            session_id = DICE.randint(1, _INT32_MAX)
+            session_id = DICE.randint(1, 2**31 - 1)
             if session_id not in self._sessions:
                 return session_id
 

@@ -1,1 +1,5 @@
-"""One module per `ottla` command: `add_arguments` declares its options, `run` does the work and gives the exit code."""
+"""The commands of `ottla`, in rooms.
+
+A command's module has `add_arguments`, which declares its options, and `run`, which does the work and gives the
+exit code.
+"""

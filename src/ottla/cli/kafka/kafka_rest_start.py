@@ -13,7 +13,7 @@ SCRIPT: Final = ServiceScript("kafka-rest", "a REST proxy", "ottla.cli.kafka.kaf
 @ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
-    from ottla.cli.commands.rest import serve
+    from ottla.cli.commands.services.rest import serve
 
     return start(SCRIPT, serve, arguments)
 

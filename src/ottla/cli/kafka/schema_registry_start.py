@@ -15,7 +15,7 @@ SCRIPT: Final = ServiceScript(
 @ends_quietly
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
-    from ottla.cli.commands.registry import serve
+    from ottla.cli.commands.services.registry import serve
 
     return start(SCRIPT, serve, arguments)
 

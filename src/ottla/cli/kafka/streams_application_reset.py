@@ -117,7 +117,7 @@ def _internal(options: ChosenOptions, view: "ApplicationView") -> list[str]:
 async def _offsets(
     admin: "AsyncAdmin", options: ChosenOptions, view: "ApplicationView", topics: list[str]
 ) -> "dict[TopicPartition, int]":
-    from ottla.cli.commands.offsets_position import Point, PointKind, offsets_at, resolve
+    from ottla.cli.commands.records.position import Point, PointKind, offsets_at, resolve
     from ottla.cli.kafka.argument.moment import parse_duration_ms, parse_moment_ms
     from ottla.cli.kafka.subcommand.consumer_groups_reset import read_plan
     from ottla.cli.streams.reset import partitions_of

@@ -7,7 +7,7 @@ state of instances is theirs to delete: `KafkaStreams.clean_up`, before the next
 import argparse
 from collections.abc import Collection
 
-from ottla.cli.commands.offsets_position import parse_point, resolve
+from ottla.cli.commands.records.position import parse_point, resolve
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.document import print_document
 from ottla.cli.output.quantity import counted

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ottla.cli.commands.groups_lag import lags
+from ottla.cli.commands.groups.lag import lags
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.document import print_document
 from ottla.cli.output.quantity import counted

@@ -70,7 +70,7 @@ class AsyncAdmin(
         timeouts = AdminTimeouts(
             api_timeout_ms=self._settings.integer("default.api.timeout.ms"),
             request_timeout_ms=self._settings.integer("request.timeout.ms"),
-            backoff_ms=Backoff.of_retries(self._settings).delay_ms,
+            backoff=Backoff.of_retries(self._settings),
         )
         self._cluster: Final = cluster
         self._channel = AdminChannel(cluster, timeouts)

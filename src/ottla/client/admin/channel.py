@@ -13,7 +13,8 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.client.admin.outcome import answered
-from ottla.client.cluster.retries import is_retriable
+from ottla.client.cluster.backoff import Backoff
+from ottla.client.cluster.retries import Retries, is_retriable
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import UnknownTopicIdError, UnknownTopicOrPartitionError, error_for
@@ -61,7 +62,7 @@ class AdminTimeouts:
 
     api_timeout_ms: int = 60_000
     request_timeout_ms: int = 30_000
-    backoff_ms: Callable[[int], float] = lambda attempt: min(100 * 2**attempt, 1000)
+    backoff: Backoff = Backoff(100, 1000)
 
 
 Outcomes: TypeAlias = Mapping[K, V | OttlaError]
@@ -106,16 +107,14 @@ class AdminChannel:
 
     async def persist(self, attempt: Callable[[], Awaitable[V]]) -> V:
         """Does something again and again until it succeeds, fails for good, or the call's time is up."""
-        deadline = self._deadline()
-        number = 0
+        retries = self._retries()
         while True:
             try:
                 return await attempt()
             except OttlaError as error:
-                if not is_retriable(error) or not await self._pause(number, deadline):
+                if not is_retriable(error) or not await retries.wait():
                     raise
                 await self._look_around(error)
-            number += 1
 
     async def ask_each(
         self,
@@ -128,8 +127,8 @@ class AdminChannel:
         """What came of every key, in the order of the keys; all nodes are asked at once."""
         order = list(dict.fromkeys(keys))
         settled: dict[K, V | OttlaError] = {}
-        deadline, started = self._deadline(), _now()
-        pending, number = order, 0
+        retries, started = self._retries(), _now()
+        pending = order
         while pending:
             outcomes = await self._round(pending, route, ask)
             settled.update(outcomes)
@@ -139,11 +138,10 @@ class AdminChannel:
                 if isinstance(outcome, OttlaError) and may_retry(outcome) and not _is_lost(outcome, started)
             }
             pending = list(retriable)
-            if pending and not await self._pause(number, deadline):
+            if pending and not await retries.wait():
                 break
             if pending:
                 await self._look_around(next(iter(retriable.values())))
-            number += 1
         return {key: settled[key] for key in order}
 
     async def _round(self, keys: list[K], route: Route[K], ask: AskNode[K, V]) -> dict[K, V | OttlaError]:
@@ -159,14 +157,6 @@ class AdminChannel:
             outcomes.update(answer)
         return outcomes
 
-    async def _pause(self, number: int, deadline: float) -> bool:
-        """Waits before the next attempt; False if there is no time for one."""
-        wait = self._timeouts.backoff_ms(number) / 1000
-        if _now() + wait >= deadline:
-            return False
-        await asyncio.sleep(wait)
-        return True
-
     async def _look_around(self, error: OttlaError) -> None:
         """Learns who is in charge now, if the error says that somebody else is; a failure shows in the next attempt."""
         if not getattr(error, "refreshes_metadata", False):
@@ -177,8 +167,8 @@ class AdminChannel:
             if not is_retriable(failure):
                 raise
 
-    def _deadline(self) -> float:
-        return _now() + self._timeouts.api_timeout_ms / 1000
+    def _retries(self) -> Retries:
+        return Retries.within(self._timeouts.backoff, self._timeouts.api_timeout_ms)
 
 
 async def _asked(ask: AskNode[K, V], node: int, keys: list[K]) -> Outcomes[K, V]:

@@ -24,6 +24,7 @@ from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.cluster.node_pool import Lane, NodePool
 from ottla.client.cluster.node_slot import SlotOptions
 from ottla.client.cluster.recovery import Recovery
+from ottla.client.cluster.retries import Retries, is_retriable
 from ottla.client.cluster.topic_interest import TopicInterest
 from ottla.client.config.kind import ClientKind, client_kind
 from ottla.client.config.settings import ClientSettings
@@ -273,19 +274,16 @@ class ClusterClient:
         return self._pool
 
     async def _bootstrap_until(self, deadline: float) -> None:
-        failures = 0
+        retries = Retries(self.backoff, deadline)
         while True:
             try:
                 await self._ask_metadata()
             except OttlaError as error:
-                pause_s = self.backoff.delay_ms(failures) / 1000
-                if not getattr(error, "retriable", False) or asyncio.get_running_loop().time() + pause_s >= deadline:
+                if not is_retriable(error) or not await retries.wait():
                     if isinstance(error, NetworkError):
                         # Connected, and sent away at the first request: a listener that wants SASL does so.
                         raise NoBrokersAvailableError([FailedAttempt(*first_request_refused(error))]) from error
                     raise
-                await asyncio.sleep(pause_s)
-                failures += 1
             else:
                 return
 

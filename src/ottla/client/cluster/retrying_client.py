@@ -45,7 +45,7 @@ class RetryingClient:
 
     async def retry(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Returns what `attempt` returns, as soon as it raises no passing error."""
-        retries = Retries(self._cluster.backoff, self._timeout_ms)
+        retries = Retries.within(self._cluster.backoff, self._timeout_ms)
         while True:
             try:
                 return await attempt()

@@ -5,18 +5,8 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKey, ConfigKeys, Scope
 from ottla.base.config_check import Matching, NonEmpty, OneOf, Range
-from ottla.client.config.declaration import (
-    BOOLEAN,
-    CLASS,
-    INT,
-    LIST,
-    LONG,
-    MINUTE_MS,
-    STRING,
-    AnyCase,
-    Items,
-    key,
-)
+from ottla.base.config_declaration import BOOLEAN, CLASS, INT, LIST, LONG, MINUTE_MS, STRING, AnyCase, Items
+from ottla.client.config.client_key import key
 from ottla.client.config.network import NETWORK_KEYS
 from ottla.client.config.security import SECURITY_KEYS
 

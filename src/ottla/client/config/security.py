@@ -3,7 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.client.config.declaration import STRING, AnyCase, key
+from ottla.base.config_declaration import STRING, AnyCase
+from ottla.client.config.client_key import key
 from ottla.client.config.oauth import OAUTH_KEYS
 from ottla.client.config.sasl import SASL_KEYS
 from ottla.client.config.tls import TLS_KEYS

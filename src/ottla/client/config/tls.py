@@ -3,7 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.client.config.declaration import CLASS, LIST, PASSWORD, STRING, Items, key
+from ottla.base.config_declaration import CLASS, LIST, PASSWORD, STRING, Items
+from ottla.client.config.client_key import key
 
 _STORE_KEYS: Final = (
     key("ssl.keystore.type", STRING, "JKS", None,

@@ -11,11 +11,11 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKeys
 from ottla.base.config_check import NonEmpty, Range
+from ottla.base.config_declaration import AnyCase, Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
-from ottla.client.config.declaration import AnyCase, Items
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.connect.cluster.secret_setting import is_secret

@@ -7,9 +7,9 @@ from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKey, ConfigKeys
 from ottla.base.config_check import Check, OneOf, Range
+from ottla.base.config_declaration import AnyCase, Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
-from ottla.client.config.declaration import AnyCase, Items
 from ottla.client.config.settings import ClientSettings
 from ottla.web.http.address import ListenAddress, parse_listener
 from ottla.web.http.request import BodyLimits

@@ -5,10 +5,10 @@ from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKeys
 from ottla.base.config_check import Range
+from ottla.base.config_declaration import Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS
-from ottla.client.config.declaration import Items
 from ottla.client.config.settings import ClientSettings
 from ottla.schema.compatibility import Level
 from ottla.schema.error import UnknownLevelError

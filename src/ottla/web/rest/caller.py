@@ -24,6 +24,7 @@ from ottla.web.http.request import Request
 from ottla.web.http.route import Handler, Route
 from ottla.web.rest.config import RestConfig
 from ottla.web.rest.error import NOT_AUTHENTICATED, from_kafka
+from ottla.web.rest.idle_watch import IdleWatch
 from ottla.web.rest.parts import RestParts
 from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
@@ -93,8 +94,7 @@ class Callers:
         self._routes_of: Final = routes_of
         self._count_max: Final = config.settings.integer("callers.max")
         self._found: Final[dict[Credentials, asyncio.Task[Caller]]] = {}
-        self._closing: Final[set[asyncio.Task[None]]] = set()
-        self._watch: asyncio.Task[None] | None = None
+        self._watch: Final = IdleWatch("A caller's client")
 
     def __len__(self) -> int:
         return len(self._found)
@@ -107,18 +107,11 @@ class Callers:
 
     def start(self) -> None:
         """Closes unused clients from now on."""
-        self._watch = asyncio.get_running_loop().create_task(self._expire())
+        self._watch.start(_TICK_S, self._expire)
 
     async def stop(self) -> None:
         """Closes all."""
-        if self._watch is not None:
-            self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
-        for credentials in list(self._found):
-            self._drop(credentials)
-        if self._closing:
-            await asyncio.wait(self._closing)
+        await self._watch.stop(self._drop_all)
 
     def _handler(self, index: int, described: Handler) -> Handler:
         async def answer(request: Request) -> Answer:
@@ -194,27 +187,29 @@ class Callers:
         ]
         return [(who, caller) for who, caller in made if not caller.users and not len(caller.instances)]
 
-    async def _expire(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            oldest = asyncio.get_running_loop().time() - _IDLE_S
-            for who, caller in self._unused():
-                if caller.used_at < oldest:
-                    self._drop(who)
+    def _expire(self) -> None:
+        oldest = asyncio.get_running_loop().time() - _IDLE_S
+        for who, caller in self._unused():
+            if caller.used_at < oldest:
+                self._drop(who)
 
     def _drop(self, credentials: Credentials) -> None:
         making = self._found.pop(credentials, None)
         if making is not None:
-            closing = asyncio.get_running_loop().create_task(_close(making))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+            self._watch.drop(_close(making))
+
+    def _drop_all(self) -> None:
+        for credentials in list(self._found):
+            self._drop(credentials)
 
 
 async def _close(making: "asyncio.Task[Caller]") -> None:
     try:
-        await (await making).close()
-    except OttlaError as error:
-        _log.debug("A caller's clients were not closed in order: %s", error)
+        caller = await making
+    except OttlaError:
+        # It could not log in, which the request that wanted it has heard.
+        return
+    await caller.close()
 
 
 async def _until_sent(parts: AsyncIterator[bytes], stack: contextlib.AsyncExitStack) -> AsyncIterator[bytes]:

@@ -10,11 +10,11 @@ from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKeys
 from ottla.base.config_check import Range
+from ottla.base.config_declaration import AnyCase, Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
-from ottla.client.config.declaration import AnyCase, Items
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.registry.setting import REGISTRY_KEYS

@@ -22,10 +22,10 @@ def said(session: ReplicaSession, *wanted: ReplicaFetch) -> tuple[list[tuple[int
 
 def test_the_first_request_names_everything_the_next_what_changed() -> None:
     session = ReplicaSession(1000)
-    assert (session.id, session.epoch) == (0, 0)
+    assert (session.session_id, session.epoch) == (0, 0)
     assert said(session, want(0, 5), want(1, 9)) == ([(0, 5), (1, 9)], [])
     session.answered(77)
-    assert (session.id, session.epoch) == (77, 1)
+    assert (session.session_id, session.epoch) == (77, 1)
     assert said(session, want(0, 7), want(1, 9)) == ([(0, 7)], [])
     session.answered(77)
     assert said(session, want(0, 7)) == ([], [1])
@@ -44,8 +44,11 @@ def test_a_lost_session_begins_anew() -> None:
     session = ReplicaSession(1000)
     said(session, want(0, 5), want(1, 5))
     session.answered(77)
-    session.reset()
-    assert (session.id, session.epoch) == (0, 0)
+    session.failed()
+    assert (session.session_id, session.epoch) == (77, 0), "the full request ends the session at the leader, too"
+    assert said(session, want(1, 5)) == ([(1, 5)], [])
+    session.forget()
+    assert (session.session_id, session.epoch) == (0, 0)
     assert said(session, want(1, 5)) == ([(1, 5)], [])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.broker.request.answerer import HANDLER, find_handler
+from ottla.broker.request.answerer import ROOMS, find_handler
 from ottla.broker.request.api_table import API_ROWS, BROKER_SERVED, CONTROLLER_SERVED, ApiTable
 from ottla.protocol.api_key import BROKER_APIS, CONTROLLER_APIS, CONTROLLER_ONLY_APIS, ApiKey
 from ottla.protocol.catalog import request_type
@@ -60,10 +60,12 @@ def test_every_call_has_a_handler(table: ApiTable) -> None:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.handlers)
 def test_every_handler_has_a_call(table: ApiTable) -> None:
-    package = importlib.import_module(table.handlers)
+    path = importlib.import_module(table.handlers).__path__
     calls = {api.name.lower() for api in ApiKey}
-    modules = {module.name for module in pkgutil.iter_modules(package.__path__)} & calls
-    assert modules == {api.name.lower() for api, served in table.served.items() if served.answerer is HANDLER}
+    rooms = {module.name.rpartition(".") for module in pkgutil.walk_packages(path, ".")}
+    modules = {(room, name) for room, _, name in rooms if name in calls and (room, name) != ("", "metadata")}
+    answered = {(ROOMS.get(served.answerer), api.name.lower()) for api, served in table.served.items()}
+    assert modules == {(room, name) for room, name in answered if room is not None}
 
 
 def test_where_a_call_is_served_is_what_the_protocol_says() -> None:

@@ -5,14 +5,8 @@ import pytest
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
 from ottla.broker.request import fetch_session
-from ottla.broker.request.fetch_session import (
-    EVICTION_MS,
-    FetchSession,
-    FetchSessionCache,
-    Outcome,
-    SessionPartition,
-    next_epoch,
-)
+from ottla.broker.request.fetch_session import EVICTION_MS, FetchSession, FetchSessionCache, Outcome, SessionPartition
+from ottla.protocol.fetch_session import next_epoch
 from ottla.replication.request.fetch import FetchPartition, FetchResult
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.segment.slice import FileSlice

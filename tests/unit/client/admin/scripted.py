@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.channel import AdminChannel, AdminTimeouts
+from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
@@ -59,4 +60,4 @@ class ScriptedCluster:
 
 def channel(cluster: ScriptedCluster, *, api_timeout_ms: int = 60_000) -> AdminChannel:
     """A channel that does not wait between attempts."""
-    return AdminChannel(cluster, AdminTimeouts(api_timeout_ms=api_timeout_ms, backoff_ms=lambda _: 0))
+    return AdminChannel(cluster, AdminTimeouts(api_timeout_ms=api_timeout_ms, backoff=Backoff(0, 0)))

@@ -11,9 +11,9 @@ from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import BrokerView, ClusterView, PartitionView, TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
-from ottla.client.consumer.fetch.fetch_session import FINAL_EPOCH
 from ottla.client.metric.client_metric import ClientMetrics
 from ottla.protocol.definition import Request, Response
+from ottla.protocol.fetch_session import FINAL_EPOCH
 from ottla.protocol.messages.fetch import FetchRequest, FetchResponse
 
 SETTINGS = ClientSettings.of(CONSUMER_KEYS, bootstrap_servers="nowhere:9092")

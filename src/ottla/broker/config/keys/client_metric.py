@@ -4,8 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope
 from ottla.base.config_check import Check
+from ottla.base.config_declaration import INT, LIST, Items
 from ottla.base.config_type import ConfigType
-from ottla.broker.config.keys.declaration import INT, LIST, Items
 
 MATCH_NAMES: Final = frozenset({
     "client_instance_id",

@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import INT, INT_MAX, LONG, STRING, cluster_wide, fixed
+from ottla.base.config_declaration import INT, INT_MAX, LONG, STRING
+from ottla.broker.config.keys.node_key import cluster_wide, fixed
 
 _SOCKET_KEYS: Final = (
     fixed("socket.send.buffer.bytes", INT, 102_400, None,

@@ -4,20 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import OneOf, Range
-from ottla.broker.config.keys.declaration import (
-    INT,
-    INT_MAX,
-    LIST,
-    LONG,
-    MIB,
-    SHORT,
-    STRING,
-    AnyCase,
-    Items,
-    cluster_wide,
-    fixed,
-    internal,
-)
+from ottla.base.config_declaration import INT, INT_MAX, LIST, LONG, MIB, SHORT, STRING, AnyCase, Items
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 _COORDINATOR_KEYS: Final = (
     fixed("group.coordinator.rebalance.protocols", LIST, ("classic", "consumer", "streams"),

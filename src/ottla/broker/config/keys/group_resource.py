@@ -5,8 +5,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope, Synonym
 from ottla.base.config_check import Check, OneOf, Range
+from ottla.base.config_declaration import BOOLEAN, INT, STRING
 from ottla.base.config_type import ConfigType
-from ottla.broker.config.keys.declaration import BOOLEAN, INT, STRING
 
 _DURATION: Final = re.compile(r"by_duration:P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?", re.IGNORECASE)
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
 from ottla.base.config_check import OneOf
-from ottla.broker.config.keys.declaration import BOOLEAN, LIST, STRING, Items, fixed, ours, per_broker
+from ottla.base.config_declaration import BOOLEAN, LIST, STRING, Items
+from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 
 SECURITY_PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 

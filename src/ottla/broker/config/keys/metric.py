@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import INT, LIST, LONG, MIB, STRING, Items, cluster_wide, fixed
+from ottla.base.config_declaration import INT, LIST, LONG, MIB, STRING, Items
+from ottla.broker.config.keys.node_key import cluster_wide, fixed
 
 METRIC_KEYS: Final = ConfigKeys((
     fixed("metrics.num.samples", INT, 2, Range(1),

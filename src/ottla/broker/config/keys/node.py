@@ -4,18 +4,8 @@ from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
 from ottla.base.config_check import OneOf, Range
-from ottla.broker.config.keys.declaration import (
-    BOOLEAN,
-    INT,
-    LIST,
-    LONG,
-    LONG_MAX,
-    STRING,
-    Items,
-    cluster_wide,
-    fixed,
-    internal,
-)
+from ottla.base.config_declaration import BOOLEAN, INT, LIST, LONG, LONG_MAX, STRING, Items
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 NODE_KEYS: Final = ConfigKeys((
     fixed("process.roles", LIST, REQUIRED, OneOf("broker", "controller"),

@@ -4,17 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import (
-    BOOLEAN,
-    INT,
-    LIST,
-    LONG,
-    MIB,
-    STRING,
-    Items,
-    fixed,
-    internal,
-)
+from ottla.base.config_declaration import BOOLEAN, INT, LIST, LONG, MIB, STRING, Items
+from ottla.broker.config.keys.node_key import fixed, internal
 
 _QUORUM_KEYS: Final = (
     fixed("controller.quorum.voters", LIST, (), Items(),

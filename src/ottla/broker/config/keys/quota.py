@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import CLASS, INT, LONG, LONG_MAX, cluster_wide, fixed
+from ottla.base.config_declaration import CLASS, INT, LONG, LONG_MAX
+from ottla.broker.config.keys.node_key import cluster_wide, fixed
 
 
 def _windows(prefix: str, what: str) -> tuple[ConfigKey, ConfigKey]:

@@ -4,17 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import NonEmpty, Range
-from ottla.broker.config.keys.declaration import (
-    BOOLEAN,
-    DOUBLE,
-    INT,
-    LONG,
-    LONG_MAX,
-    STRING,
-    cluster_wide,
-    fixed,
-    internal,
-)
+from ottla.base.config_declaration import BOOLEAN, DOUBLE, INT, LONG, LONG_MAX, STRING
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 STORAGE_MANAGER_PREFIX: Final = "rsm.config."
 METADATA_MANAGER_PREFIX: Final = "rlmm.config."

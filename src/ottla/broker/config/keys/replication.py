@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import BOOLEAN, INT, LONG, MIB, STRING, cluster_wide, fixed, internal
+from ottla.base.config_declaration import BOOLEAN, INT, LONG, MIB, STRING
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 _FOLLOWER_KEYS: Final = (
     fixed("replica.lag.time.max.ms", LONG, 30_000, None,

@@ -3,20 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.broker.config.keys.declaration import (
-    CLASS,
-    DOUBLE,
-    INT,
-    LIST,
-    LONG,
-    PASSWORD,
-    SHORT,
-    STRING,
-    Items,
-    fixed,
-    ours,
-    per_broker,
-)
+from ottla.base.config_declaration import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING, Items
+from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 from ottla.broker.config.keys.oauth import VALIDATION_NAMES
 
 _MECHANISM_KEYS: Final = (

@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import CLASS, INT, LONG, PASSWORD, STRING, fixed, ours, per_broker
+from ottla.base.config_declaration import CLASS, INT, LONG, PASSWORD, STRING
+from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 
 _PRINCIPAL_BUILDER: Final = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
 

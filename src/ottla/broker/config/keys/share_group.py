@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import INT, LIST, MIB, SHORT, STRING, Items, cluster_wide, fixed, internal
+from ottla.base.config_declaration import INT, LIST, MIB, SHORT, STRING, Items
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 _GROUP_KEYS: Final = (
     fixed("group.share.session.timeout.ms", INT, 45_000, Range(1),

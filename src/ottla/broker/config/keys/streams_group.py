@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import INT, INT_MAX, cluster_wide, fixed
+from ottla.base.config_declaration import INT, INT_MAX
+from ottla.broker.config.keys.node_key import cluster_wide, fixed
 
 STREAMS_GROUP_KEYS: Final = ConfigKeys((
     fixed("group.streams.session.timeout.ms", INT, 45_000, Range(1),

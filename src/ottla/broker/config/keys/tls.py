@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import OneOf
-from ottla.broker.config.keys.declaration import BOOLEAN, CLASS, LIST, PASSWORD, STRING, Items, fixed, per_broker
+from ottla.base.config_declaration import BOOLEAN, CLASS, LIST, PASSWORD, STRING, Items
+from ottla.broker.config.keys.node_key import fixed, per_broker
 
 _STORE_KEYS: Final = (
     per_broker("ssl.keystore.type", STRING, "JKS", None, "Format of the node's own key and certificate."),

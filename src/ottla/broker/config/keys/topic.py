@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import BOOLEAN, CLASS, INT, fixed
+from ottla.base.config_declaration import BOOLEAN, CLASS, INT
+from ottla.broker.config.keys.node_key import fixed
 
 TOPIC_KEYS: Final = ConfigKeys((
     fixed("num.partitions", INT, 1, Range(1),

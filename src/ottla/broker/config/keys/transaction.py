@@ -4,7 +4,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.broker.config.keys.declaration import BOOLEAN, INT, MIB, SHORT, cluster_wide, fixed, internal
+from ottla.base.config_declaration import BOOLEAN, INT, MIB, SHORT
+from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 TRANSACTION_KEYS: Final = ConfigKeys((
     fixed("transaction.state.log.min.isr", INT, 2, Range(1),

@@ -1,10 +1,7 @@
-"""Incremental fetch sessions (KIP-227): a request names only partitions that changed since the last one.
+"""What a consumer's Fetch request says, of the session with a node (`ottla.protocol.fetch_session`) or without one.
 
-One session per node, pure. The first request is a full one (epoch 0); if the node grants a session, epochs count up and
-requests carry changes; any doubt (an error, a lost connection, topic ids that come or go) starts again with a full one.
-
-wanted {a-0: 5}, granted session 9 -> wanted {a-0: 8, b-0: 0}: epoch 1 with both -> wanted {b-0: 0}: epoch 2, nothing
-but a-0 to forget.
+A session is by topic id or by name: a topic that has no id, as on old brokers, makes the session one by name, which
+begins with a full request.
 """
 
 from dataclasses import field
@@ -13,14 +10,11 @@ from typing import Final, NamedTuple
 from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.record import TopicPartition
-from ottla.protocol.messages.fetch import FetchPartition, FetchResponse, FetchTopic, ForgottenTopic
+from ottla.protocol.fetch_session import FINAL_EPOCH, NO_SESSION, SessionReader
+from ottla.protocol.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
 
-NO_SESSION: Final = 0
-INITIAL_EPOCH: Final = 0
-FINAL_EPOCH: Final = -1
 LAST_VERSION_BY_NAME: Final = 12
 """Later versions of Fetch name topics by their ids."""
-_EPOCH_MAX: Final = 2**31 - 1
 
 
 class FetchTarget(NamedTuple):
@@ -43,13 +37,11 @@ class SessionRequest:
     uses_topic_ids: bool = True
 
 
-class FetchSession:
+class FetchSession(SessionReader[TopicPartition, FetchTarget]):
     """The session with one node."""
 
     def __init__(self) -> None:
-        self.session_id = NO_SESSION
-        self._epoch = INITIAL_EPOCH
-        self._sent: dict[TopicPartition, FetchTarget] = {}
+        super().__init__()
         self._uses_topic_ids = True
 
     @property
@@ -59,53 +51,27 @@ class FetchSession:
 
     def request(self, wanted: dict[TopicPartition, FetchTarget]) -> SessionRequest:
         """What to send so that all of `wanted` is fetched, and nothing else."""
-        uses_topic_ids = all(target.topic_id != ZERO_UUID for target in wanted.values())
+        uses_topic_ids = _have_ids(wanted)
         if uses_topic_ids != self._uses_topic_ids:
             self._uses_topic_ids = uses_topic_ids
-            self._epoch = INITIAL_EPOCH
-        if self._epoch == INITIAL_EPOCH:
-            changed, forgotten = wanted, {}
-        else:
-            sent = self._sent
-            # A topic made anew under its old name: the node has to forget the old id first.
-            forgotten = {
-                partition: target
-                for partition, target in sent.items()
-                if partition not in wanted or wanted[partition].topic_id != target.topic_id
-            }
-            changed = {partition: target for partition, target in wanted.items() if sent.get(partition) != target}
-        self._sent = dict(wanted)
+            self.failed()
+        changed, forgotten = self.changes(wanted)
         return SessionRequest(
-            self.session_id, self._epoch, _by_topic(changed), _forgotten_by_topic(forgotten), uses_topic_ids
+            self.session_id, self.epoch, _by_topic(changed), _forgotten_by_topic(forgotten), uses_topic_ids
         )
 
     def end(self) -> SessionRequest:
         """What to send so that the node forgets the session."""
         return SessionRequest(self.session_id, FINAL_EPOCH)
 
-    def answered(self, response: FetchResponse) -> None:
-        """The request was answered without an error at the top."""
-        if self._epoch == INITIAL_EPOCH:
-            self.session_id = response.session_id
-        if self.session_id == NO_SESSION:
-            self._epoch = INITIAL_EPOCH
-        else:
-            self._epoch = 1 if self._epoch == _EPOCH_MAX else self._epoch + 1
-
-    def failed(self) -> None:
-        """The request was refused or lost: the next one is a full one, which also ends the session that was."""
-        self._epoch = INITIAL_EPOCH
-
-    def forget(self) -> None:
-        """The node does not know the session."""
-        self.session_id = NO_SESSION
-        self._epoch = INITIAL_EPOCH
-
 
 def without_session(wanted: dict[TopicPartition, FetchTarget]) -> SessionRequest:
     """A single request, for which the node keeps nothing in mind."""
-    uses_topic_ids = all(target.topic_id != ZERO_UUID for target in wanted.values())
-    return SessionRequest(NO_SESSION, FINAL_EPOCH, _by_topic(wanted), uses_topic_ids=uses_topic_ids)
+    return SessionRequest(NO_SESSION, FINAL_EPOCH, _by_topic(wanted), uses_topic_ids=_have_ids(wanted))
+
+
+def _have_ids(wanted: dict[TopicPartition, FetchTarget]) -> bool:
+    return all(target.topic_id != ZERO_UUID for target in wanted.values())
 
 
 def _by_topic(partitions: dict[TopicPartition, FetchTarget]) -> list[FetchTopic]:

@@ -273,7 +273,7 @@ class Fetcher:
             self._back_off(node)
             return
         node.failures = 0
-        node.session.answered(response)
+        node.session.answered(response.session_id)
         self._answers.apply(sent, response)
 
     def _failed(self, node_id: int, node: _Node, error: OttlaError) -> None:

@@ -9,8 +9,8 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
+from ottla.client.cluster.retries import Retries
 from ottla.client.consumer.membership import GroupMetadata
-from ottla.client.consumer.offset.attempt import Attempts
 from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
@@ -48,13 +48,13 @@ class CommittedOffsets:
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The offset of each partition, None where none is committed."""
         found: dict[TopicPartition, OffsetAndMetadata | None] = {}
-        attempts = Attempts(self._cluster.backoff, deadline_s, "reading committed offsets")
+        retries = Retries(self._cluster.backoff, deadline_s, "reading committed offsets")
         while left := [partition for partition in partitions if partition not in found]:
             try:
-                found |= await self._ask(left, attempts.left_ms)
+                found |= await self._ask(left, retries.left_ms)
             except OttlaError as error:
                 self._coordinator.judge(error)
-                await attempts.pause(error)
+                await retries.pause(error)
         return found
 
     async def _ask(

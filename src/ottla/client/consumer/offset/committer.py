@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from ottla.base.errors import OttlaError
 from ottla.base.thread_owner import any_thread, one_thread
 from ottla.client.cluster.backoff import Backoff
+from ottla.client.cluster.retries import Retries
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.interceptor import Interceptors
 from ottla.client.consumer.offset.offset_commit import OffsetCommits
@@ -121,17 +122,14 @@ class Committer:
         What they take away in there can't be committed any more: its next owner may have read further already.
         """
         states = {key: state for key, state in self._subscription.assigned.items() if key in offsets}
-        failures = 0
+        retries = Retries(self._backoff, deadline_s)
         while True:
             try:
                 await self._needed().submit(offsets, deadline_s)
                 return
             except RebalanceInProgressError:
-                pause_s = self._backoff.delay_ms(failures) / 1000
-                failures += 1
-                if asyncio.get_running_loop().time() + pause_s >= deadline_s:
+                if not await retries.wait():
                     raise
-                await asyncio.sleep(pause_s)
             if meanwhile is not None:
                 await meanwhile()
             gone = [key for key, state in states.items() if self._subscription.assigned.get(key) is not state]

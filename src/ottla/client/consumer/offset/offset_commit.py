@@ -15,9 +15,8 @@ from typing import Final, Protocol
 from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.cluster.retries import is_retriable
+from ottla.client.cluster.retries import Retries, is_retriable
 from ottla.client.consumer.membership import GroupMetadata
-from ottla.client.consumer.offset.attempt import Attempts
 from ottla.client.consumer.offset.commit_metric import CommitMetrics
 from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.errors import CommitFailedError, RetriableCommitFailedError
@@ -146,13 +145,13 @@ class OffsetCommits:
                     raise RetriableCommitFailedError(f"an asynchronous commit failed: {error}") from error
                 raise
             return
-        attempts = Attempts(self._cluster.backoff, deadline_s, "committing offsets")
+        retries = Retries(self._cluster.backoff, deadline_s, "committing offsets")
         while True:
             try:
-                await self._try(commit.offsets, min(attempts.left_ms, self._request_timeout_ms))
+                await self._try(commit.offsets, min(retries.left_ms, self._request_timeout_ms))
                 return
             except OttlaError as error:
-                await attempts.pause(error)
+                await retries.pause(error)
 
     async def _try(self, offsets: Offsets, timeout_ms: int) -> None:
         """One attempt; raises the first refusal, those that can't be repeated before the others."""

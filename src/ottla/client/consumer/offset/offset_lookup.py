@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.cluster.retries import is_retriable
-from ottla.client.consumer.offset.attempt import Attempts
+from ottla.client.cluster.retries import Retries, is_retriable
 from ottla.client.record import TopicPartition
 from ottla.protocol.errors import ErrorCode, LeaderNotAvailableError, error_for
 from ottla.protocol.messages.list_offsets import (
@@ -61,13 +60,13 @@ class OffsetLookup:
     ) -> dict[TopicPartition, OffsetFound]:
         """The offsets for these (perhaps special) timestamps: all of them, or an error."""
         found: dict[TopicPartition, OffsetFound] = {}
-        attempts = Attempts(self._cluster.backoff, deadline_s, "looking up offsets")
+        retries = Retries(self._cluster.backoff, deadline_s, "looking up offsets")
         while left := {partition: value for partition, value in timestamps.items() if partition not in found}:
-            await self._know_topics({partition.topic for partition in left}, attempts.left_ms)
-            answered, error = await self.try_offsets(left, attempts.left_ms)
+            await self._know_topics({partition.topic for partition in left}, retries.left_ms)
+            answered, error = await self.try_offsets(left, retries.left_ms)
             found |= answered
             if error is not None:
-                await attempts.pause(error)
+                await retries.pause(error)
         return found
 
     async def try_offsets(

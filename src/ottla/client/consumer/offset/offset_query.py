@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ANY_NODE
 from ottla.client.cluster.cluster_view import ClusterView
-from ottla.client.consumer.offset.attempt import Attempts
+from ottla.client.cluster.retries import Retries
 from ottla.client.consumer.offset.offset_lookup import OffsetLookup
 from ottla.client.consumer.offset.offset_reset import (
     EARLIEST,
@@ -139,13 +139,13 @@ class OffsetQueries:
     async def topics(self, timeout_s: float | None) -> "dict[str, TopicView]":
         """All topics that this client may see."""
         deadline_s = await self._started(timeout_s)
-        attempts = Attempts(self._core.cluster.backoff, deadline_s, "listing topics")
+        retries = Retries(self._core.cluster.backoff, deadline_s, "listing topics")
         request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
         while True:
             try:
-                response = await self._core.cluster.request(ANY_NODE, request, timeout_ms=attempts.left_ms)
+                response = await self._core.cluster.request(ANY_NODE, request, timeout_ms=retries.left_ms)
             except OttlaError as error:
-                await attempts.pause(error)
+                await retries.pause(error)
             else:
                 assert isinstance(response, MetadataResponse)
                 # A view of its own: what is asked for once need not be kept up to date.

@@ -78,11 +78,11 @@ class RangeFetch:
     async def next(self) -> FetchedBatches | None:
         """The batches that the next answer with records brings; None at the end."""
         position = -1
-        retries = Retries(self._cluster.backoff, self._limits.timeout_ms)
+        retries = Retries.within(self._cluster.backoff, self._limits.timeout_ms)
         while self._position < self._range.end:
             if position != self._position:
                 # It moves: what it skips are aborted records.
-                position, retries = self._position, Retries(self._cluster.backoff, self._limits.timeout_ms)
+                position, retries = self._position, Retries.within(self._cluster.backoff, self._limits.timeout_ms)
             try:
                 pieces = await self._fetch()
             except OttlaError as error:

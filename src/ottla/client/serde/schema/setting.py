@@ -6,7 +6,8 @@ from typing import Final
 
 from ottla.base.config import ConfigKeys
 from ottla.base.config_check import Range
-from ottla.client.config.declaration import BOOLEAN, CLASS, INT, STRING, key
+from ottla.base.config_declaration import BOOLEAN, CLASS, INT, STRING
+from ottla.client.config.client_key import key
 from ottla.client.config.settings import ClientSettings
 
 _STRATEGY: Final = key("subject.name.strategy", CLASS, "TOPIC", None,

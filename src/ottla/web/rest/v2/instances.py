@@ -1,16 +1,15 @@
 """All consumers of version 2's, by group and name, and their end: deleted, idle for too long, or with the proxy."""
 
 import asyncio
-import contextlib
 import logging
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
-from ottla.base.errors import OttlaError
 from ottla.client.config.settings import ClientSettings
 from ottla.web.http.error import HttpError
+from ottla.web.rest.idle_watch import IdleWatch
 from ottla.web.rest.v2.instance import ConsumerInstance
 
 _log: Final = logging.getLogger(__name__)
@@ -25,8 +24,7 @@ class ConsumerInstances:
         self._prefix: Final = f"rest-consumer-{proxy_id}-" if proxy_id else "rest-consumer-"
         self._idle_timeout_s: Final = idle_timeout_s
         self._count_max: Final = count_max
-        self._watch: asyncio.Task[None] | None = None
-        self._closing: Final[set[asyncio.Task[None]]] = set()
+        self._watch: Final = IdleWatch("A consumer")
 
     @classmethod
     def of(cls, settings: ClientSettings) -> Self:
@@ -39,18 +37,11 @@ class ConsumerInstances:
 
     def start(self) -> None:
         """Closes idle consumers from now on."""
-        self._watch = asyncio.get_running_loop().create_task(self._expire())
+        self._watch.start(min(_TICK_S, self._idle_timeout_s / 2), self._expire)
 
     async def stop(self) -> None:
         """Closes all."""
-        if self._watch is not None:
-            self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
-        for key in list(self._by_name):
-            self._drop(key)
-        if self._closing:
-            await asyncio.wait(self._closing)
+        await self._watch.stop(self._drop_all)
 
     def new_name(self) -> str:
         """A name for a consumer that was given none."""
@@ -92,26 +83,19 @@ class ConsumerInstances:
             raise _not_found()
         await instance.close()
 
-    async def _expire(self) -> None:
-        while True:
-            await asyncio.sleep(min(_TICK_S, self._idle_timeout_s / 2))
-            oldest = asyncio.get_running_loop().time() - self._idle_timeout_s
-            for key, instance in list(self._by_name.items()):
-                if instance.used_at < oldest and not instance.lock.locked():
-                    _log.info("The consumer %s of the group %s was idle for too long", key[1], key[0])
-                    self._drop(key)
+    def _expire(self) -> None:
+        oldest = asyncio.get_running_loop().time() - self._idle_timeout_s
+        for key, instance in list(self._by_name.items()):
+            if instance.used_at < oldest and not instance.lock.locked():
+                _log.info("The consumer %s of the group %s was idle for too long", key[1], key[0])
+                self._drop(key)
 
     def _drop(self, key: tuple[str, str]) -> None:
-        task = asyncio.get_running_loop().create_task(_close(self._by_name.pop(key)))
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._watch.drop(self._by_name.pop(key).close())
 
-
-async def _close(instance: ConsumerInstance) -> None:
-    try:
-        await instance.close()
-    except OttlaError as error:
-        _log.warning("A consumer was not closed in order: %s", error)
+    def _drop_all(self) -> None:
+        for key in list(self._by_name):
+            self._drop(key)
 
 
 def _not_found() -> HttpError:

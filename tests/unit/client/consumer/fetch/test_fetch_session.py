@@ -3,7 +3,6 @@
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.consumer.fetch.fetch_session import FetchSession, FetchTarget, SessionRequest
 from ottla.client.record import TopicPartition
-from ottla.protocol.messages.fetch import FetchResponse
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 1)
 IDS = {"a": Uuid(b"a" * 16), "b": Uuid(b"b" * 16)}
@@ -27,7 +26,7 @@ def named(request: SessionRequest) -> tuple[dict[TopicPartition, int], set[Topic
 def opened() -> FetchSession:
     session = FetchSession()
     session.request(targets({A: 5}))
-    session.answered(FetchResponse(session_id=9))
+    session.answered(9)
     return session
 
 
@@ -43,7 +42,7 @@ def test_later_requests_name_changes() -> None:
     session = opened()
     request = session.request(targets({A: 8, B: 0}))
     assert (request.session_id, request.epoch, named(request)) == (9, 1, ({A: 8, B: 0}, set()))
-    session.answered(FetchResponse(session_id=9))
+    session.answered(9)
     request = session.request(targets({B: 0}))
     assert (request.session_id, request.epoch, named(request)) == (9, 2, ({}, {A}))
 
@@ -53,7 +52,7 @@ def test_without_a_session_each_request_names_all() -> None:
     for _ in range(2):
         request = session.request(targets({A: 5}))
         assert (request.epoch, named(request)) == (0, ({A: 5}, set()))
-        session.answered(FetchResponse(session_id=0))
+        session.answered(0)
     assert not session.is_open
 
 

@@ -1,0 +1,1 @@
+"""Calls about settings, quotas and telemetry."""

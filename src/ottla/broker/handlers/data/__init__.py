@@ -1,0 +1,1 @@
+"""Calls about the records of partitions, and the files that hold them."""

@@ -1,0 +1,1 @@
+"""Calls about users, rights and tokens, and log-ins."""

@@ -1,0 +1,1 @@
+"""`ottla cluster` and `ottla elect`: what a cluster is like, whether a broker may stop, who leads."""

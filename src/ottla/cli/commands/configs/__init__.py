@@ -1,0 +1,1 @@
+"""`ottla configs`: settings as the cluster has them."""

@@ -1,0 +1,1 @@
+"""`ottla doctor`: why a cluster cannot be used."""

@@ -1,0 +1,1 @@
+"""`ottla groups`: members, lag, reset."""

@@ -1,0 +1,1 @@
+"""`ottla perf`: how much, and how fast."""

@@ -1,0 +1,1 @@
+"""Records in and out: `ottla produce`, `consume`, `offsets` and `records`."""

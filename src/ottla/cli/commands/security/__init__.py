@@ -1,0 +1,1 @@
+"""`ottla security`, `users` and `acls`: who is who, and who may do what."""

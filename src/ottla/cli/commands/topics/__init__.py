@@ -1,0 +1,1 @@
+"""`ottla topics`: what there is, and how it is changed."""
