@@ -67,7 +67,7 @@ class ColdReadError(StorageError):
 
 
 class BusyDiskError(StorageError):
-    """The disk is not well, and as much as may wait for it waits already."""
+    """No append is taken just now: as much waits for the disk as may, or the log is about to move to another one."""
 
     @property
     def is_passing(self) -> bool:

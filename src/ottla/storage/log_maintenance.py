@@ -4,23 +4,23 @@ Plain calls, for the caller to run when they are due and on a thread of its liki
 error takes its directory offline and the work goes on with the others; so it does if one log is damaged.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from ottla.base.system_clock import SystemClock
 from ottla.storage.cleaner.cleaning_state import CleaningState
+from ottla.storage.closed_segment_change import RunOnWriter, change_closed_segments
 from ottla.storage.delayed_removal import DelayedRemoval
 from ottla.storage.errors import StorageError
 from ottla.storage.group_commit import FlushDone
 from ottla.storage.log.hole import tell_of_holes
 from ottla.storage.log.log import Log
 from ottla.storage.log_directories import LogDirectories
-from ottla.storage.retention import OldTimestampWarning, delete_old_segments
+from ottla.storage.retention import OldTimestampWarning, delete_old_segments, wants_all
 from ottla.storage.topic_partition import TopicPartition
 
 _OVER: Final = object()
-_TRIES: Final = 3
-"""How often a log is looked at again that was being flushed; after that it has to wait for the next round."""
+_TRIES: Final = 10
+"""How often a disk is asked that does not answer; after that its logs have to wait for the next round."""
 
 
 class LogMaintenance:
@@ -30,7 +30,7 @@ class LogMaintenance:
         self,
         directories: LogDirectories,
         cleaning: CleaningState,
-        run_on_writer: Callable[[Callable[[], None]], None],
+        run_on_writer: RunOnWriter,
     ) -> None:
         self._directories: Final = directories
         self._cleaning: Final = cleaning
@@ -79,14 +79,18 @@ class LogMaintenance:
 
         The first time it tells of logs that lack a file.
 
-        Logs that are just being compacted have to wait for the next time. How many segments went.
+        Logs that are just being compacted have to wait for the next time, and so has a directory whose disk does not
+        answer. How many segments went.
         """
         deleted = 0
         examined: set[Log] = set()
         for home in self._directories.online():
             for partition, log in home.all_logs():
                 with home.offline_quietly():
-                    deleted += self._clean_up(partition, log, now_ms)
+                    removed = self._clean_up(partition, log, now_ms)
+                    if removed is None:
+                        break
+                    deleted += removed
                     examined.add(log)
                     if log not in self._examined:
                         tell_of_holes(log, self._run_on_writer)
@@ -94,38 +98,40 @@ class LogMaintenance:
         self.remove_due(now_ms)
         return deleted
 
-    def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int:
-        deleted = 0
-        is_busy = True
-        expiry = log.remove_expired_producers(now_ms)
-        has_more_producers = False
+    def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int | None:
+        """How many segments went; None if the disk does not answer."""
         ticket = self._cleaning.begin(partition, _do_nothing)
         if ticket is None:
             return 0
+        deleted = 0
+        begins_anew = has_more_producers = False
+        expiry = log.remove_expired_producers(now_ms)
 
         def forget_producers() -> None:  # Some of them: others are served between two calls.
             nonlocal has_more_producers
             has_more_producers = next(expiry, _OVER) is not _OVER
 
-        def change() -> None:
-            nonlocal deleted, is_busy
-            # The writer serves clients: it is this thread that waits for a slow disk.
-            is_busy = not log.claim()
-            if is_busy:
-                return
-            try:
-                if not ticket.is_void:
-                    deleted = delete_old_segments(log, now_ms, self._old_timestamps)
-                    forget_producers()
-            finally:
-                log.release_claim()
+        def delete() -> None:
+            nonlocal deleted
+            if not ticket.is_void:
+                deleted = delete_old_segments(log, now_ms, self._old_timestamps)
+                forget_producers()
+
+        def begin_anew_or_delete() -> None:
+            nonlocal begins_anew
+            begins_anew = not ticket.is_void and wants_all(log, now_ms)
+            if begins_anew:
+                log.roll(now_ms)
+            else:
+                delete()
 
         try:
-            for _ in range(_TRIES):
-                log.wait_for_flush()
-                self._run_on_writer(change)
-                if not is_busy:
-                    break
+            # Snapshots are written here, before they are needed: they take time for each producer.
+            log.write_snapshots()
+            is_answered = change_closed_segments(log, self._run_on_writer, begin_anew_or_delete, _TRIES)
+            if begins_anew:
+                log.write_snapshots()
+                is_answered = change_closed_segments(log, self._run_on_writer, delete, _TRIES)
             while has_more_producers:
                 self._run_on_writer(forget_producers)
             if deleted:
@@ -133,7 +139,7 @@ class LogMaintenance:
                 self._run_on_writer(lambda: self.collect_deleted(log, now_ms))
         finally:
             self._cleaning.end(ticket)
-        return deleted
+        return deleted if is_answered else None
 
     def collect_deleted(self, log: Log, now_ms: int) -> None:
         """Puts the segments that a log dropped on the list for delayed removal."""

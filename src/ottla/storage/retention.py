@@ -1,7 +1,8 @@
 """Which old segments go: those before the log start, those beyond `retention.bytes`, those older than `retention.ms`.
 
 Whole segments only, oldest first, and none that reaches past the high watermark. The active segment may go too, if it
-is too old: a new one is begun in its place. Compacted topics without `delete` lose only what lies before the log start.
+is too old and no append is on its way to it: a new one is begun in its place. Compacted topics without `delete` lose
+only what lies before the log start.
 
 Worked example, `retention.bytes` 100, segments of 40, 40, 40, 10 bytes (130 in all): 30 too many, the first segment
 has 40, so it stays. With 40, 40, 40, 20 there are 40 too many: the first goes. One of 500 bytes alone stays.
@@ -69,6 +70,25 @@ def delete_old_segments(log: Log, now_ms: int, warning: OldTimestampWarning | No
     return deleted
 
 
+def wants_all(log: Log, now_ms: int) -> bool:
+    """Whether not even the active segment would stay."""
+    config, segments = log.config, log.segments.all()
+    if not (config.delete and segments[-1].size_bytes and _may_end(log, None)):
+        return False
+    if config.retention_bytes == 0:
+        return True
+    return config.retention_ms >= 0 and all(
+        now_ms - newest_ms(segment) > config.retention_ms for segment in reversed(segments)
+    )
+
+
+def _may_end(log: Log, following: Segment | None) -> bool:
+    """Whether the segment before one may go, or the active one: it is replicated, and no append is on its way to it."""
+    if following is None:
+        return log.backlog is None and log.high_watermark >= log.log_end_offset
+    return log.high_watermark >= following.base_offset
+
+
 def _is_before_start(log: Log, following: Segment | None) -> bool:
     return following is not None and following.base_offset <= log.log_start_offset
 
@@ -117,9 +137,8 @@ def _delete_while(log: Log, is_unwanted: Callable[[Segment, Segment | None], boo
     for segment, following in zip(segments, (*segments[1:], None), strict=True):
         if following is None and not segment.size_bytes:
             break
-        end_offset = log.log_end_offset if following is None else following.base_offset
         # Deleting up to the high watermark at most keeps the log start offset from passing it.
-        if log.high_watermark < end_offset or not is_unwanted(segment, following):
+        if not _may_end(log, following) or not is_unwanted(segment, following):
             if following is not None:
                 segment.release()
             break

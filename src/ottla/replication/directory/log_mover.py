@@ -46,12 +46,18 @@ _REST_BYTES: Final = 1 << 20
 
 _BUSY_SECONDS: Final = 0.05
 """How long a log is left alone that is being flushed or cut, or a move that is too fast."""
+_DRAIN_AFTER_SECONDS: Final = 0.5
+"""How long a move waits for a moment in which nothing is on its way to the log."""
+_DRAIN_SECONDS: Final = 1.0
+"""How long a log that a thread appends to refuses more, so that its copy can take its place."""
+_DRAIN_AGAIN_SECONDS: Final = 10.0
+"""How long it takes more after that, if the disk was too slow."""
 
 
 class Move:
     """A partition on its way to another directory."""
 
-    __slots__ = ("directory", "is_over", "is_working", "log", "name", "partition", "pause", "target")
+    __slots__ = ("directory", "is_over", "is_working", "log", "may_drain_at", "name", "partition", "pause", "target")
 
     def __init__(self, partition: Partition, log: Log, directory: str, pause: ExitStack) -> None:
         self.partition = partition
@@ -66,6 +72,8 @@ class Move:
         self.is_working = False
         """Whether the worker has something to do for it."""
         self.is_over = False
+        self.may_drain_at = 0.0
+        """When the log may refuse appends, at the earliest."""
 
     def copy(self, target: Log, bytes_max: int, end_offset: int, now_ms: int) -> int:
         """Copies some of what lies below an offset; how many bytes. On one thread at a time."""
@@ -175,6 +183,7 @@ class LogMover:
         if move is None:
             return
         move.is_over = True
+        move.log.is_draining = False
         move.pause.close()
         partition.future_log = None
         home = self._logs.directories.future_home_of(move.name)
@@ -242,6 +251,7 @@ class LogMover:
 
     def _start(self, move: Move, target: Log) -> None:
         move.target = move.partition.future_log = target
+        move.may_drain_at = self._parts.loop.time() + _DRAIN_AFTER_SECONDS
         _log.info("[%s] moving from %s to %s", move.name, os.path.dirname(move.log.directory), move.directory)
         self._copy_on(move, target)
 
@@ -290,7 +300,8 @@ class LogMover:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
         log, now_ms = move.log, self._parts.clock.now_ms()
         if log.is_busy or target.pace.is_stuck:
-            self._copy_later(move, target)
+            if not self._drain(move, target):
+                self._copy_later(move, target)
             return True
         try:
             move.copy(target, _REST_BYTES, log.log_end_offset, now_ms)
@@ -302,10 +313,31 @@ class LogMover:
         except (ApiError, UnexpectedOffsetError) as error:
             self._give_up(move, error)
             return True
+        log.is_draining = False
         move.partition.log = target
         move.partition.future_log = None
         del self._moves[move.partition]
         self._errands.submit(move.name, finish, partial(self._moved, move))
+        return True
+
+    def _drain(self, move: Move, target: Log) -> bool:
+        """Has the log refuse appends, which clients repeat, until those that are on their way are in the file.
+
+        A log that is always written to would never be free for the change otherwise. False if that is not what it
+        waits for, or if it was tried a moment ago.
+        """
+        log, loop = move.log, self._parts.loop
+        if log.backlog is None or log.pace.is_stuck or target.pace.is_stuck or loop.time() < move.may_drain_at:
+            return False
+
+        def written(error: StorageError | None) -> None:
+            if not move.is_over and not self._is_closed:
+                self._copy_on(move, target)
+
+        move.may_drain_at = loop.time() + _DRAIN_AGAIN_SECONDS
+        log.is_draining = True
+        loop.call_at(loop.time() + _DRAIN_SECONDS, partial(_take_appends, log))
+        log.when_written(log.next_offset, written)
         return True
 
     def _moved(self, move: Move, problem: StorageError | None) -> None:
@@ -344,6 +376,10 @@ class LogMover:
             self._parts.directory_watch.failed(error)
         else:
             self._logs.maintenance.removal.add_log(target, self._parts.clock.now_ms())
+
+
+def _take_appends(log: Log) -> None:
+    log.is_draining = False
 
 
 def _nobody(code: int) -> None:

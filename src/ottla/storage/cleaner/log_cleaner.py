@@ -16,6 +16,7 @@ from ottla.storage.cleaner.cleanable import Cleanable, examine
 from ottla.storage.cleaner.cleaner_config import CleanerConfig
 from ottla.storage.cleaner.cleaning_state import Ticket
 from ottla.storage.cleaner.work_order import CleanedGroup, Failed, Finished, Report, WorkOrder
+from ottla.storage.closed_segment_change import change_closed_segments
 from ottla.storage.errors import CorruptFileError, StorageError
 from ottla.storage.log.log import Log
 from ottla.storage.log_directory import LogDirectory
@@ -23,6 +24,9 @@ from ottla.storage.log_manager import LogManager
 from ottla.storage.segment import file_name
 from ottla.storage.segment.segment import Segment
 from ottla.storage.topic_partition import TopicPartition
+
+_TRIES: Final = 10
+"""How often a disk is asked that does not answer, before the round looks whether it is still wanted."""
 
 _log = logging.getLogger(__name__)
 
@@ -205,21 +209,13 @@ class _Round:
     def _change(self, ticket: Ticket, change: Callable[[], None]) -> None:
         """Changes the log on its writer's thread, unless somebody there had other plans with it meanwhile."""
 
-        is_busy = True
-
         def unless_void() -> None:
-            nonlocal is_busy
-            is_busy = not ticket.is_void and not self._log.claim()
-            if is_busy or ticket.is_void:
-                return
-            try:
+            if not ticket.is_void:
                 change()
-            finally:
-                self._log.release_claim()
 
-        while is_busy:
-            self._log.wait_for_flush()  # Here, and not where clients are served.
-            self._manager.run_on_writer(unless_void)
+        while not change_closed_segments(self._log, self._manager.run_on_writer, unless_void, _TRIES):
+            if ticket.is_void:
+                break
 
     def _swap(self, group: CleanedGroup, ticket: Ticket, now_ms: int) -> None:
         """Renames on the writer's thread, and waits for the disk on this one: first until it is decided, then until

@@ -243,7 +243,24 @@ class Log(LogState):
         """
         if self.backlog is not None or self.pace.is_stuck:
             return False
-        return self._flushing.acquire(blocking=False)
+        return self._flushing.try_acquire()
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Has threads that flush or append wait for as long as the block lasts, so that `claim_closed` succeeds.
+
+        For a thread that has the loop change the log. Without it a log that is always written to would never be free
+        when its turn comes, and a disk would fill up with what retention never gets to.
+        """
+        with self._flushing.reserved(), self.writing.reserved():
+            yield
+
+    def claim_closed(self) -> bool:
+        """`claim` for changes to closed segments alone, while another thread has the log `reserved`.
+
+        Appends may be on their way to the active segment; False only if the disk does not answer just now.
+        """
+        return not self.pace.is_stuck and self._flushing.try_acquire()
 
     @property
     def is_busy(self) -> bool:
@@ -288,7 +305,7 @@ class Log(LogState):
     @property
     def is_flushing(self) -> bool:
         """Whether a flush runs on another thread, which those who change segments would have to wait for."""
-        return self._flushing.locked()
+        return self._flushing.is_taken
 
     def wait_for_flush(self) -> None:
         """Returns once the flush is over that runs now, if one does; for threads that may wait."""
@@ -305,6 +322,14 @@ class Log(LogState):
                 with self.pace.under_way():
                     flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
 
+    def write_snapshots(self) -> None:
+        """Writes the snapshots that rolls have promised, so that nobody has to who waits for no disk."""
+        if self.snapshots.is_promised:
+            self.check_online()
+            with self._flushing, self._io(is_repeatable=True):
+                if not self.is_discarded:
+                    self.snapshots.keep_promises(self.log_end_offset)
+
     def remove_expired_producers(self, now_ms: int) -> Iterator[None]:
         """Forgets producers that were silent for `producer.id.expiration.ms`, some at each step."""
         return self.producers.remove_expired(now_ms)
@@ -312,7 +337,9 @@ class Log(LogState):
     def delete_segments(self, segments: Sequence[Segment], now_ms: int) -> None:
         """Drops the oldest segments, which `segments` must be, after `claim`; the log start offset moves with them.
 
-        Their files are renamed to `.deleted`, and `take_deleted` hands them over. If all go, a new one is begun first.
+        Their files are renamed to `.deleted`, and `take_deleted` hands them over. If all go, a new one is begun first;
+        a claim of closed segments is not enough for that. Snapshots that were promised are written: see
+        `write_snapshots`.
         `flush_names` before the files are removed: a thread that serves others need not wait for that.
         """
         with self._io():
@@ -359,7 +386,7 @@ class Log(LogState):
 
     def relocate(self, directory: str) -> None:
         """Renames the log's directory; open reads go on."""
-        with self._flushing, self.writing, self._io():
+        with self._flushing.without_line, self.writing.without_line, self._io():
             self.disk.rename(self.directory, directory)
             deletion.take_directory(self, directory)
 

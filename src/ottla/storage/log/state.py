@@ -3,7 +3,6 @@
 The parts (`append`, `write`, `read`, `deletion`, `truncation` …) work on this; `Log` is what others see.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from ottla.storage.log.end import LogEnd
 from ottla.storage.log.loaded import LoadedLog, LoadOptions
 from ottla.storage.log.recompression import Recompression
 from ottla.storage.log.segments import Segments
+from ottla.storage.log.turn import Turn
 from ottla.storage.log_config import LogConfig
 from ottla.storage.producer_state.snapshot_directory import SnapshotDirectory
 from ottla.storage.segment.segment import Segment
@@ -39,6 +39,7 @@ class LogState(LogEnd):
         "has_unflushed_deletion",
         "index_digests",
         "is_discarded",
+        "is_draining",
         "is_half_cut",
         "last_flush_ms",
         "partition",
@@ -68,18 +69,20 @@ class LogState(LogEnd):
         self._deleted: list[Segment] = []
         self.swapping: tuple[Segment, ...] = ()
         """Cleaned segments that are about to take others' place."""
-        self._flushing = threading.Lock()
+        self._flushing = Turn()
         self.has_new_directory = loaded.recovery_point == 0
         """Whether the directory's own name may not be on the disk either, as nothing was flushed so far."""
         self.has_unflushed_deletion = False
         """Whether a power cut may bring back segments that were deleted."""
         self.is_discarded = False
         """Whether it is being deleted: nothing is written any more."""
+        self.is_draining = False
+        """Whether nothing is placed behind what is on its way to the file: the log is about to move."""
         self.is_half_cut = False
         """Whether a truncation has begun and is not finished: nobody appends, and the log has no end to build on."""
         self.appends: AppendQueue | None = None
         """The thread that writes when the disk is not well; None where there is none."""
-        self.writing = threading.Lock()
+        self.writing = Turn()
         """Held by that thread while it writes, and by whoever renames the directory."""
         self.rolled: Callable[[Any, int], None] = _nobody
         """Told of this `Log`, by the thread that writes: everything below an offset is in segments that were closed."""

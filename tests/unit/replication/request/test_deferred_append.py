@@ -305,6 +305,46 @@ def test_a_log_moves_when_its_records_are_written(broker: BrokerUnderTest) -> No
     assert broker.produce()[0].base_offset == 1, "its new disk is well"
 
 
+def test_a_log_moves_though_appends_are_always_on_their_way(broker: BrokerUnderTest) -> None:
+    """For a moment it takes no more; clients are told to try again."""
+    disk = SlowDisk(broker)
+    name = TopicPartition("orders", 0)
+    answers = [broker.produce()]
+    broker.replicas.alter_log_dir(name, "/other", lambda code: None)
+
+    def is_moved() -> bool:
+        log = broker.logs.get(name)
+        return log is not None and log.directory == "/other/orders-0"
+
+    while not is_moved():
+        assert len(answers) < 100
+        disk.write()
+        answers.append(broker.produce())  # Before the loop hears that the one before is written.
+        broker.loop.advance(100)
+    answers.append(broker.produce())
+    refused = [answer[0] for answer in answers if answer[0].error_code]
+    assert {answer.error_code for answer in refused} == {ErrorCode.KAFKA_STORAGE_ERROR}
+    taken = [answer[0].base_offset for answer in answers if not answer[0].error_code]
+    assert taken == list(range(len(answers) - len(refused)))
+    assert 0 < len(refused) < 5
+    assert not broker.logs.directories.offline()
+
+
+def test_a_log_takes_appends_again_if_it_cannot_move(broker: BrokerUnderTest) -> None:
+    disk = SlowDisk(broker)
+    broker.replicas.alter_log_dir(TopicPartition("orders", 0), "/other", lambda code: None)
+    answers = [broker.produce()]
+    for _ in range(20):  # Nothing is written meanwhile.
+        broker.loop.advance(500)
+        answers.append(broker.produce())
+    refused = [answer for answer in answers if answer.is_done]
+    assert 0 < len(refused) < 5
+    assert {answer[0].error_code for answer in refused} == {ErrorCode.KAFKA_STORAGE_ERROR}
+    disk.write()
+    broker.loop.advance(1000)
+    assert [answer[0].base_offset for answer in answers if answer not in refused] == list(range(21 - len(refused)))
+
+
 @pytest.mark.parametrize("acks", [0, 1, -1])
 def test_a_thread_that_is_done_before_the_loop_looks_is_heard_once(broker: BrokerUnderTest, acks: int) -> None:
     home = broker.logs.directories.named("/data")

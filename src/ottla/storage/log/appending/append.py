@@ -18,7 +18,7 @@ from ottla.protocol.errors import (
 from ottla.protocol.records.batch import Batch, batches
 from ottla.protocol.records.timestamp import TimestampType
 from ottla.protocol.records.validation import AppendOrigin, AppendRules, Validated, validate
-from ottla.storage.errors import UnexpectedOffsetError
+from ottla.storage.errors import BusyDiskError, UnexpectedOffsetError
 from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
 from ottla.storage.log.append_info import NO_LOG_APPEND_TIME, AppendInfo, AppendOptions
@@ -42,6 +42,8 @@ def append_as_leader(
 ) -> AppendInfo:
     """See `Log.append_as_leader`."""
     if log.must_defer and log.appends is not None:
+        if log.is_draining:
+            raise BusyDiskError("the log is about to move to another directory", log.directory)
         log.appends.check_room(len(records))
     placed = _place(log, records, leader_epoch, now_ms, options)
     if isinstance(placed, BatchMetadata):
