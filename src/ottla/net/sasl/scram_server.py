@@ -22,12 +22,13 @@ from ottla.net.sasl.server import (
     invalid_credentials,
 )
 
-_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+# Possessive (`++`): a name of 500 kB, matched with a way back at each character, took 110 MB and 60 ms.
+_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]++|=2C|=3D)++"
 _SAFE: Final = r"[\x01-\x2b\x2d-\x3c\x3e-\x7f]+"
 _PRINTABLE: Final = r"[\x21-\x2b\x2d-\x7e]+"
 _EXTENSIONS: Final = r"(?:,[A-Za-z]+=[\x01-\x2b\x2d-\x7f]+)*"
 _FIRST: Final = re.compile(
-    rf"(n,(?:a=({_NAME}))?,)((?:m={_SAFE},)?n=({_NAME}),r=({_PRINTABLE})({_EXTENSIONS}))", re.ASCII
+    rf"(n,(?:a=({_NAME}))?,)((?:m={_SAFE},)?n=({_NAME}),r=({_PRINTABLE})({_EXTENSIONS}+))", re.ASCII
 )
 _BASE64: Final = r"(?:[a-zA-Z0-9/+]{4})*(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)?"
 _FINAL: Final = re.compile(rf"(c=({_BASE64}),r=({_PRINTABLE}){_EXTENSIONS}),p=({_BASE64})", re.ASCII)

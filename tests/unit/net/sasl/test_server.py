@@ -2,6 +2,7 @@
 
 import base64
 import json
+import tracemalloc
 
 import pytest
 
@@ -231,3 +232,17 @@ def test_somebody_elses_token() -> None:
 
 def test_credentials_do_not_show_themselves() -> None:
     assert repr(credential_of("sha256", "pencil", RFC_SALT, ALICE)).count("\\x") == 0
+
+
+FILLED = (b"n,,n=%s,r=abc" % (b"a" * 500_000), b"n,,n=a,r=abc%s" % (b",a=b" * 125_000))
+
+
+@pytest.mark.parametrize("message", FILLED, ids=["a long name", "many extensions"])
+def test_a_strangers_message_takes_little_memory(message: bytes) -> None:
+    exchange = started(scram_server("SCRAM-SHA-256", lambda _: None, "nonce"))
+    tracemalloc.start()
+    try:
+        assert refusal(exchange, message) == f"{GENERIC}SCRAM-SHA-256"
+        assert tracemalloc.get_traced_memory()[1] < 20 * len(message)
+    finally:
+        tracemalloc.stop()
