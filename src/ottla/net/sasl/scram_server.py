@@ -34,6 +34,7 @@ _BASE64: Final = r"(?:[a-zA-Z0-9/+]{4})*(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)
 _FINAL: Final = re.compile(rf"(c=({_BASE64}),r=({_PRINTABLE}){_EXTENSIONS}),p=({_BASE64})", re.ASCII)
 _WITHOUT_BINDING: Final = base64.b64encode(b"n,,").decode()
 _BY_TOKEN: Final = "tokenauth"
+_NONCE_TWICE: Final = "the client repeats its nonce, as librdkafka before 2.6.1 does; it needs a newer one, or PLAIN"
 
 
 class ServerCredential(NamedTuple):
@@ -81,6 +82,9 @@ def scram_server(mechanism: str, find_credential: FindCredential, nonce: str) ->
     if binding not in (_WITHOUT_BINDING, base64.b64encode(header.encode()).decode()):
         raise invalid_credentials(mechanism)
     if not hmac.compare_digest(returned, both):
+        if returned == f"{client_nonce}{both}":
+            # Kafka before 4.0 let it pass; whoever looks for a wrong password will not find it.
+            raise SaslRefusedError(f"{invalid_credentials(mechanism)}: {_NONCE_TWICE}")
         raise invalid_credentials(mechanism)
     signed = f"{bare},{server_first},{without_proof}".encode()
     if not _proves(hash_name, credential.stored_key, signed, base64.b64decode(proof)):

@@ -165,6 +165,13 @@ def test_a_last_message_that_is_refused(changes: dict[str, str]) -> None:
     assert refusal(exchange, final_message(first, **changes)) == f"{GENERIC}SCRAM-SHA-256"
 
 
+def test_a_nonce_that_is_said_twice_is_named() -> None:
+    exchange = scram()
+    first = exchange.send(f"n,,n=user,r={RFC_NONCE}".encode())
+    said = refusal(exchange, final_message(first, r=f"{RFC_NONCE}{RFC_NONCE}{RFC_SERVER_NONCE}"))
+    assert said.startswith(f"{GENERIC}SCRAM-SHA-256: the client repeats its nonce, as librdkafka before 2.6.1 does")
+
+
 def test_a_proof_of_another_length_breaks_the_exchange() -> None:
     exchange = scram()
     first = exchange.send(f"n,,n=user,r={RFC_NONCE}".encode())
