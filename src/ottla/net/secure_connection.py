@@ -291,9 +291,9 @@ class TlsConnection(GuardedConnection):
         away = outbox.take()
         self._leave(away)
         sock = self._sock
-        self._tls.run(lambda: away.write(sock), self._tell_loop(self._written))
+        self._tls.run(lambda: self._tls.write(away, sock), self._tell_loop(self._written))
 
-    def _written(self, result: Callable[[], int]) -> None:
+    def _written(self, result: Callable[[], None]) -> None:
         away = self._away
         if not self._come_back():
             return
@@ -366,6 +366,8 @@ class TlsConnection(GuardedConnection):
 
 
 def _reason(error: BaseException) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the client's certificate is refused, {error.verify_message}"
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason.lower().replace("_", " ")
     return getattr(error, "strerror", None) or str(error)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -67,6 +68,16 @@ def test_the_pages_commands_make_a_cluster_that_clients_can_use(secure: Path) ->
     assert message is not None
     assert message.value() == b"hello"
     consumer.close()
+
+
+def test_kcat(secure: Path) -> None:
+    """Whatever its librdkafka is, with the file that is made for it."""
+    kcat = shutil.which("kcat")
+    if kcat is None:
+        pytest.skip("needs kcat")
+    command = [kcat, "-F", str(secure / "admin.librdkafka.conf"), "-C", "-t", "orders", "-e", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.stdout == "hello\n", done.stderr
 
 
 def test_users_may_do_what_rules_allow(secure: Path) -> None:

@@ -208,7 +208,26 @@ def test_bearer_login(tmp_path: Path) -> None:
         connection.close()
 
 
-def test_tls_with_client_certificates(tmp_path: Path) -> None:
+def test_roles(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.write_text("alice: secret, dev ,admin\nbob: word,dev\ncarol: pass\n")
+    settings = {"authentication_users_file": str(users), "authentication_roles": "admin, operator"}
+    with serving(authentication_method="BASIC", **settings) as server:
+        connection = Connection(server.port)
+
+        def status(credentials: str) -> int:
+            encoded = base64.b64encode(credentials.encode()).decode()
+            return connection.ask("GET", "/hello/x", Authorization=f"Basic {encoded}")[0]
+
+        tried = ("alice:secret", "bob:word", "carol:pass", "alice:secret,admin", "alice:secret, dev ,admin")
+        assert [status(each) for each in tried] == [200, 403, 403, 401, 401]
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "asked", [{"ssl_client_authentication": "REQUIRED"}, {"ssl_client_auth": "true"}, {"ssl_client_auth": "required"}]
+)
+def test_tls_with_client_certificates(tmp_path: Path, asked: dict[str, str]) -> None:
     require_openssl()
     authority = Authority(tmp_path, "authority")
     mine, theirs = authority.sign("server", "DNS:localhost"), authority.sign("alice")
@@ -216,7 +235,7 @@ def test_tls_with_client_certificates(tmp_path: Path) -> None:
         "listeners": "https://127.0.0.1:0",
         "ssl_keystore_location": str(mine.both),
         "ssl_truststore_location": str(authority.certificate),
-        "ssl_client_authentication": "REQUIRED",
+        **asked,
     }
     with serving(**settings) as server:
         context = ssl.create_default_context(cafile=str(authority.certificate))

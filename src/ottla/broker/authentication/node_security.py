@@ -1,5 +1,6 @@
 """Everything a node knows about proving: what its listeners ask for, what it shows to others, and changes of both."""
 
+import datetime
 import logging
 import os
 import ssl
@@ -47,6 +48,7 @@ class NodeSecurity:
 
     def __init__(self, config: ServerConfig, now_ms: Callable[[], int]) -> None:
         self._config: Final = config
+        self._now_ms: Final = now_ms
         self._jaas: Final = JaasEntries.of_environment(os.environ)
         self._credentials: Final = Credentials(now_ms, config.optional_string("delegation.token.secret.key"))
         self._server: Final = ServerSecurity(self._jaas, self._credentials, now_ms, allowed_urls(os.environ))
@@ -89,6 +91,7 @@ class NodeSecurity:
                     "ssl.endpoint.identification.algorithm",
                     name,
                 )
+            self._warn_of_dates(name, certificate)
             self._rotating[name] = _Rotating(made.tls, TlsState.of(tls), certificate)
         return made
 
@@ -126,7 +129,20 @@ class NodeSecurity:
                 _log.error("The listener %s keeps its certificate: %s", name, error)
                 continue
             self._rotating[name] = found
+            self._warn_of_dates(name, found.certificate)
             _log.info("The listener %s has a new certificate: %s", name, found.certificate.subject or "of nobody")
+
+    def _warn_of_dates(self, name: str, certificate: Certificate) -> None:
+        """Clients refuse a certificate that is not good now, and tell their users alone."""
+        now = datetime.datetime.fromtimestamp(self._now_ms() / 1000, datetime.UTC)
+        if now > certificate.end:
+            said = "expired at %s, so clients refuse it: set ssl.keystore.location to a new one, which needs no restart"
+        elif now < certificate.begin:
+            said = "is not good before %s, so clients refuse it until then: is the clock of this machine right?"
+        else:
+            return
+        date = certificate.end if now > certificate.end else certificate.begin
+        _log.warning("The certificate of the listener %s " + said, name, date.isoformat())
 
     def to_brokers(self) -> NodeProof:
         """What this node shows to other brokers."""

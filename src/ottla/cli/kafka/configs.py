@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
 
 _KEY: Final = re.compile(r"[$a-zA-Z0-9._-]*")
+_SECRET: Final = re.compile(
+    r"([\w.-]*(?:password|secret|jaas\.config|keystore\.key)[\w.-]*=)(\[[^\]]*\]?|[^,\]]+)", re.IGNORECASE
+)
+"""A secret and the name before it, as `--add-config` has them."""
 _OUTSIDE_BRACKETS: Final = r"(?=[^\]]*(?:\[|$))"
 
 OPTIONS: Final = OptionTable(
@@ -80,10 +84,19 @@ def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -
         is_value = isinstance(error, OptionValueError)
         if isinstance(error, ToolError) and not is_value:
             raise
-        print(f"Error while executing config command with args '{' '.join(given)}'", file=sys.stderr)
+        print(f"Error while executing config command with args '{without_secrets(given)}'", file=sys.stderr)
         print(java_text(error) if is_value else java_execution_text(error), file=sys.stderr)
         return 1
     return 0
+
+
+def without_secrets(given: Sequence[str]) -> str:
+    """The arguments as they may stand in the log of whoever calls the tool; Kafka's has the secrets, too.
+
+    >>> without_secrets(["--add-config", "SCRAM-SHA-256=[iterations=4096,password=pw],ssl.key.password=pw,a=b"])
+    '--add-config SCRAM-SHA-256=[iterations=4096,password=***],ssl.key.password=***,a=b'
+    """
+    return " ".join(_SECRET.sub(r"\1***", argument) for argument in given)
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions, entities: Entities) -> None:

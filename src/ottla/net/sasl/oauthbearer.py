@@ -11,7 +11,7 @@ from ottla.net.sasl.server import Accepted, Identity, SaslRefusedError, ServerEx
 
 MECHANISM: Final = "OAUTHBEARER"
 _END: Final = "\x01"
-_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]++|=2C|=3D)++"
 _VALUE: Final = r"[\x21-\x7E \t\r\n]+"
 _FIRST: Final = re.compile(rf"n,(?:a=({_NAME}))?,{_END}((?:[A-Za-z]+={_VALUE}{_END})*){_END}", re.ASCII)
 _BEARER: Final = re.compile(r"bearer +([-_.~+/A-Za-z0-9]+=*)", re.IGNORECASE | re.ASCII)

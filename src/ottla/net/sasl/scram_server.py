@@ -22,17 +22,19 @@ from ottla.net.sasl.server import (
     invalid_credentials,
 )
 
-_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+# Possessive (`++`): a name of 500 kB, matched with a way back at each character, took 110 MB and 60 ms.
+_NAME: Final = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]++|=2C|=3D)++"
 _SAFE: Final = r"[\x01-\x2b\x2d-\x3c\x3e-\x7f]+"
 _PRINTABLE: Final = r"[\x21-\x2b\x2d-\x7e]+"
 _EXTENSIONS: Final = r"(?:,[A-Za-z]+=[\x01-\x2b\x2d-\x7f]+)*"
 _FIRST: Final = re.compile(
-    rf"(n,(?:a=({_NAME}))?,)((?:m={_SAFE},)?n=({_NAME}),r=({_PRINTABLE})({_EXTENSIONS}))", re.ASCII
+    rf"(n,(?:a=({_NAME}))?,)((?:m={_SAFE},)?n=({_NAME}),r=({_PRINTABLE})({_EXTENSIONS}+))", re.ASCII
 )
 _BASE64: Final = r"(?:[a-zA-Z0-9/+]{4})*(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)?"
 _FINAL: Final = re.compile(rf"(c=({_BASE64}),r=({_PRINTABLE}){_EXTENSIONS}),p=({_BASE64})", re.ASCII)
 _WITHOUT_BINDING: Final = base64.b64encode(b"n,,").decode()
 _BY_TOKEN: Final = "tokenauth"
+_NONCE_TWICE: Final = "the client repeats its nonce, as librdkafka before 2.6.1 does; it needs a newer one, or PLAIN"
 
 
 class ServerCredential(NamedTuple):
@@ -80,6 +82,9 @@ def scram_server(mechanism: str, find_credential: FindCredential, nonce: str) ->
     if binding not in (_WITHOUT_BINDING, base64.b64encode(header.encode()).decode()):
         raise invalid_credentials(mechanism)
     if not hmac.compare_digest(returned, both):
+        if returned == f"{client_nonce}{both}":
+            # Kafka before 4.0 let it pass; whoever looks for a wrong password will not find it.
+            raise SaslRefusedError(f"{invalid_credentials(mechanism)}: {_NONCE_TWICE}")
         raise invalid_credentials(mechanism)
     signed = f"{bare},{server_first},{without_proof}".encode()
     if not _proves(hash_name, credential.stored_key, signed, base64.b64decode(proof)):

@@ -1,9 +1,10 @@
-"""Whom a certificate names: its subject as Java writes it (RFC 2253), and its other names.
+"""Whom a certificate names: its subject as Java writes it (RFC 2253), its other names, and how long it is good.
 
 Reads as much of X.509 (RFC 5280) as that takes. Java's form matters because users' mapping rules and ACLs were written
 for it: `CN=a,OU=b,O=c`, the last part first, and parts that RFC 2253 has no name for as their number and bytes.
 """
 
+import datetime
 import ssl
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -30,6 +31,8 @@ _EXTENSIONS: Final = 0xA3
 _OTHER_NAMES_OID: Final = "2.5.29.17"
 _OTHER_NAMES: Final = {0x81: "email", 0x82: "DNS", 0x86: "URI", 0x87: "IP"}
 _IP: Final = 0x87
+_SHORT_TIME: Final = 0x17
+"""UTCTime, with two digits of the year: 50 and more are of the last century (RFC 5280, 4.1.2.5)."""
 _PEM_BEGIN: Final = "-----BEGIN CERTIFICATE-----"
 _PEM_END: Final = "-----END CERTIFICATE-----"
 
@@ -45,6 +48,10 @@ class Certificate(NamedTuple):
     """As RFC 2253 has it; empty if it names nobody."""
     other_names: frozenset[str]
     """`DNS:…`, `IP:…`, `email:…` and `URI:…`; others by their bytes."""
+    begin: datetime.datetime = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    """It is good from then on."""
+    end: datetime.datetime = datetime.datetime.max.replace(tzinfo=datetime.UTC)
+    """And until then."""
 
 
 class _Element(NamedTuple):
@@ -60,7 +67,8 @@ def read_certificate(der: bytes) -> Certificate:
         fields = [each for each in _elements(next(_elements(certificate.content)).content) if each.tag != _VERSION]
         # Serial number, algorithm, issuer, validity, subject, key; then what is tagged.
         extensions = next((each.content for each in fields if each.tag == _EXTENSIONS), b"")
-        return Certificate(_name(fields[4].content), frozenset(_other_names(extensions)))
+        begin, end = map(_time, _elements(fields[3].content))
+        return Certificate(_name(fields[4].content), frozenset(_other_names(extensions)), begin, end)
     except (ValueError, IndexError, StopIteration, UnicodeDecodeError) as error:
         raise CertificateError(f"this is no certificate: {error}") from error
 
@@ -141,6 +149,13 @@ def _other_names(extensions: bytes) -> Iterator[str]:
                 yield f"#{name.whole.hex()}"
             else:
                 yield f"{kind}:{_address(name.content) if name.tag == _IP else name.content.decode('ascii')}"
+
+
+def _time(element: _Element) -> datetime.datetime:
+    text = element.content.decode("ascii")
+    if element.tag == _SHORT_TIME:
+        text = ("19" if text >= "50" else "20") + text
+    return datetime.datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=datetime.UTC)
 
 
 def _address(content: bytes) -> str:

@@ -18,6 +18,9 @@ _VERSIONS: Final = {
     "TLSv1.2": ssl.TLSVersion.TLSv1_2,
     "TLSv1.3": ssl.TLSVersion.TLSv1_3,
 }
+_CERTIFICATE: Final = "-----BEGIN CERTIFICATE-----"
+_ENCRYPTED: Final = "ENCRYPTED"
+"""Stands in the first line of such a key, or in its headers."""
 _MODES: Final = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 
 
@@ -111,8 +114,23 @@ def _identify(context: ssl.SSLContext, settings: TlsSettings, store: KeyStore) -
         with store.as_file() as path:
             context.load_cert_chain(path, password=_password(settings))
     except ssl.SSLError as error:
-        reason = f"no key with its certificate can be read from it: {error.reason or error}"
-        raise settings.error(name, location or "***", f"{reason}; is ssl.key.password right?") from None
+        raise settings.error(name, location or "***", _key_trouble(store.pem, error)) from None
+
+
+def _key_trouble(pem: str, error: ssl.SSLError) -> str:
+    """Why a key and its certificate can't be used, and what helps."""
+    if "PRIVATE KEY-----" not in pem:
+        return "it holds no private key: put the key beside its certificate"
+    if _CERTIFICATE not in pem:
+        return "it holds no certificate: put the key's certificate beside it, and those of the authorities between"
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return (
+            "the key is not that of the first certificate: the key's own certificate comes first, then that of the "
+            "authority that signed it, and so on"
+        )
+    if _ENCRYPTED in pem:
+        return "its key can't be decrypted: is ssl.key.password right?"
+    return f"its key or its certificates can't be read: {error.reason or error}"
 
 
 def _password(settings: TlsSettings) -> Callable[[], str]:

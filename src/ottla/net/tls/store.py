@@ -7,6 +7,7 @@ what was meant.
 import contextlib
 import importlib
 import os
+import re
 import shlex
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from ottla.net.tls.setting import TlsSettings
 _JKS_MAGICS: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
 """Java's own formats, JKS and JCEKS: no library that is kept up reads them."""
 _PEM_MARK: Final = b"-----BEGIN "
+_PEM_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----")
+"""One with headers, of an encrypted key as older openssl wrote it, is left as it is."""
+_PEM_COLUMNS: Final = 64
 
 
 @frozen
@@ -71,7 +75,7 @@ def key_store(settings: TlsSettings) -> KeyStore | None:
         location = Path(settings.keystore_location)
         return _read(StoreFile(settings, "keystore", location, settings.keystore_type, settings.keystore_password))
     if key is not None and chain is not None:
-        return KeyStore(pem=f"{key}\n{chain}\n")
+        return KeyStore(pem=with_lines(f"{key}\n{chain}\n"))
     if key is not None or chain is not None:
         raise settings.error("ssl.keystore.key", "***", "ssl.keystore.certificate.chain belongs to it: give both")
     return None
@@ -85,7 +89,22 @@ def trust_store(settings: TlsSettings) -> KeyStore | None:
             StoreFile(settings, "truststore", location, settings.truststore_type, settings.truststore_password)
         )
     inline = settings.truststore_certificates
-    return None if inline is None else KeyStore(pem=inline)
+    return None if inline is None else KeyStore(pem=with_lines(inline))
+
+
+def with_lines(pem: str) -> str:
+    """PEM as OpenSSL reads it. Java also takes it without line ends, and files of settings have it in one line.
+
+    >>> with_lines("-----BEGIN X----- AAAA BBBB -----END X-----")
+    '-----BEGIN X-----\\nAAAABBBB\\n-----END X-----\\n'
+    """
+
+    def block(found: re.Match[str]) -> str:
+        body = "".join(found[2].split())
+        lines = [body[at : at + _PEM_COLUMNS] for at in range(0, len(body), _PEM_COLUMNS)]
+        return "\n".join((f"-----BEGIN {found[1]}-----", *lines, f"-----END {found[1]}-----\n"))
+
+    return _PEM_BLOCK.sub(block, pem)
 
 
 def _read(file: StoreFile) -> KeyStore:
@@ -97,7 +116,7 @@ def _read(file: StoreFile) -> KeyStore:
     if format_name == "PEM":
         if _PEM_MARK not in raw:
             raise file.error("the file holds nothing in PEM (-----BEGIN ...)")
-        return KeyStore(raw.decode("utf-8", "replace"))
+        return KeyStore(with_lines(raw.decode("utf-8", "replace")))
     if format_name == "PKCS12":
         return KeyStore(_from_pkcs12(file, raw))
     raise file.error(f"a Java key store (JKS) can't be read here; convert it: {_conversion(file)}")
@@ -132,7 +151,9 @@ def _from_pkcs12(file: StoreFile, raw: bytes) -> str:
     try:
         store = pkcs12.load_pkcs12(raw, None if file.password is None else file.password.encode())
     except ValueError as error:
-        raise file.error(f"not PKCS#12, or the wrong password: {error}") from None
+        password = f"ssl.{file.kind}.password"
+        advice = f"set {password}" if file.password is None else f"is {password} right?"
+        raise file.error(f"it is no PKCS#12, or its password is another ({error}): {advice}") from None
     pem, parts = serialization.Encoding.PEM, []
     if store.key is not None:
         plain = serialization.NoEncryption()

@@ -6,7 +6,7 @@ A refusal does not say which part was wrong, and comparing takes the same time w
 import base64
 import binascii
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -14,9 +14,13 @@ from ottla.base.config import ConfigError
 from ottla.base.config_file import PropertiesError, parse_properties
 from ottla.client.config.settings import ClientSettings
 from ottla.web.http.asgi import Scope
+from ottla.web.http.error import HttpError
 from ottla.web.http.request import ANONYMOUS, Request
 
 _FOREIGN: Final = ("OBF:", "MD5:", "CRYPT:")
+
+
+_EVERYBODY: Final = frozenset({"*", "**"})
 
 
 class Login(Protocol):
@@ -26,7 +30,7 @@ class Login(Protocol):
     """What `WWW-Authenticate` says to those who are not known; empty where logging in is no question of headers."""
 
     def principal(self, request: Request) -> str | None:
-        """The sender's name, None if the request must be refused."""
+        """The sender's name, None if the request must be refused. Raises `HttpError` for one who may not come in."""
 
 
 class NoLogin:
@@ -81,14 +85,42 @@ class BearerLogin:
         return found
 
 
+class RoleLogin:
+    """A log-in of which only some users are let in."""
+
+    def __init__(self, login: Login, allowed: frozenset[str]) -> None:
+        self.challenge = login.challenge
+        self._login: Final = login
+        self._allowed: Final = allowed
+
+    def principal(self, request: Request) -> str | None:
+        """The user, if it is one of those."""
+        found = self._login.principal(request)
+        if found is not None and found not in self._allowed:
+            raise HttpError(403, "Forbidden")
+        return found
+
+
 def login_of(settings: ClientSettings) -> Login:
     """The log-in that the settings ask for. Raises `ConfigError`."""
     method, realm = settings.string("authentication.method").upper(), settings.string("authentication.realm")
     if method == "BASIC":
-        return BasicLogin(realm, _secrets(settings, "authentication.users.file"))
+        return _login(settings, "authentication.users.file", lambda secrets: BasicLogin(realm, secrets))
     if method == "BEARER":
-        return BearerLogin(realm, _secrets(settings, "authentication.tokens.file"))
+        return _login(settings, "authentication.tokens.file", lambda secrets: BearerLogin(realm, secrets))
     return NoLogin()
+
+
+def _login(settings: ClientSettings, name: str, make: Callable[[Mapping[str, str]], Login]) -> Login:
+    """Whom a file names; where the settings name roles, those who have one of them."""
+    found, wanted = _secrets(settings, name), frozenset(settings.list("authentication.roles"))
+    if wanted & _EVERYBODY:
+        return make(found)
+    lines = {user: [part.strip() for part in line.split(",")] for user, line in found.items()}
+    if empty := [user for user, (secret, *_) in lines.items() if not secret]:
+        raise ConfigError(name, settings.string(name), f"the secret of {empty[0]} is empty")
+    allowed = frozenset(user for user, (_, *roles) in lines.items() if wanted.intersection(roles))
+    return RoleLogin(make({user: parts[0] for user, parts in lines.items()}), allowed)
 
 
 def certificate_name(scope: Scope) -> str | None:

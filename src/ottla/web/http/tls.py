@@ -35,8 +35,18 @@ def _settings(settings: ClientSettings) -> TlsSettings:
         truststore_type=_type(settings, "ssl.truststore.type"),
         truststore_location=settings.optional_string("ssl.truststore.location"),
         truststore_password=settings.secret("ssl.truststore.password"),
-        client_auth=settings.string("ssl.client.authentication").lower(),
+        protocols=settings.list("ssl.enabled.protocols"),
+        cipher_suites=settings.list("ssl.cipher.suites"),
+        client_auth=_client_auth(settings),
     )
+
+
+def _client_auth(settings: ClientSettings) -> str:
+    """Whether clients show a certificate, under either of its names."""
+    other = settings.string("ssl.client.auth").lower()
+    if settings.is_given("ssl.client.authentication") or not other:
+        return settings.string("ssl.client.authentication").lower()
+    return {"true": "required", "false": "none"}.get(other, other)
 
 
 def _type(settings: ClientSettings, name: str) -> str | None:

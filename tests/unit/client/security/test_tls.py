@@ -49,7 +49,7 @@ def test_a_ready_context_is_used_as_it_is() -> None:
         ({"ssl_truststore_location": "/no/such/file"}, "the file can't be read: No such file"),
         ({"ssl_truststore_certificates": "nonsense"}, "no certificates in PEM"),
         ({"ssl_keystore_key": "only the key"}, "ssl.keystore.certificate.chain belongs to it"),
-        ({"ssl_keystore_key": "k", "ssl_keystore_certificate_chain": "c"}, "no key with its certificate"),
+        ({"ssl_keystore_key": "k", "ssl_keystore_certificate_chain": "c"}, "it holds no private key"),
         ({"ssl_engine_factory_class": lambda: 7}, "Expected an ssl.SSLContext"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import tracemalloc
 
 import pytest
 
@@ -164,6 +165,13 @@ def test_a_last_message_that_is_refused(changes: dict[str, str]) -> None:
     assert refusal(exchange, final_message(first, **changes)) == f"{GENERIC}SCRAM-SHA-256"
 
 
+def test_a_nonce_that_is_said_twice_is_named() -> None:
+    exchange = scram()
+    first = exchange.send(f"n,,n=user,r={RFC_NONCE}".encode())
+    said = refusal(exchange, final_message(first, r=f"{RFC_NONCE}{RFC_NONCE}{RFC_SERVER_NONCE}"))
+    assert said.startswith(f"{GENERIC}SCRAM-SHA-256: the client repeats its nonce, as librdkafka before 2.6.1 does")
+
+
 def test_a_proof_of_another_length_breaks_the_exchange() -> None:
     exchange = scram()
     first = exchange.send(f"n,,n=user,r={RFC_NONCE}".encode())
@@ -231,3 +239,17 @@ def test_somebody_elses_token() -> None:
 
 def test_credentials_do_not_show_themselves() -> None:
     assert repr(credential_of("sha256", "pencil", RFC_SALT, ALICE)).count("\\x") == 0
+
+
+FILLED = (b"n,,n=%s,r=abc" % (b"a" * 500_000), b"n,,n=a,r=abc%s" % (b",a=b" * 125_000))
+
+
+@pytest.mark.parametrize("message", FILLED, ids=["a long name", "many extensions"])
+def test_a_strangers_message_takes_little_memory(message: bytes) -> None:
+    exchange = started(scram_server("SCRAM-SHA-256", lambda _: None, "nonce"))
+    tracemalloc.start()
+    try:
+        assert refusal(exchange, message) == f"{GENERIC}SCRAM-SHA-256"
+        assert tracemalloc.get_traced_memory()[1] < 20 * len(message)
+    finally:
+        tracemalloc.stop()

@@ -12,6 +12,8 @@ from ottla.cli.commands.security.users import new_password
 
 _MODULES: Final = "org.apache.kafka.common.security"
 _MECHANISM: Final = "SCRAM-SHA-512"
+_MECHANISM_OF_OLD: Final = "PLAIN"
+"""librdkafka before 2.6.1, and with it kcat of many distributions, can't log in to Kafka 4 by SCRAM."""
 ADMIN: Final = "admin"
 """The user who may do everything."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1")
@@ -76,8 +78,8 @@ ssl.truststore.type=PEM
 ssl.truststore.location={directory / "ca.pem"}
 listener.name.controller.ssl.client.auth=required
 
-# Who may log in.
-sasl.enabled.mechanisms={_MECHANISM}
+# Who may log in: by SCRAM, and by PLAIN for kcat with a librdkafka before 2.6.1.
+sasl.enabled.mechanisms={_MECHANISM},{_MECHANISM_OF_OLD}
 sasl.mechanism.inter.broker.protocol={_MECHANISM}
 sasl.users.file={directory / "users"}
 listener.name.clients.{_MECHANISM.lower()}.sasl.jaas.config={login}
@@ -113,10 +115,11 @@ def client_files(plan: Plan, user: str, password: str) -> dict[str, tuple[str, s
         "sasl.password": password,
         "ssl.ca.location": ca,
     }
+    kcat = {**rdkafka, "sasl.mechanism": _MECHANISM_OF_OLD}
     spark = {f"kafka.{name}": value for name, value in java.items()}
     return {
         f"{user}.properties": (_lines(java), f"for Java's clients, all tools (--command-config) and ours, as {user}"),
-        f"{user}.librdkafka.conf": (_lines(rdkafka), f"for librdkafka and kcat (-F), as {user}"),
+        f"{user}.librdkafka.conf": (_lines(kcat), f"for kcat (-F) and librdkafka, as {user}"),
         f"{user}.librdkafka.json": (json.dumps(rdkafka, indent=2) + "\n", f"for confluent-kafka in Python, as {user}"),
         f"{user}.spark.json": (json.dumps(spark, indent=2) + "\n", f"options of Spark's format('kafka'), as {user}"),
     }

@@ -1,0 +1,102 @@
+"""A thread that encrypts stays with its reader for a moment, and not where other connections want it."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from ottla.net.tls.outbox import TlsOutbox
+from ottla.net.tls.server import TlsServer
+
+SIZE = 4_000_000
+
+
+class Whole:
+    """Sends a chunk as a whole or not at all, as OpenSSL does."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._sent = 0
+        self.refusals = 0
+
+    def fileno(self) -> int:
+        return self._sock.fileno()
+
+    def send(self, data: bytes) -> int:
+        try:
+            while self._sent < len(data):
+                self._sent += self._sock.send(memoryview(data)[self._sent :])
+        except BlockingIOError:
+            self.refusals += 1
+            raise
+        self._sent = 0
+        return len(data)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Whole, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        yield Whole(ours), theirs
+
+
+@pytest.fixture
+def tls() -> Iterator[TlsServer]:
+    server = TlsServer(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), (), "User:ANONYMOUS")
+    yield server
+    server.close()
+
+
+def filled() -> TlsOutbox:
+    outbox = TlsOutbox()
+    outbox.pieces.append(bytes(SIZE))
+    return outbox
+
+
+def read_all(sock: socket.socket) -> None:
+    left = SIZE
+    while left:
+        left -= len(sock.recv(65_536))
+
+
+def test_a_reader_gets_all_of_it(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+    ours, theirs = pair
+    outbox = filled()
+    reader = threading.Thread(target=read_all, args=(theirs,))
+    reader.start()
+    # A reader that the system keeps waiting has the loop come back, as in a node.
+    while outbox.pieces:
+        tls.write(outbox, cast(socket.socket, ours))
+    reader.join()
+    assert ours.refusals
+
+
+def test_one_who_does_not_read_is_left_to_the_loop(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+    ours, _ = pair
+    outbox = filled()
+    tls.write(outbox, cast(socket.socket, ours))
+    assert outbox.pieces
+    assert ours.refusals == 1
+
+
+def test_a_thread_that_others_want_waits_for_nobody(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+    ours, theirs = pair
+    may_end, heard = threading.Event(), threading.Semaphore(0)
+    for _ in range(3):
+        tls.run(may_end.wait, lambda _: heard.release())
+    outbox = filled()
+    reader = threading.Thread(target=read_all, args=(theirs,))
+    reader.start()
+    visits = 0
+    while outbox.pieces:
+        visits += 1
+        tls.write(outbox, cast(socket.socket, ours))
+        assert ours.refusals <= visits
+    reader.join()
+    may_end.set()
+    for _ in range(3):
+        assert heard.acquire(timeout=30)
