@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.connect.converter.catalogue import HEADER_CONVERTERS
+from ottla.connect.converter.converter import Converter
 from ottla.connect.data.builder import array, mapping, struct, with_default
 from ottla.connect.data.column import RowsNeededError, column_of
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant, decimal_schema
@@ -265,9 +266,47 @@ def test_messages_reach_a_sink_by_columns_as_they_do_one_by_one(
         assert not any(isinstance(each, DeadLetter) for each in outcomes)
 
 
+@settings(max_examples=40)
+@given(
+    st.lists(st.fixed_dictionaries(dict(FIELDS)), min_size=1, max_size=3), CHAINS, st.sampled_from(["true", "false"])
+)
+def test_structs_in_envelopes_reach_a_sink_by_columns_as_they_do_one_by_one(
+    rows: list[dict[str, Any]], links: list[Mapping[str, str]], replaces: bool
+) -> None:
+    pipeline = made_of(links, {**ENVELOPED, "value.converter.replace.null.with.default": str(replaces)})
+    converter = json_converter({"replace.null.with.default": "false"})
+    values = [converter.from_connect("t", ORDER, Struct(ORDER, row)) for row in rows]
+    read = [ConsumerRecord("t", 1, at, 9, "CreateTime", None, value) for at, value in enumerate(values * 30)]
+    found = pipeline.many.sink(read)
+    if found is not None:
+        assert found == [each for each in map(pipeline.sink, read) if isinstance(each, SinkRecord)]
+
+
+def test_structs_in_envelopes_are_taken_as_columns() -> None:
+    mask = {"transforms": "m", "transforms.m.type": "MaskField$Value", "transforms.m.fields": "text"}
+    converter = json_converter({})
+    values = [
+        converter.from_connect("t", FLAT, Struct(FLAT, {"id": number, "small": 1, "text": "t", "price": 1.5}))
+        for number in range(40)
+    ]
+    for links, sent, text in ((mask, values * 2, ""), ({}, [*values, None] * 2, "t")):
+        pipeline = RecordPipeline.of({"name": "c", **ENVELOPED, **links}, WORKER, 0, CountedPause())
+        found = pipeline.many.sink(
+            [ConsumerRecord("t", 0, at, 9, "CreateTime", None, value) for at, value in enumerate(sent)]
+        )
+        assert found is not None
+        assert [each.value is None for each in found] == [value is None for value in sent]
+        assert str(found[7].value) == f"Struct{{id=7,small=1,text={text},price=1.5}}"
+
+
+def json_converter(given: Mapping[str, str]) -> Converter:
+    made = HEADER_CONVERTERS["org.apache.kafka.connect.json.JsonConverter"]()
+    made.configure(given, is_key=False)
+    return made
+
+
 def test_a_message_is_read_by_the_bytes_before_its_payload() -> None:
-    converter = HEADER_CONVERTERS["org.apache.kafka.connect.json.JsonConverter"]()
-    converter.configure({}, is_key=False)
+    converter = json_converter({})
     head = b'{"schema":{"type":"int32"},"payload":'
     for data, value in ((b"1}", 1), (b" 2 } ", 2), (b'3,"payload":4}', 4), (b"5}", 5)):
         assert converter.to_connect("t", head + data).value == value

@@ -13,6 +13,7 @@ from ottla.cli.connection import client_settings, explained
 from ottla.cli.output.advice import CommandError
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.consumer.async_consumer import AsyncConsumer
+from ottla.client.consumer.fetch.record import Record
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.record import TopicPartition
 
@@ -28,7 +29,7 @@ def redrive(options: argparse.Namespace) -> int:
         raise CommandError("--max: has to be 1 or more")
     with explained():
         sent = asyncio.run(_redrive(options))
-    print(f"Sent {sent} dead letters of {options.topic} back")
+    print(f"Sent {sent} dead letter{'' if sent == 1 else 's'} of {options.topic} back")
     return 0
 
 
@@ -81,19 +82,11 @@ async def _copy(
             for each in await consumer.poll(_POLL_S)
             if each.offset < ends[TopicPartition(each.topic, each.partition)]
         ][:left]
+        # All of them are looked at before the first is sent: what is sent and not committed would be sent again.
+        targets = [_target(record, options) for record in records]
         futures = []
         done: dict[TopicPartition, int] = {}
-        for record in records:
-            topic = destination(record.headers, options.to)
-            if topic is None:
-                raise CommandError(
-                    f"the dead letter at offset {record.offset} of partition {record.partition} does not say where it "
-                    "came from: set errors.deadletterqueue.context.headers.enable=true, or give --to TOPIC"
-                )
-            if topic == options.topic:
-                raise CommandError(
-                    f"dead letters of {options.topic} would go to {options.topic} itself; give --to TOPIC"
-                )
+        for topic, record in zip(targets, records, strict=True):
             headers = own_headers(record.headers)
             futures.append(await producer.enqueue(topic, record.value, record.key, headers=headers or None))
             done[TopicPartition(record.topic, record.partition)] = record.offset + 1
@@ -103,3 +96,15 @@ async def _copy(
         sent += len(records)
         left = None if left is None else left - len(records)
     return sent
+
+
+def _target(record: Record, options: argparse.Namespace) -> str:
+    topic = destination(record.headers, options.to)
+    if topic is None:
+        raise CommandError(
+            f"the dead letter at offset {record.offset} of partition {record.partition} does not say where it "
+            "came from: set errors.deadletterqueue.context.headers.enable=true, or give --to TOPIC"
+        )
+    if topic == options.topic:
+        raise CommandError(f"dead letters of {options.topic} would go to {options.topic} itself; give --to TOPIC")
+    return topic

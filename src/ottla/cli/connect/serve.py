@@ -57,10 +57,12 @@ def serve_standalone(worker: str, connectors: list[str], *, has_runner: bool = T
 def serve(given: dict[str, str], *, has_runner: bool = True, kept: list[dict[str, Any]] | None = None) -> int:
     """Runs a worker with these settings; `kept` are all connectors of a standalone one."""
     from ottla.cli.service_process import Service, run_service
-    from ottla.web.connect.config import ConnectConfig
+    from ottla.web.connect.config import SHARED_GROUP, ConnectConfig
     from ottla.web.connect.service import ConnectService
     from ottla.web.connect.standalone import StandaloneService
 
+    if not has_runner:
+        given = {"pipelines.group.id": SHARED_GROUP, **given}
     config = ConnectConfig.of(given)
     worker = ConnectService(config, given) if kept is None else StandaloneService(config, given, kept)
     service: Service = worker

@@ -80,6 +80,7 @@ class TopicSourceTask(SourceTask):
         self._target = ""
         self._share = (0, 1)
         self._looked_s = float("-inf")
+        self._has_interceptors = False
         self._has_headers = False
         """Whether the next records are to be polled as rows."""
         self._places: dict[tuple[str, int], dict[str, object]] = {}
@@ -96,6 +97,7 @@ class TopicSourceTask(SourceTask):
         given = {name: text for name, text in prefixed(settings, "source.").items() if name in CONSUMER_KEYS}
         own = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "max.poll.records": "2000"}
         given.pop("group.id", None)
+        self._has_interceptors = bool(given.get("interceptor.classes"))
         self._consumer = Consumer({**own, **given})
 
     def poll(self) -> Sequence[SourceRecord]:
@@ -109,9 +111,9 @@ class TopicSourceTask(SourceTask):
     has_column_keys: ClassVar[bool] = True
 
     def column_kind(self) -> ColumnKind | None:
-        """Bytes, as long as nothing converts them."""
+        """Bytes, as long as nothing converts them and no interceptor sees records."""
         is_plain = type(self._key) is type(self._value) is ByteArrayConverter
-        return ColumnKind.BYTES if is_plain else None
+        return ColumnKind.BYTES if is_plain and not self._has_interceptors else None
 
     def poll_columns(self) -> SourceColumns | None:
         """The records of one fetch; None if they have headers, which have to be converted one by one."""

@@ -8,11 +8,13 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import AnyOf
-from ottla.connect.data.column import Column
+from ottla.connect.data.column import Column, StructColumn
 from ottla.connect.data.schema import Schema, SchemaAndValue
 
 Values = tuple[Schema | None, Sequence[object]]
 """Some values of one schema."""
+ReadValues = Values | StructColumn
+"""The same as they were read: structs may be there by their fields alone."""
 CONVERTER_TYPE: Final = ConfigKey(
     "converter.type",
     ConfigType.STRING,
@@ -47,7 +49,7 @@ class Converter:
         convert, schema = self.from_connect, column.schema
         return [convert(topic, schema, value) for value in column.rows()]
 
-    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[ReadValues]:
         """The values of many messages, in order, those behind one another with one schema together."""
         read = self.to_connect
         found = [read(topic, each) for each in data]

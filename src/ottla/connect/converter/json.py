@@ -7,25 +7,27 @@ for all of them. Functions that read and write are made once for each schema and
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from itertools import repeat
+from itertools import islice, repeat
 from operator import is_
 from typing import ClassVar, Final, NoReturn, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Width
 from ottla.connect.config.validator import AnyOfIgnoringCase
-from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, Values
+from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, ReadValues
 from ottla.connect.converter.json_column import ColumnWrite, column_writer
+from ottla.connect.converter.json_column_reader import ColumnRead, column_reader
 from ottla.connect.converter.json_reader import Read, read_bare, reader
 from ottla.connect.converter.json_schema_text import schema_from_json, schema_members
 from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
-from ottla.connect.data.column import Column
+from ottla.connect.data.column import Column, RowsNeededError, StructColumn
 from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
 from ottla.connect.error import DataError
 
 _DECIMAL: Final = b"connect.data.Decimal"
 _PAYLOAD: Final = b'"payload":'
 _BLANKS: Final = " \t\r\n"
+_BLANK_BYTES: Final = _BLANKS.encode()
 _Known = tuple[Schema | None, Read]
 """A schema, and what reads its values."""
 
@@ -68,6 +70,7 @@ class JsonConverter(Converter):
         self._fixed: Schema | None = None
         self._writers: Final[dict[Schema | None, tuple[str, Write]]] = {}
         self._column_writers: Final[dict[Schema | None, tuple[str, ColumnWrite]]] = {}
+        self._column_readers: Final[dict[Schema | None, ColumnRead]] = {}
         self._readers: Final[dict[str, _Known]] = {}
         self._heads: Final[dict[bytes, _Known]] = {}
 
@@ -107,14 +110,46 @@ class JsonConverter(Converter):
             texts = [f'{{"schema":{head},"payload":{text}}}' for text in texts]
         return list(map(str.encode, texts))
 
-    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[Values]:
+    def to_connect_all(self, topic: str, data: Sequence[bytes | None]) -> Sequence[ReadValues]:
         """The values."""
-        if self._enveloped:
+        if self._fixed is not None:
             return super().to_connect_all(topic, data)
+        if self._enveloped:
+            return self._enveloped_columns(data)
         scan = _PLAIN.scan_once  # type: ignore[attr-defined]
         # Fast path: objects, which nearly all messages are. What is none after all raises, and rows are read.
         nodes = [scan(str(each, "utf-8"), 0)[0] if each and each[:1] == b"{" else _bare(each) for each in data]
         return [(None, nodes)]
+
+    def _enveloped_columns(self, data: Sequence[bytes | None]) -> Sequence[ReadValues]:
+        """The values of messages, those behind one another with the very same bytes before their payloads together."""
+        found: list[ReadValues] = []
+        at = 0
+        while at < len(data):
+            first = data[at]
+            if first is None:
+                count = next((index for index, each in enumerate(data[at:]) if each is not None), len(data) - at)
+                found.append((None, data[at : at + count]))
+            else:
+                (schema, _), head = self._known_head(first)
+                payloads = _payloads(data, at, head, _PLAIN if _DECIMAL not in head else _EXACT)
+                count = len(payloads)
+                read = self._column_readers.get(schema) or self._remember_column_reader(schema)
+                column = read(payloads)
+                found.append(column if isinstance(column, StructColumn) else (schema, column.values))
+            at += count
+        return found
+
+    def _known_head(self, data: bytes) -> tuple[_Known, bytes]:
+        """What reads a message, and its bytes before the payload; `RowsNeededError` if it is unlike other envelopes."""
+        head = data[: data.find(_PAYLOAD) + len(_PAYLOAD)]
+        if head not in self._heads:
+            self.to_connect("", data)
+        known = self._heads.get(head)
+        if known is None:
+            raise RowsNeededError
+        start = len(data) - len(data[len(head) :].lstrip(_BLANK_BYTES))
+        return known, data[:start]
 
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The value of a message; no bytes are null."""
@@ -190,6 +225,12 @@ class JsonConverter(Converter):
         self._column_writers[schema] = made
         return made
 
+    def _remember_column_reader(self, schema: Schema | None) -> ColumnRead:
+        made = column_reader(schema, replace_null=self._replace_null)
+        _forget_oldest(self._column_readers, self._limit)
+        self._column_readers[schema] = made
+        return made
+
     def _head(self, schema: Schema | None) -> str:
         """The schema as JSON, where messages carry it."""
         if schema is None or not self._enveloped:
@@ -215,6 +256,21 @@ def _no_number(text: str) -> NoReturn:
 _PLAIN: Final = json.JSONDecoder(parse_constant=_no_number)
 _EXACT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=Decimal)
 """Where a schema of decimals may be: their digits must not pass through a float."""
+
+
+def _payloads(data: Sequence[bytes | None], at: int, head: bytes, decoder: json.JSONDecoder) -> list[object]:
+    """The payloads of the messages from there on that begin with these bytes; any error if one of them is no JSON."""
+    scan, start = decoder.scan_once, len(head)  # type: ignore[attr-defined]
+    found: list[object] = []
+    for each in islice(data, at, None):
+        if each is None or not each.startswith(head):
+            break
+        text = str(each[start:], "utf-8")
+        payload, end = scan(text, 0)
+        if text[end:] != "}" and text[end:].strip(_BLANKS) != "}":
+            raise RowsNeededError
+        found.append(payload)
+    return found
 
 
 def _encoding(data: bytes) -> str:

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
 from ottla.connect.columns import SourceColumns
-from ottla.connect.converter.converter import Converter, Values
-from ottla.connect.data.column import PlainColumn, RowsNeededError, column_of
+from ottla.connect.converter.converter import Converter, ReadValues, Values
+from ottla.connect.data.column import Column, PlainColumn, RowsNeededError, StructColumn, column_of
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, Headers
 from ottla.connect.pipeline.transform_chain import TransformChain
@@ -84,18 +84,18 @@ class ColumnPipeline:
             raise RowsNeededError
         made: list[SinkRecord] = []
         for start, key, value in _aligned(keys, values):
-            made += self._put(records[start : start + len(key[1])], key, value)
+            made += self._put(records[start : start + _count(key)], key, value)
         return made
 
-    def _put(self, records: Sequence[ConsumerRecord], key: Values, value: Values) -> list[SinkRecord]:
+    def _put(self, records: Sequence[ConsumerRecord], key: ReadValues, value: ReadValues) -> list[SinkRecord]:
         """Records of one schema."""
         if not self._chain:
-            return _sink_records(records, records[0].topic, key, value, ())
+            return _sink_records(records, records[0].topic, _rows(key), _rows(value), ())
         given = RecordColumns(
             topic=records[0].topic,
             partition=records[0].partition,
-            key=column_of(*key),
-            value=column_of(*value),
+            key=_column(key),
+            value=_column(value),
             headers=(),
             timestamps=[each.timestamp for each in records],
             offsets=[each.offset for each in records],
@@ -122,7 +122,27 @@ class ColumnPipeline:
         )
 
 
-def _aligned(keys: Sequence[Values], values: Sequence[Values]) -> Iterator[tuple[int, Values, Values]]:
+def _count(found: ReadValues) -> int:
+    return found.count if isinstance(found, StructColumn) else len(found[1])
+
+
+def _column(found: ReadValues) -> Column:
+    return found if isinstance(found, StructColumn) else column_of(*found)
+
+
+def _rows(found: ReadValues) -> Values:
+    return (found.schema, found.rows()) if isinstance(found, StructColumn) else found
+
+
+def _part(found: ReadValues, start: int, count: int) -> ReadValues:
+    if not start and count == _count(found):
+        return found
+    if isinstance(found, StructColumn):
+        return StructColumn(found.schema, [each[start : start + count] for each in found.columns], count)
+    return found[0], found[1][start : start + count]
+
+
+def _aligned(keys: Sequence[ReadValues], values: Sequence[ReadValues]) -> Iterator[tuple[int, ReadValues, ReadValues]]:
     """Where each run of one key's and one value's schema begins, and its keys and values.
 
     >>> list(_aligned([(None, "abc")], [(None, "A"), (STRING, "BC")]))
@@ -131,13 +151,13 @@ def _aligned(keys: Sequence[Values], values: Sequence[Values]) -> Iterator[tuple
     start = key_at = value_at = 0
     keys_left, values_left = list(keys), list(values)
     while keys_left and values_left:
-        (key_schema, key), (value_schema, value) = keys_left[0], values_left[0]
-        count = min(len(key) - key_at, len(value) - value_at)
-        yield start, (key_schema, key[key_at : key_at + count]), (value_schema, value[value_at : value_at + count])
+        key, value = keys_left[0], values_left[0]
+        count = min(_count(key) - key_at, _count(value) - value_at)
+        yield start, _part(key, key_at, count), _part(value, value_at, count)
         start, key_at, value_at = start + count, key_at + count, value_at + count
-        if key_at == len(key):
+        if key_at == _count(key):
             keys_left, key_at = keys_left[1:], 0
-        if value_at == len(value):
+        if value_at == _count(value):
             values_left, value_at = values_left[1:], 0
 
 

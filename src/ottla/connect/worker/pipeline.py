@@ -29,6 +29,8 @@ class ConnectorPlan:
     target: TargetState
     is_foreign: bool
     """Whether its code is not ours: it then shares a runner with nobody."""
+    owner: str = ""
+    """Whose control processes run it."""
 
 
 def prefix_of(group: str) -> str:
@@ -83,10 +85,12 @@ def next_spec(
     if current is None:
         return {
             "kind": KIND, "definition": told, "version": 1, "wanted": wanted, "isolation": isolation,
-            "checkpoint": "", "restart": 0,
+            "checkpoint": "", "restart": 0, "owner": plan.owner,
         }  # fmt: skip
     # One that was stopped is another version when it runs again, so that a status tells which stop it is about.
-    is_same = current.get("definition") == told and current.get("isolation") == isolation
+    is_same = (current.get("definition"), current.get("isolation"), current.get("owner") or "") == (
+        told, isolation, plan.owner,
+    )  # fmt: skip
     if is_same and current.get("wanted") != "stopped":
         return None if current.get("wanted") == wanted else {**current, "wanted": wanted}
     return {
@@ -96,6 +100,7 @@ def next_spec(
         "version": int(current.get("version") or 0) + 1,
         "wanted": wanted,
         "isolation": isolation,
+        "owner": plan.owner,
     }
 
 

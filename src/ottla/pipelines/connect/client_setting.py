@@ -10,6 +10,7 @@ from typing import Final
 from ottla.base.config import ConfigKeys
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
+from ottla.client.config.plugin import declared_keys
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.connect.pipeline.transform_chain import prefixed
 
@@ -17,6 +18,8 @@ _NOT_SHARED: Final = frozenset(
     {"client.id", "group.id", "metric.reporters", "metrics.num.samples", "plugin.path", "config.providers"}
 )
 """Of the worker's own settings, those that are not meant for its clients."""
+_PLUGINS: Final = ("partitioner.class", "interceptor.classes")
+"""What may have settings of its own."""
 _LONG_MS: Final = str(2**31 - 1)
 
 
@@ -70,8 +73,13 @@ def of_the_worker(config: Mapping[str, str]) -> dict[str, str]:
 
 def _layered(keys: ConfigKeys, worker: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     shared = {name: value for name, value in worker.items() if name in ADMIN_KEYS and name not in _NOT_SHARED}
+    plugins = declared_keys(more.get(name) for name in _PLUGINS)
     # Names that only Java's clients have (serializers, interceptors by class) are of no use here.
-    return {name: value for name, value in {**shared, **more}.items() if name in keys and not _is_javas(name, value)}
+    return {
+        name: value
+        for name, value in {**shared, **more}.items()
+        if (name in keys or name in plugins) and not _is_javas(name, value)
+    }
 
 
 def _is_javas(name: str, value: str) -> bool:

@@ -1,18 +1,37 @@
-"""Columns that a source gives, as what the producer takes.
+"""Columns that a source gives, in the types that it promised, as what the producer takes, or as rows.
 
 A value that is too large for a request fails or is tolerated as a record of its own, so columns that have one are
 sent as rows altogether: that keeps their order. Pure.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ottla.connect.columns import SourceColumns
+from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
-from ottla.connect.record import SourceRecord
+from ottla.connect.error import ConnectError
+from ottla.connect.record import Header, SourceRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def typed(columns: SourceColumns, kind: ColumnKind) -> SourceColumns:
+    """The columns as plain arrays of the promised kind, whatever Arrow has for such values (views, chunks, large)."""
+    import pyarrow as pa
+
+    wanted = pa.string() if kind is ColumnKind.STRING else pa.binary()
+    times = columns.timestamps
+    try:
+        return replace(
+            columns,
+            values=_array(columns.values, wanted),
+            keys=None if columns.keys is None else _array(columns.keys, wanted),
+            timestamps=None if times is None else _milliseconds(times),
+        )
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ConnectError(f"poll_columns() gave no column of {kind.value}: {error}") from error
 
 
 def column_batch(columns: SourceColumns, bytes_max: int) -> "pa.RecordBatch | None":
@@ -33,16 +52,17 @@ def column_batch(columns: SourceColumns, bytes_max: int) -> "pa.RecordBatch | No
 
 
 def all_rows(columns: SourceColumns) -> Iterator[SourceRecord]:
-    """The rows of columns, without the headers that transforms gave them."""
+    """The rows of columns as a task gave them."""
     values = columns.values.to_pylist()
     keys = columns.keys.to_pylist() if columns.keys is not None else [None] * len(values)
-    times = columns.timestamps.cast("int64").to_pylist() if columns.timestamps is not None else [None] * len(values)
+    times = columns.timestamps.to_pylist() if columns.timestamps is not None else [None] * len(values)
     schema = STRING if str(columns.values.type) == "string" else OPTIONAL_BYTES
+    headers = tuple([Header(name, OPTIONAL_BYTES, value) for name, value in columns.headers])
     for key, value, timestamp in zip(keys, values, times, strict=True):
         # The offset is that of all of them, and is stored behind the last.
         yield SourceRecord(
-            None, None, columns.topic, value, key=key, value_schema=schema,
-            key_schema=None if key is None else schema, timestamp=timestamp,
+            columns.source_partition, None, columns.topic, value, key=key, value_schema=schema,
+            key_schema=None if key is None else schema, timestamp=timestamp, headers=headers,
         )  # fmt: skip
 
 
@@ -63,3 +83,20 @@ def _has_large(columns: SourceColumns, bytes_max: int) -> bool:
         sizes = compute.add(compute.fill_null(sizes, 0), compute.fill_null(compute.binary_length(columns.keys), 0))
     largest = compute.max(sizes).as_py()
     return largest is not None and largest > bytes_max
+
+
+def _array(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    found = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return found if found.type == kind else found.cast(kind)
+
+
+def _milliseconds(values: Any) -> Any:
+    """Moments of any unit, or numbers, as numbers of milliseconds."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        # Fractions of a millisecond are cut off: a topic has none.
+        values = values.cast(pa.timestamp("ms", values.type.tz), safe=False)
+    return _array(values, pa.int64())

@@ -59,9 +59,12 @@ class SinkRun(RebalanceListener):
         """Behind what was put since the last commit."""
         self._waiting: SinkBatch = _NOTHING
         """What the task has, or refused for now."""
-        self._takes_texts = self._task.takes_texts and self._pipeline.reads_texts
+        settings = consumer_settings(job.config, job.worker, job.number)
+        # Interceptors see records, which a column has none of.
+        can_be_column = self._pipeline.reads_texts and not settings.get("interceptor.classes")
+        self._takes_texts = self._task.takes_texts and can_be_column
         self._committed_s = self._told_s = time.monotonic()
-        self._consumer: Final = Consumer(consumer_settings(job.config, job.worker, job.number))
+        self._consumer: Final = Consumer(settings)
 
     def run(self) -> None:
         """Until it is to stop."""

@@ -14,8 +14,8 @@ from ottla.client.errors import RecordTooLargeError, SerializationError
 from ottla.client.producer.arrow import ArrowSent
 from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
-from ottla.connect.columns import SourceColumns
-from ottla.connect.connector import SourceConnector
+from ottla.connect.columns import ColumnKind, SourceColumns
+from ottla.connect.connector import SourceConnector, SourceTask
 from ottla.connect.error import ConnectError, RetriableError
 from ottla.connect.pipeline.column_pipeline import ProducerColumns, record_runs
 from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
@@ -25,7 +25,7 @@ from ottla.connect.record import SourceRecord
 from ottla.connect.transaction import TransactionContext, TransactionEnd
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import of_the_worker, producer_settings
-from ottla.pipelines.connect.column_batch import all_rows, column_batch
+from ottla.pipelines.connect.column_batch import all_rows, column_batch, typed
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
 from ottla.pipelines.connect.offset_store import OffsetStore
@@ -42,6 +42,7 @@ _IDLE_MS: Final = 50
 _IDLE_MS_MAX: Final = 200
 _REQUEST_BYTES: Final = 1_048_576
 _OVERHEAD_BYTES: Final = 200
+_FOR_EACH_RECORD: Final = ("partitioner.class", "interceptor.classes")
 _T = TypeVar("_T")
 
 
@@ -57,6 +58,7 @@ class SourceRun:
         self._dead_letters: Final = DeadLetterWriter(job)
         self._topics: Final = TopicMaker(job)
         self._task: Final = connector.task_class()()
+        self._has_rows: Final = type(self._task).poll is not SourceTask.poll
         self._error: BaseException | None = None
         self._sent: list[ArrowSent] = []
         self._is_open = False
@@ -64,7 +66,8 @@ class SourceRun:
         settings = self._producer_settings()
         self._producer: Final = Producer(settings)
         # What decides on single records is asked about each.
-        self._sends_columns: Final = not settings.keys() & {"partitioner.class", "interceptor.classes"}
+        self._sends_columns: Final = not any(map(settings.get, _FOR_EACH_RECORD)) and not _ignores_keys(settings)
+        self._kind: ColumnKind | None = None
         self._passes_columns = False
         self._record_bytes_max: Final = int(settings.get("max.request.size", _REQUEST_BYTES)) - _OVERHEAD_BYTES
         if self._boundary.is_exactly_once:
@@ -83,8 +86,9 @@ class SourceRun:
             self._report.running()
             idle_ms = _IDLE_MS
             takes_columns = self._takes_columns()
+            takes_rows = self._has_rows or not takes_columns
             while not self._stop.is_set:
-                has_polled = (takes_columns and self._poll_columns()) or self._poll_rows()
+                has_polled = (takes_columns and self._poll_columns()) or (takes_rows and self._poll_rows())
                 self._end_poll()
                 if has_polled:
                     idle_ms = _IDLE_MS
@@ -119,11 +123,17 @@ class SourceRun:
         return Producer({**settings, "client.id": f"connector-offsets-{job.name}-{job.number}"})
 
     def _takes_columns(self) -> bool:
-        kind, pipeline = self._task.column_kind(), self._pipeline
-        if kind is None or not self._works_on_columns:
+        """Whether columns are asked for; they are made rows where a task has nothing else."""
+        kind, pipeline = self._called(self._task.column_kind), self._pipeline
+        if kind is None:
             return False
-        self._passes_columns = pipeline.passes(kind) and (not self._task.has_column_keys or pipeline.passes_keys(kind))
-        return self._passes_columns or pipeline.many.is_open
+        self._kind = kind
+        self._passes_columns = (
+            self._works_on_columns
+            and pipeline.passes(kind)
+            and (not self._task.has_column_keys or pipeline.passes_keys(kind))
+        )
+        return not self._has_rows or self._passes_columns or (self._works_on_columns and pipeline.many.is_open)
 
     def _poll_rows(self) -> bool:
         try:
@@ -142,8 +152,19 @@ class SourceRun:
             return False
         if columns is None:
             return False
+        assert self._kind is not None
+        columns = typed(columns, self._kind)
+        if not len(columns.values):
+            return False
         self._begin()
-        if not (self._pass_columns(columns) if self._passes_columns else self._send_columns(columns)):
+        if (
+            columns.headers
+            or not self._works_on_columns
+            or (columns.keys is not None and not self._task.has_column_keys)
+        ):
+            # Transforms and converters look at headers, and at keys that were not promised.
+            self._take(list(all_rows(columns)))
+        elif not (self._pass_columns(columns) if self._passes_columns else self._send_columns(columns)):
             self._take_rows(all_rows(columns))
         if columns.source_partition is not None and columns.source_offset is not None:
             self._offsets.reached(columns.source_partition, columns.source_offset)
@@ -343,3 +364,8 @@ class SourceRun:
             return call()
         finally:
             self._report.leave_call()
+
+
+def _ignores_keys(settings: Mapping[str, str]) -> bool:
+    """Whether the partition is no matter of the key, which is what columns go by."""
+    return settings.get("partitioner.ignore.keys", "").strip().lower() == "true"

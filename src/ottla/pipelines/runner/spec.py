@@ -57,6 +57,8 @@ class PipelineSpec:
     """Goes up with each restart that a user asks for."""
     part_restarts: Mapping[str, int] = field(default_factory=dict)
     """The same for parts of the pipeline, such as a connector's tasks, by their numbers: the others go on."""
+    owner: str = ""
+    """Whose control processes look after it, such as those of a Connect cluster; empty: `ottla pipelines run`."""
 
     @property
     def place(self) -> str:
@@ -68,7 +70,7 @@ class PipelineSpec:
 
         >>> PipelineSpec.from_json("p", PipelineSpec(name="p", kind="copy").to_json())
         PipelineSpec(name='p', kind='copy', definition={}, version=1, wanted=<Wanted.RUNNING: 'running'>, \
-isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts={})
+isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts={}, owner='')
         """
         fields = {
             "kind": self.kind,
@@ -79,6 +81,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts=
             "checkpoint": self.checkpoint,
             "restart": self.restart,
             "part_restarts": dict(self.part_restarts),
+            "owner": self.owner,
         }
         return json.dumps(fields, ensure_ascii=False).encode()
 
@@ -102,6 +105,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts=
             checkpoint=read.text("checkpoint", ""),
             restart=read.number("restart", 0),
             part_restarts=read.numbers("part_restarts"),
+            owner=read.text("owner", ""),
         )
         check_name(name)
         check_place(name, spec.place)

@@ -45,6 +45,8 @@ class PipelineStatus:
     progress: Mapping[str, Any] = field(default_factory=dict)
     parts: Sequence[Mapping[str, Any]] = ()
     """What the kind tells of the pipeline's parts, such as a connector's tasks."""
+    owner: str = ""
+    """That of its spec: what is left of a pipeline that was deleted is for the same control processes."""
 
     def to_json(self) -> bytes:
         """The record's value."""
@@ -60,6 +62,7 @@ class PipelineStatus:
             "busy_until_ms": self.busy_until_ms,
             "progress": dict(self.progress),
             "parts": [dict(part) for part in self.parts],
+            "owner": self.owner,
         }
         return json.dumps(fields, ensure_ascii=False).encode()
 

@@ -38,6 +38,8 @@ _HEADER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _MINUTE_MS: Final = 60_000
 SPECS_TOPIC: Final = "__ottla_pipeline_specs"
 STATUS_TOPIC: Final = "__ottla_pipeline_status"
+SHARED_GROUP: Final = "ottla-pipelines"
+"""The control processes of `ottla pipelines run`."""
 
 _KEYS: Final = ConfigKeys(
     [
@@ -75,7 +77,7 @@ _KEYS: Final = ConfigKeys(
         key(ALLOWLIST, _LIST, (), None, "The settings of clients that Allowlist allows."),
         ours("pipelines.specs.topic", _STRING, SPECS_TOPIC, NonEmpty(), "Where runners read what is wanted."),
         ours("pipelines.status.topic", _STRING, STATUS_TOPIC, NonEmpty(), "Where runners say what is."),
-        ours("pipelines.group.id", _STRING, "ottla-pipelines", NonEmpty(), "The group of control processes."),
+        ours("pipelines.group.id", _STRING, "", None, "Control processes that share pipelines; empty: the workers'."),
         ours("pipelines.directory", _STRING, "connect-data", NonEmpty(), "Checkpoints and logs of runners."),
         ours("pipelines.master", _STRING, "local[64,4]", NonEmpty(), "Where Spark runs."),
         ours("connector.call.timeout.ms", _LONG, 90_000, Range(1), "How long a connector may take for an answer."),
@@ -157,6 +159,16 @@ class ConnectConfig:
     def serves_loggers(self) -> bool:
         """Whether the endpoints of loggers are there: an empty `admin.listeners` turns them off."""
         return "admin.listeners" not in self.worker
+
+    @property
+    def owner(self) -> str:
+        """Whose control processes run the connectors: this Connect cluster's own, unless another group is given."""
+        return "" if self.settings.string("pipelines.group.id") else f"connect-{self.settings.string('group.id')}"
+
+    @property
+    def control_group(self) -> str:
+        """The group of these control processes."""
+        return self.settings.string("pipelines.group.id") or f"{SHARED_GROUP}-{self.owner}"
 
     @property
     def exactly_once(self) -> bool:

@@ -31,9 +31,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def node(directory: Path, server: Server, group: str) -> ConnectProcess:
-    """A worker with a runner, which shares nothing with those of other groups."""
-    own = {f"pipelines.{name}": f"{group}-{name}" for name in ("specs.topic", "status.topic", "group.id")}
-    own |= {"pipelines.directory": str(directory / "data"), "group.id": group}
+    """A worker with a runner; all of them write to the same topics of pipelines."""
+    own = {"pipelines.directory": str(directory / "data"), "group.id": group}
     options = [word for name, value in own.items() for word in ("-X", f"{name}={value}")]
     return ConnectProcess(directory, server.bootstrap, *options, has_runner=True)
 
@@ -136,5 +135,8 @@ def test_tasks_go_on_after_the_worker_was_killed(broker: Server, tmp_path: Path)
         wanted = {str(number) for number in range(2000)}
         eventually(lambda: set(target.read_text().split()) == wanted, worker, _SLOW_S)
         assert sorted(worker.ask("GET", "/connectors")[1]) == ["in", "out"]
+        said = worker.log.read_text()
+        assert "StartQuery connect-killed@in" in said
+        assert "StartQuery connect-whole" not in said, "connectors of other clusters are for their workers"
     finally:
         end(worker)

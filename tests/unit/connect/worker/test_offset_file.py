@@ -33,10 +33,12 @@ def test_damage_is_an_error(at: int, noise: bytes) -> None:
     if damaged.startswith(JAVA):
         return
     try:
-        decode_offsets(damaged)
+        found = decode_offsets(damaged)
     except ConnectError:
         return
-    raise AssertionError("a part of the file was taken for the whole")
+    # The last value's length may have become 0, with an end behind it: that is a whole file of another value.
+    assert noise, "a part of the file was taken for the whole"
+    assert encode_offsets(found) == damaged
 
 
 def test_another_file_is_refused() -> None:

@@ -1,5 +1,6 @@
 """Connectors as pipelines: when a spec is written, and what is never in it."""
 
+from dataclasses import replace
 from typing import Any
 
 from ottla.connect.worker.config_record import TargetState
@@ -40,6 +41,7 @@ def test_a_new_connector_becomes_a_pipeline() -> None:
         "isolation": "shared",
         "checkpoint": "",
         "restart": 0,
+        "owner": "",
     }
 
 
@@ -56,6 +58,14 @@ def test_other_tasks_are_another_version_at_the_same_place() -> None:
     spec = next_spec(made(version=4, restart=2), plan(tasks=2), WORKER)
     assert spec is not None
     assert (spec["version"], spec["checkpoint"], spec["restart"]) == (5, "", 2)
+
+
+def test_another_owner_is_another_version() -> None:
+    owned = replace(plan(), owner="connect-main")
+    spec = next_spec(made(), owned, WORKER)
+    assert spec is not None
+    assert (spec["version"], spec["owner"]) == (2, "connect-main")
+    assert next_spec(spec, owned, WORKER) is None
 
 
 def test_pause_stop_and_resume_change_only_what_is_wanted() -> None:

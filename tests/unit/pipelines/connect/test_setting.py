@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ottla.base.config import ConfigKey
+from ottla.base.config_type import ConfigType
 from ottla.connect.connector import SourceConnector
 from ottla.connect.error import ConnectError
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
@@ -32,6 +34,21 @@ def test_brokers_and_security_are_said_once_and_prefixes_count_before_them() -> 
     for found in (producer, consumer, admin):
         assert (found["bootstrap.servers"], found["security.protocol"]) == ("b:9092", "SASL_SSL")
         assert not {"value.converter", "key.serializer"} & found.keys()
+
+
+class First:
+    """A partitioner with a setting of its own."""
+
+    config_keys = (ConfigKey("first.keys", ConfigType.LIST, ()),)
+
+
+def test_plug_ins_have_their_own_settings() -> None:
+    override = {"partitioner.class": f"{__name__}:First", "first.keys": "a,b", "second.keys": "c"}
+    config = {"name": "n", **{f"producer.override.{name}": value for name, value in override.items()}}
+    made = producer_settings(config, WORKER, 0)
+    assert made["first.keys"] == "a,b"
+    assert "second.keys" not in made
+    assert "first.keys" not in consumer_settings(config, WORKER, 0)
 
 
 def test_secrets_of_the_control_process_are_settings_of_clients_and_shown_nowhere() -> None:

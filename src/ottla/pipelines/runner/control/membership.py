@@ -122,7 +122,7 @@ class Membership:
             return
         consumer.seek_to_beginning(places)
         for _, number in places:
-            self._shares[number] = Share(number, self._count, self._options.name)
+            self._shares[number] = Share(number, self._count, self._options.name, self._options.owner)
             self._loading.add(number)
         _log.info("Looks after %d of %d partitions of pipelines", len(self._shares), self._count)
 

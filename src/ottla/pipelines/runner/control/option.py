@@ -37,6 +37,8 @@ class ControlOptions:
     spark_submit: str | None = None
     """The spark-submit that starts runners; None starts Python directly."""
     group: str = GROUP
+    owner: str = ""
+    """Only pipelines of this owner are looked after."""
     specs_topic: str = SPECS_TOPIC
     status_topic: str = STATUS_TOPIC
     partitions: int = 8

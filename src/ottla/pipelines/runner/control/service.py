@@ -42,7 +42,7 @@ class ControlProcess:
         self._options: Final = options
         self._machine: Final = Supervision(options.name, options.supervision)
         self._channel: Final = RunnerChannel(self._hear_runner, self._lost_runner)
-        self._statuses: Final = StatusWriter(options.client, options.status_topic)
+        self._statuses: Final = StatusWriter(options.client, options.status_topic, options.owner)
         self._membership: Final = Membership(options, self._tell_all, self._wait_until_ended)
         self._trees: Final[dict[str, ProcessTree]] = {}
         self._tasks: Final[set[asyncio.Task[None]]] = set()

@@ -1,7 +1,7 @@
 """The partitions of specs that this control process looks after, by the group's word, and what their records say.
 
 A partition's specs and statuses are read to their ends before anything follows from them: an old spec must not start
-what a newer one stops.
+what a newer one stops. Pipelines of another owner are passed over: other control processes read the same topics.
 """
 
 import logging
@@ -19,13 +19,14 @@ _log: Final = logging.getLogger(__name__)
 class Share:
     """One partition of both topics."""
 
-    def __init__(self, number: int, count: int, control: str) -> None:
+    def __init__(self, number: int, count: int, control: str, owner: str) -> None:
         self.specs: Final[dict[str, PipelineSpec]] = {}
         self.statuses: Final[dict[str, PipelineStatus]] = {}
         self.is_loaded = False
         self._number: Final = number
         self._count: Final = count
         self._control: Final = control
+        self._owner: Final = owner
 
     def loaded(self) -> list[e.Event]:
         """What follows once all records of before were read."""
@@ -49,6 +50,9 @@ class Share:
         except InvalidSpecError as error:
             _log.error("A spec is passed over: %s", error)
             return []
+        if spec.owner != self._owner:
+            known = self.specs.pop(name, None)
+            return [e.PipelineLost(name)] if known is not None and self.is_loaded else []
         if spec == self.specs.get(name):
             return []
         self.specs[name] = spec
@@ -64,6 +68,9 @@ class Share:
             status = PipelineStatus.from_json(value)
         except OttlaError as error:
             _log.error("The status of %s is passed over: %s", name, error)
+            return []
+        if status.owner != self._owner:
+            self.statuses.pop(name, None)
             return []
         self.statuses[name] = status
         is_foreign = status.control not in {"", self._control}

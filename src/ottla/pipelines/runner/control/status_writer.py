@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -16,9 +17,10 @@ _PAUSE_S: Final = 1.0
 class StatusWriter:
     """One producer; records of one pipeline are written in their order."""
 
-    def __init__(self, client: Mapping[str, str], topic: str) -> None:
+    def __init__(self, client: Mapping[str, str], topic: str, owner: str) -> None:
         self._client: Final = client
         self._topic: Final = topic
+        self._owner: Final = owner
         self._waiting: Final[dict[str, PipelineStatus | None]] = {}
         self._news: Final = asyncio.Event()
         self._done: Final = asyncio.Event()
@@ -42,7 +44,7 @@ class StatusWriter:
 
     def write(self, name: str, status: PipelineStatus | None) -> None:
         """Writes it soon; None for a pipeline that is gone."""
-        self._waiting[name] = status
+        self._waiting[name] = None if status is None else replace(status, owner=self._owner)
         self._done.clear()
         self._news.set()
 

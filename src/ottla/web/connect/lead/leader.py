@@ -192,7 +192,7 @@ class Leader:
         if config is None:
             return
         foreign = self._facts(config).is_foreign
-        plan = ConnectorPlan(config, state.tasks(name) or [], state.target(name), foreign)
+        plan = ConnectorPlan(config, state.tasks(name) or [], state.target(name), foreign, self._config.owner)
         spec = next_spec(self.spec(name), plan, self._config.worker)
         if spec is not None:
             await self.write_spec(name, spec)

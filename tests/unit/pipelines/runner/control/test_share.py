@@ -10,7 +10,7 @@ NUMBER, COUNT = partition_of_key(b"p", 4), 4
 
 
 def share() -> Share:
-    return Share(NUMBER, COUNT, "me")
+    return Share(NUMBER, COUNT, "me", "")
 
 
 def test_nothing_follows_before_everything_is_read() -> None:
@@ -54,3 +54,17 @@ def test_a_status_of_another_control_process_is_noticed() -> None:
     found.loaded()
     for control, wanted in (("me", []), ("", []), ("other", [e.StatusOverwritten("p")])):
         assert found.read_status(b"p", PipelineStatus(state=State.PAUSED, control=control).to_json()) == wanted
+
+
+def test_pipelines_of_another_owner_are_for_its_control_processes() -> None:
+    found = Share(NUMBER, COUNT, "me", "connect-a")
+    ours = PipelineSpec(name="p", kind="connect", owner="connect-a")
+    theirs = PipelineSpec(name="p", kind="connect", owner="connect-b")
+    running = PipelineStatus(state=State.RUNNING, control="other", owner="connect-b")
+    found.read_status(b"p", running.to_json())
+    found.read_spec(b"p", theirs.to_json())
+    assert found.loaded() == []
+    assert found.read_spec(b"p", None) == []
+    assert found.read_status(b"p", running.to_json()) == []
+    assert found.read_spec(b"p", ours.to_json()) == [e.SpecChanged(ours)]
+    assert found.read_spec(b"p", theirs.to_json()) == [e.PipelineLost("p")], "its query ends, its checkpoint stays"
