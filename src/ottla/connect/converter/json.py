@@ -28,7 +28,7 @@ _DECIMAL: Final = b"connect.data.Decimal"
 _PAYLOAD: Final = b'"payload":'
 _BLANKS: Final = " \t\r\n"
 _ZEROS: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|-?[1-9][\d.eE+-]*|-?0(?!\d)[\d.eE+-]*)|(-?)0+(?=\d)""")
-"""Strings and numbers; the second group is before zeros that Kafka allows a number to begin with, and Python does not."""
+"""Strings and numbers; the second group is before zeros that a number may begin with in Kafka, and not in Python."""
 _Known = tuple[Schema | None, Read]
 """A schema, and what reads its values."""
 
