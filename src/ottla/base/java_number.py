@@ -9,6 +9,9 @@ import struct
 from decimal import Decimal
 
 _FLOAT = struct.Struct("<f")
+_NORMAL_MIN = 2.0**-126
+"""The smallest number of 32 bits that has all its digits."""
+_TINY = 1e-320
 
 
 def java_double(value: float) -> str:
@@ -17,20 +20,26 @@ def java_double(value: float) -> str:
     >>> java_double(0.001), java_double(1e20), java_double(12345678.9), java_double(float("inf"))
     ('0.001', '1.0E20', '1.23456789E7', 'Infinity')
     """
+    if 0 < abs(value) < _TINY:
+        # Java prints two digits where one would do, if they are nearer: 4.9E-324 and not 5.0E-324.
+        two = f"{value:.2g}"
+        return _printed(value, two if float(two) == value else repr(value))
     return _printed(value, repr(value))
 
 
 def java_float(value: float) -> str:
     """`Float.toString`: the shortest text that reads back to the same number of 32 bits.
 
-    >>> java_float(1.1), java_float(3.4e38), java_float(float("nan"))
-    ('1.1', '3.4E38', 'NaN')
+    >>> java_float(1.1), java_float(3.4e38), java_float(1.4e-45), java_float(float("nan"))
+    ('1.1', '3.4E38', '1.4E-45', 'NaN')
     """
     narrow = to_float32(value)
     if not math.isfinite(narrow):
         return _printed(narrow, "")
+    # Six digits are shortest already where they read back, since `g` drops zeros; the smallest numbers have fewer.
+    lengths = range(2, 10) if abs(narrow) < _NORMAL_MIN else range(6, 10)
     shortest = next(
-        text for text in (f"{narrow:.{digits}g}" for digits in range(1, 10)) if to_float32(float(text)) == narrow
+        text for text in (f"{narrow:.{digits}g}" for digits in lengths) if to_float32(float(text)) == narrow
     )
     return _printed(narrow, repr(float(shortest)))
 

@@ -4,6 +4,7 @@ Settings are stored and shown with their placeholders; values are put in where a
 passes on a placeholder that it cannot replace, as if it were the password; here it is an error that names it.
 """
 
+import importlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ _PREFIX: Final = "config.providers"
 
 
 class Provider(Protocol):
-    """Where values come from."""
+    """Where values come from. Own ones are named `module:Class`, and are made with their `param.` settings."""
 
     def value(self, path: str, key: str) -> str:
         """The value. Raises `InvalidConfigError`."""
@@ -107,8 +108,10 @@ class ConfigProviders:
                 continue
             name = settings.get(f"{_PREFIX}.{alias}.class", "").strip()
             make = next((each for full, each in _CLASSES.items() if name in (full, full.rpartition(".")[2])), None)
+            make = make or _own(name)
             if make is None:
-                raise InvalidConfigError.of(f"{_PREFIX}.{alias}.class", name, f"There are {', '.join(_CLASSES)}")
+                sentence = f"There are {', '.join(_CLASSES)}, and module:Class"
+                raise InvalidConfigError.of(f"{_PREFIX}.{alias}.class", name, sentence)
             prefix = f"{_PREFIX}.{alias}.param."
             found[alias] = make(
                 {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)}
@@ -136,9 +139,23 @@ class ConfigProviders:
         return _PLACEHOLDER.sub(replaced, value) if "${" in value else value
 
 
+def _own(name: str) -> Callable[[Mapping[str, str]], Provider] | None:
+    """A class of anybody's."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        return None
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except ImportError as error:
+        raise InvalidConfigError(f"{module} cannot be imported: {error}") from error
+    if not isinstance(found, type) or not callable(getattr(found, "value", None)):
+        raise InvalidConfigError(f"{name} is no class with a method value(path, key)")
+    return found
+
+
 def _allowed_paths(given: Mapping[str, str]) -> tuple[Path, ...] | None:
     listed = given.get("allowed.paths")
-    if listed is None:
+    if not listed:
         return None
     paths = tuple(Path(each.strip()) for each in listed.split(",") if each.strip())
     for path in paths:

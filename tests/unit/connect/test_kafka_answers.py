@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.vectors.connect import converter_case, transform_case
-from tests.vectors.connect.answer import answer
+from tests.vectors.connect.answer import all_cases, answer
 from tests.vectors.connect.deviation import DEVIATIONS
 
 RECORDED = Path(__file__).parents[2] / "vectors" / "connect" / "answers.jsonl.gz"
@@ -33,9 +32,9 @@ def test_every_answer_is_kafkas_or_a_declared_deviation() -> None:
 
 
 def test_the_recorded_cases_are_those_of_the_tables() -> None:
-    asked = [*transform_case.cases(), *converter_case.cases()]
+    asked = all_cases()
     assert [case for case, _ in recorded()] == asked
-    assert len(asked) > 2_500
+    assert len(asked) > 6_000
 
 
 def recorded() -> Iterator[tuple[Any, Any]]:

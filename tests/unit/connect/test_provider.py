@@ -1,5 +1,6 @@
 """Config providers: what placeholders stand for, and what may not be read."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,31 @@ def test_a_placeholder_that_stands_for_nothing_is_an_error_that_names_it(value: 
         providers().resolve({"password": value})
     assert value in str(error.value)
     assert "password" in str(error.value)
+
+
+class Vault:
+    """Somebody's own."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._prefix = given["prefix"]
+
+    def value(self, path: str, key: str) -> str:
+        return f"{self._prefix}{path}/{key}"
+
+
+def test_anybodys_class_is_a_provider() -> None:
+    settings = {"config.providers": "v", "config.providers.v.class": f"{__name__}:Vault"}
+    found = ConfigProviders.of({**settings, "config.providers.v.param.prefix": "kv:"})
+    assert found.resolve({"password": "${v:db:pw}", "user": "${v:me}"}) == {"password": "kv:db/pw", "user": "kv:/me"}
+    for name in ("no_such_module:X", f"{__name__}:providers", f"{__name__}:Path"):
+        with pytest.raises(InvalidConfigError):
+            ConfigProviders.of({**settings, "config.providers.v.class": name})
+
+
+def test_no_allowed_paths_are_all_paths(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("k=v")
+    found = providers(config__providers__file__param__allowed__paths="")
+    assert found.resolve({"x": f"${{file:{tmp_path}/a:k}}"}) == {"x": "v"}
 
 
 def test_a_provider_that_there_is_not_is_refused() -> None:

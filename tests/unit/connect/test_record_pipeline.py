@@ -205,8 +205,27 @@ def test_tolerated_errors_are_logged_where_that_is_wanted(caplog: pytest.LogCapt
     with caplog.at_level(logging.ERROR):
         pipeline(settings).sink(consumed(b"secret {"))
     assert "Error encountered in task c-2. Executing stage 'VALUE_CONVERTER'" in caplog.text
-    assert "topic='topic', partition=3, offset=7" in caplog.text
+    place = "topic='topic', partition=3, offset=7, timestamp=1000, timestampType=CreateTime"
+    assert f"with class '{JSON['value.converter']}', where consumed record is {{{place}}}.\n" in caplog.text
+    assert "Converting byte[] to Kafka Connect data failed due to serialization error: " in caplog.text
+    assert "Caused by: " in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_the_error_that_ends_a_task_is_logged_too(caplog: pytest.LogCaptureFixture) -> None:
+    made = pipeline(JSON, **{"errors.log.enable": "true"})
+    with caplog.at_level(logging.ERROR), pytest.raises(ToleranceExceededError):
+        made.sink(consumed(b"{"))
+    assert "Error encountered in task c-2. Executing stage 'VALUE_CONVERTER'" in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.ERROR), pytest.raises(ToleranceExceededError):
+        made.report(consumed(b"v"), DataError("no room"), "my.Sink")
+    assert "Executing stage 'TASK_PUT' with class 'my.Sink'.\n" in caplog.text
+    caplog.clear()
+    broken = pipeline({"transforms": "b", "transforms.b.type": f"{__name__}:Broken", "errors.log.enable": "true"})
+    with caplog.at_level(logging.ERROR), pytest.raises(ToleranceExceededError):
+        broken.source(SourceRecord({"file": "a"}, {"line": 1}, "t", "v"))
+    assert "Executing stage 'TRANSFORMATION'" in caplog.text
 
 
 def test_what_a_sink_reports_becomes_a_dead_letter() -> None:

@@ -8,7 +8,9 @@ import fastavro
 import pytest
 
 from ottla.connect.converter import avro_value
-from ottla.connect.converter.avro_schema import UNION, from_avro, to_avro
+from ottla.connect.converter.avro_option import UNION
+from ottla.connect.converter.avro_reading import from_avro
+from ottla.connect.converter.avro_schema import to_avro
 from ottla.connect.converter.json_schema_document import from_document, to_document
 from ottla.connect.data.builder import array, mapping, struct, with_default
 from ottla.connect.data.logical import DATE_SCHEMA, TIME_SCHEMA, TIMESTAMP_SCHEMA, Instant, decimal_schema
@@ -81,7 +83,7 @@ def test_a_struct_is_defined_once_and_then_named() -> None:
 @pytest.mark.parametrize(
     ("avro", "name", "fields"),
     [
-        ({"type": "enum", "name": "E", "symbols": ["a"]}, None, []),
+        ({"type": "enum", "name": "E", "symbols": ["a"]}, "E", []),
         (["int", "string", "null"], UNION, ["int", "string"]),
         ({"type": "record", "name": "R", "namespace": "n", "fields": [
             {"name": "a", "type": "long", "default": 5},

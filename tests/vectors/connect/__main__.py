@@ -3,14 +3,13 @@
 import sys
 from pathlib import Path
 
-from tests.vectors.connect import converter_case, transform_case
+from tests.vectors.connect.answer import all_cases
 from tests.vectors.connect.notation import text_of
 
 
 def main() -> None:
     """A line for each case."""
-    cases = [*transform_case.cases(), *converter_case.cases()]
-    Path(sys.argv[1]).write_text("".join(text_of(case) + "\n" for case in cases))
+    Path(sys.argv[1]).write_text("".join(text_of(case) + "\n" for case in all_cases()))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,16 @@ from ottla.connect.converter.converter import Converter
 from ottla.connect.data.schema import SchemaAndValue
 from ottla.connect.error import ConnectError, java_name
 from ottla.connect.transform.catalogue import PREDICATES, TRANSFORMS
+from tests.vectors.connect import converter_case, literal_case, random_case, transform_case
 from tests.vectors.connect.notation import record_of, schema_of, shown, shown_record, shown_schema, value_of
 
 Node = Any
+
+
+def all_cases() -> list[Node]:
+    """Those of all tables."""
+    tables = (transform_case, converter_case, literal_case, random_case)
+    return [case for table in tables for case in table.cases()]
 
 
 def answer(case: Node) -> Node:

@@ -115,7 +115,8 @@ def shown(value: object, schema: Schema | None = None) -> Node:
         return value
     if isinstance(value, int):
         # A schema of Kafka's may belie its value: then the value's own width counts.
-        return {_TYPES.get(schema.type, "int64") if schema is not None else _MARKS[type(value)]: int(value)}
+        mark = _MARKS[type(value)]
+        return {_TYPES.get(schema.type, mark) if schema is not None else mark: int(value)}
     if isinstance(value, float):
         narrow = isinstance(value, Float32) if schema is None else schema.type is Type.FLOAT32
         return {"float32": java_float(value)} if narrow else {"float64": java_double(value)}

@@ -7,14 +7,13 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, EncodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from ottla.base.config_type import ConfigType
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema import framing
 from ottla.client.serde.schema.protobuf_class import MessageClasses
 from ottla.client.serde.schema.reader import Written
 from ottla.client.serde.schema.writer import NamedSchema
 from ottla.connect.cluster.registry_converter import RegistryConverter, remembered
-from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
+from ottla.connect.config.definition import ConfigDef
 from ottla.connect.converter.protobuf_message import filler
 from ottla.connect.converter.protobuf_option import OPTION_KEYS, ProtobufOption
 from ottla.connect.converter.protobuf_reading import Reading, reading
@@ -33,10 +32,9 @@ class ProtobufConverter(RegistryConverter):
     java_name = "io.confluent.connect.protobuf.ProtobufConverter"
     is_columnar = True
     schema_type = SchemaType.PROTOBUF
+    word = "Protobuf"
     config_def: ClassVar[ConfigDef] = ConfigDef(
         *RegistryConverter.config_def.keys.values(),
-        ConfigKey("schemas.cache.config", ConfigType.INT, 1000, "How many schemas are remembered.",
-                  importance=Importance.LOW),
         *OPTION_KEYS,
     )  # fmt: skip
 
@@ -65,7 +63,7 @@ class ProtobufConverter(RegistryConverter):
         message_class: Any = GetMessageClass(descriptor)
         fill = filler(schema, descriptor, self._option)
 
-        def encode(value: Any) -> bytes:
+        def encode(value: Any, other: SchemaText | None) -> bytes:
             message = message_class()
             fill(message, value)
             try:

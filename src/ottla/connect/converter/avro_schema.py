@@ -1,64 +1,63 @@
-"""Avro's schemas for Connect's, and back, as Confluent's Avro converter writes them. Pure: schemas are JSON.
+"""Avro's schemas for Connect's, as Confluent's Avro converter writes them. Pure: schemas are JSON.
 
 What Avro lacks stands beside it: `connect.name`, `connect.version`, `connect.parameters`, `connect.doc`,
-`connect.type`. An optional value is a union with null. A union of other types becomes a struct with a field for each;
-an enum is a string.
+`connect.default`, `connect.type`. An optional value is a union with null; a struct that stands for a union is that
+union. A name is defined where it first occurs.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from ottla.connect.converter.avro_value import plain_default, read_default
-from ottla.connect.data.builder import array, mapping, struct
+from ottla.connect.converter.avro_option import (
+    DEFAULT_NAME,
+    ENUM_DEFAULT,
+    ENUM_DOC,
+    FIELD_DEFAULT,
+    FIELD_DOC,
+    INTERNAL_TYPE,
+    MAP_ENTRY,
+    PACKAGE,
+    PRECISION,
+    PRECISION_DEFAULT,
+    RECORD_DOC,
+    AvroOption,
+    fixed_size,
+    is_union,
+)
+from ottla.connect.converter.avro_value import plain_default
 from ottla.connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
-from ottla.connect.data.schema import STRING, Schema
+from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.type import Type
 from ottla.connect.error import DataError
 
-_PACKAGE: Final = "io.confluent.connect.avro"
-UNION: Final = f"{_PACKAGE}.Union"
-_ENUM: Final = f"{_PACKAGE}.Enum"
 _TYPES: Final = {
     Type.INT8: "int", Type.INT16: "int", Type.INT32: "int", Type.INT64: "long", Type.FLOAT32: "float",
     Type.FLOAT64: "double", Type.BOOLEAN: "boolean", Type.STRING: "string", Type.BYTES: "bytes",
 }  # fmt: skip
-_PRIMITIVES: Final = {
-    "int": Type.INT32, "long": Type.INT64, "float": Type.FLOAT32, "double": Type.FLOAT64, "boolean": Type.BOOLEAN,
-    "string": Type.STRING, "bytes": Type.BYTES,
-}  # fmt: skip
-_NARROW: Final = {"int8": Type.INT8, "int16": Type.INT16}
 _LOGICAL: Final = {DECIMAL: "decimal", DATE: "date", TIME: "time-millis", TIMESTAMP: "timestamp-millis"}
-_CONNECT_NAMES: Final = {logical: name for name, logical in _LOGICAL.items()}
-_PRECISION: Final = 64
 
 
-def to_avro(schema: Schema) -> Any:
+def to_avro(schema: Schema, option: AvroOption | None = None) -> Any:
     """The Avro schema.
 
     >>> from ottla.connect.data.schema import INT16, OPTIONAL_STRING
     >>> to_avro(OPTIONAL_STRING), to_avro(INT16)
     (['null', 'string'], {'type': 'int', 'connect.type': 'int16'})
     """
-    return _Writer().written(schema)
-
-
-def from_avro(avro: Any) -> Schema:
-    """The schema of what was written with an Avro schema.
-
-    >>> from_avro(["null", {"type": "long", "logicalType": "timestamp-millis"}])
-    Schema{org.apache.kafka.connect.data.Timestamp:INT64}
-    """
-    return _Reader().read(avro)
+    return _Writer(option or AvroOption()).written(schema)
 
 
 class _Writer:
-    """One schema; a name is defined where it first occurs."""
+    """One schema."""
 
-    def __init__(self) -> None:
-        self._defined: dict[str, Schema] = {}
+    def __init__(self, option: AvroOption) -> None:
+        self._option: Final = option
+        self._defined: Final[dict[str, object]] = {}
         self._nameless = 0
 
     def written(self, schema: Schema) -> Any:
+        if is_union(schema):
+            nothing = ["null"] if schema.optional else []
+            return [*nothing, *(self._required(each.schema) for each in schema.fields)]
         found = self._required(schema)
         if not schema.optional:
             return found
@@ -71,7 +70,12 @@ class _Writer:
         if schema.type is Type.ARRAY and schema.value_schema is not None:
             return self._noted({"type": "array", "items": self.written(schema.value_schema)}, schema)
         if schema.type is Type.MAP and schema.key_schema is not None and schema.value_schema is not None:
-            return self._noted(self._map(schema.key_schema, schema.value_schema), schema)
+            return self._noted(self._map(schema, schema.key_schema, schema.value_schema), schema)
+        if self._option.is_enum(schema):
+            return self._enum(schema)
+        size = fixed_size(schema)
+        if size is not None:
+            return self._fixed(schema, size)
         name = _TYPES.get(schema.type)
         if name is None:
             raise DataError(f"{schema} has no schema of its parts")
@@ -79,159 +83,98 @@ class _Writer:
         return name if list(made) == ["type"] else made
 
     def _record(self, schema: Schema) -> Any:
-        name = schema.name
-        if name is None:
-            self._nameless += 1
-            name = f"{_PACKAGE}.ConnectDefault{self._nameless if self._nameless > 1 else ''}"
-        known = self._defined.get(name)
-        if known is not None:
-            if known.fields != schema.fields:
-                raise DataError(f"two different structs have the name {name}")
+        name = self._name(schema)
+        if self._is_known(name, schema.fields):
             return name
-        self._defined[name] = schema
-        namespace, _, short = name.rpartition(".")
-        made: dict[str, Any] = {"type": "record", "name": short}
-        if namespace:
-            made["namespace"] = namespace
-        made["fields"] = [self._field(each.name, each.schema) for each in schema.fields]
+        made = {"type": "record", **_split(name)}
+        parameters = schema.parameters or {}
+        doc = parameters.get("connect.record.doc" if self._option.discards_docs else RECORD_DOC)
+        made |= {"doc": doc} if doc is not None else {}
+        made["fields"] = [self._field(each, parameters.get(f"{FIELD_DOC}{each.name}")) for each in schema.fields]
         return self._noted(made, schema)
 
-    def _field(self, name: str, schema: Schema) -> dict[str, Any]:
-        made: dict[str, Any] = {"name": name, "type": self.written(schema)}
-        if schema.doc is not None:
-            made["doc"] = schema.doc
+    def _field(self, field: Field, doc: str | None) -> dict[str, Any]:
+        schema = field.schema
+        made: dict[str, Any] = {"name": self._option.name(field.name), "type": self.written(schema)}
+        doc = schema.doc if self._option.discards_docs else doc
+        made |= {"doc": doc} if doc is not None else {}
         if schema.optional or schema.default is not None:
-            made["default"] = plain_default(schema)
+            made["default"] = plain_default(schema, self._option)
         return made
 
-    def _map(self, keys: Schema, values: Schema) -> dict[str, Any]:
-        if keys.type is Type.STRING and not keys.optional:
+    def _enum(self, schema: Schema) -> Any:
+        parameters, word = schema.parameters or {}, self._option.enum_parameter
+        name = parameters[word]
+        symbols = [key.removeprefix(f"{word}.") for key in parameters if key.startswith(f"{word}.")]
+        if self._is_known(name, symbols):
+            return name
+        made = {"type": "enum", **_split(name)}
+        short = (schema.name or name).rpartition(".")[2]
+        doc = parameters.get("connect.enum.doc" if self._option.discards_docs else f"{ENUM_DOC}{short}")
+        made |= {"doc": doc} if doc is not None else {}
+        made["symbols"] = symbols
+        default = None if self._option.discards_docs else parameters.get(f"{ENUM_DEFAULT}{short}")
+        made |= {"default": default} if default is not None else {}
+        return self._noted(made, schema)
+
+    def _fixed(self, schema: Schema, size: int) -> Any:
+        name = self._name(schema)
+        if self._is_known(name, size):
+            return name
+        return self._noted({"type": "fixed", **_split(name), "size": size}, schema)
+
+    def _map(self, schema: Schema, keys: Schema, values: Schema) -> dict[str, Any]:
+        if self._option.is_avro_map(schema):
             return {"type": "map", "values": self.written(values)}
-        entry = {
-            "type": "record", "name": "MapEntry", "namespace": _PACKAGE,
-            "fields": [self._field("key", keys), self._field("value", values)],
-        }  # fmt: skip
+        name = f"{PACKAGE}.{MAP_ENTRY}" if schema.name is None else self._name(schema)
+        if self._is_known(name, (keys, values)):
+            return {"type": "array", "items": name}
+        fields = [self._field(Field(*each), None) for each in (("key", 0, keys), ("value", 1, values))]
+        entry: dict[str, Any] = {"type": "record", **_split(name), "fields": fields}
+        entry |= {INTERNAL_TYPE: MAP_ENTRY} if schema.name is not None else {}
         return {"type": "array", "items": entry}
 
-    @staticmethod
-    def _noted(made: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    def _name(self, schema: Schema) -> str:
+        if schema.name is not None:
+            return self._option.full_name(schema.name)
+        self._nameless += 1
+        return f"{DEFAULT_NAME}{self._nameless if self._nameless > 1 else ''}"
+
+    def _is_known(self, name: str, parts: object) -> bool:
+        """Whether a name stands for these parts already; if for none, it does from now on."""
+        is_known = name in self._defined
+        if self._defined.setdefault(name, parts) != parts:
+            raise DataError(f"two different structs have the name {name}")
+        return is_known
+
+    def _noted(self, made: dict[str, Any], schema: Schema) -> dict[str, Any]:
         """With what Avro has no place for."""
-        if schema.type in (Type.INT8, Type.INT16):
-            made["connect.type"] = schema.type.value
         parameters = schema.parameters or {}
         if schema.name == DECIMAL:
-            made |= {"scale": int(parameters.get("scale", "0")), "precision": _PRECISION}
-        if schema.doc is not None and schema.type is not Type.STRUCT:
-            made["connect.doc"] = schema.doc
-        elif schema.doc is not None:
-            made["doc"] = schema.doc
-        if schema.version is not None:
-            made["connect.version"] = schema.version
-        if parameters:
-            made["connect.parameters"] = dict(parameters)
-        if schema.name is not None:
-            made["connect.name"] = schema.name
+            precision = int(parameters.get(PRECISION, PRECISION_DEFAULT))
+            made |= {"scale": int(parameters.get("scale", "0")), "precision": precision}
+        if self._option.annotates:
+            made |= self._annotations(schema)
         logical = _LOGICAL.get(schema.name or "")
-        return made | {"logicalType": logical} if logical is not None else made
+        made |= {"logicalType": logical} if logical is not None else {}
+        return made | {name: value for name, value in parameters.items() if name.startswith("avro")}
+
+    def _annotations(self, schema: Schema) -> dict[str, Any]:
+        parameters = dict(schema.parameters or {})
+        is_fields = parameters.get(FIELD_DEFAULT) is not None and not self._option.discards_docs
+        if is_fields:
+            del parameters[FIELD_DEFAULT]
+        notes = {
+            "connect.doc": schema.doc,
+            "connect.version": schema.version,
+            "connect.parameters": parameters or None,
+            "connect.default": None if is_fields else plain_default(schema, self._option),
+            "connect.name": schema.name,
+            "connect.type": schema.type.value if schema.type in (Type.INT8, Type.INT16) else None,
+        }
+        return {name: value for name, value in notes.items() if value is not None}
 
 
-class _Reader:
-    """One schema; names are looked up where they are used."""
-
-    def __init__(self) -> None:
-        self._named: dict[str, Schema | None] = {}
-
-    def read(self, avro: Any, namespace: str = "") -> Schema:
-        if isinstance(avro, list):
-            return self._union(avro, namespace)
-        if isinstance(avro, str):
-            return self._by_name(avro, namespace)
-        kind = avro.get("type")
-        if isinstance(kind, (dict, list)):
-            return self.read(kind, namespace)
-        return _annotated(self._plain(avro, kind, namespace), avro)
-
-    def _by_name(self, name: str, namespace: str) -> Schema:
-        if name in _PRIMITIVES:
-            return Schema(_PRIMITIVES[name])
-        full = name if "." in name or not namespace else f"{namespace}.{name}"
-        found = self._named.get(full, self._named.get(name))
-        if found is None:
-            raise DataError(f"the Avro schema refers to {full}, which contains itself or is not there")
-        return found
-
-    def _plain(self, avro: Mapping[str, Any], kind: Any, namespace: str) -> Schema:
-        if kind == "record":
-            return self._record(avro, namespace)
-        if kind == "array":
-            items = avro["items"]
-            if isinstance(items, dict) and items.get("name") == "MapEntry" and items.get("namespace") == _PACKAGE:
-                key, value = (self.read(each["type"], namespace) for each in items["fields"])
-                return mapping(key, value)
-            return array(self.read(items, namespace))
-        if kind == "map":
-            return mapping(STRING, self.read(avro["values"], namespace))
-        if kind == "enum":
-            name = _full_name(avro, namespace)
-            symbols = {f"{_ENUM}.{symbol}": symbol for symbol in avro["symbols"]}
-            return self._remembered(name, Schema(Type.STRING, parameters={_ENUM: name, **symbols}))
-        if kind == "fixed":
-            return self._remembered(_full_name(avro, namespace), Schema(Type.BYTES))
-        return self._by_name(str(kind), namespace)
-
-    def _record(self, avro: Mapping[str, Any], namespace: str) -> Schema:
-        name = _full_name(avro, namespace)
-        self._named[name] = None
-        inner = name.rpartition(".")[0]
-        fields = [(each["name"], self._field(each, inner)) for each in avro["fields"]]
-        made = struct(fields, name=name)
-        return self._remembered(name, made if avro.get("doc") is None else made.replace(doc=avro["doc"]))
-
-    def _field(self, field: Mapping[str, Any], namespace: str) -> Schema:
-        found = self.read(field["type"], namespace)
-        if field.get("default") is not None:
-            found = found.replace(default=read_default(found, field["default"]))
-        return found
-
-    def _union(self, avro: list[Any], namespace: str) -> Schema:
-        kinds = [each for each in avro if each != "null"]
-        is_optional = len(kinds) < len(avro)
-        if len(kinds) == 1:
-            found = self.read(kinds[0], namespace)
-            return found.replace(optional=True) if is_optional else found
-        parts = [self.read(each, namespace).replace(optional=True) for each in kinds]
-        names = [
-            (part.name or kind if isinstance(kind, dict) else kind) for kind, part in zip(kinds, parts, strict=True)
-        ]
-        fields = [(str(name).rpartition(".")[2], part) for name, part in zip(names, parts, strict=True)]
-        return struct(fields, name=UNION, optional=is_optional)
-
-    def _remembered(self, name: str, schema: Schema) -> Schema:
-        self._named[name] = schema
-        return schema
-
-
-def _annotated(schema: Schema, avro: Mapping[str, Any]) -> Schema:
-    """With what Avro has no place for."""
-    changes: dict[str, Any] = {}
-    narrow = _NARROW.get(str(avro.get("connect.type")))
-    if narrow is not None and schema.type is Type.INT32:
-        changes["type"] = narrow
-    name = avro.get("connect.name") or _CONNECT_NAMES.get(str(avro.get("logicalType")))
-    if name is not None:
-        changes["name"] = name
-    if name in _LOGICAL:
-        changes["version"] = 1
-    if name == DECIMAL:
-        changes["parameters"] = {"scale": str(avro.get("scale", 0))}
-    for key, change in (("connect.version", "version"), ("connect.parameters", "parameters"), ("connect.doc", "doc")):
-        if avro.get(key) is not None:
-            changes[change] = avro[key]
-    if schema.name is not None and schema.name.startswith(f"{_PACKAGE}.ConnectDefault") and "connect.name" not in avro:
-        changes["name"] = None
-    return schema.replace(**changes) if changes else schema
-
-
-def _full_name(avro: Mapping[str, Any], namespace: str) -> str:
-    name, own = str(avro["name"]), str(avro.get("namespace", namespace))
-    return name if "." in name or not own else f"{own}.{name}"
+def _split(name: str) -> dict[str, Any]:
+    namespace, _, short = name.rpartition(".")
+    return {"name": short, "namespace": namespace} if namespace else {"name": short}

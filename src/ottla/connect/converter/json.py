@@ -5,6 +5,7 @@ for all of them. Functions that read and write are made once for each schema and
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import islice, repeat
@@ -28,6 +29,8 @@ _DECIMAL: Final = b"connect.data.Decimal"
 _PAYLOAD: Final = b'"payload":'
 _BLANKS: Final = " \t\r\n"
 _BLANK_BYTES: Final = _BLANKS.encode()
+_ZEROS: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|-?[1-9][\d.eE+-]*|-?0(?!\d)[\d.eE+-]*)|(-?)0+(?=\d)""")
+"""Strings and numbers; the second group is before zeros that a number may begin with in Kafka, and not in Python."""
 _Known = tuple[Schema | None, Read]
 """A schema, and what reads its values."""
 
@@ -163,7 +166,7 @@ class JsonConverter(Converter):
                 (schema, read), payload = known
                 return SchemaAndValue(schema, read(payload))
             node = _parsed(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError("Converting byte[] to Kafka Connect data failed due to serialization error: ") from error
         if self._fixed is not None:
             _, read = self._readers.get("") or self._remember_reader("", self._fixed)
@@ -296,4 +299,21 @@ def _parsed(data: bytes) -> object:
             raise ValueError("there is only a byte order mark")
         return _MISSING
     decoder = _EXACT if _DECIMAL in data else _PLAIN
-    return decoder.raw_decode(text)[0]
+    try:
+        return _first(decoder, text)
+    except ValueError:
+        shorter = _ZEROS.sub(r"\1\2", text)
+        if shorter == text:
+            raise
+        return _first(decoder, shorter)
+
+
+def _first(decoder: json.JSONDecoder, text: str) -> object:
+    """The first document of a text. Behind a number there has to be an end: `0012` is not the number 0."""
+    node, end = decoder.raw_decode(text)
+    if isinstance(node, (int, float, Decimal)) or node is None:
+        behind = text[end : end + 1]
+        is_word = node is None or isinstance(node, bool)
+        if behind and (behind.isalnum() or behind in "_$" if is_word else behind not in _BLANKS):
+            raise ValueError(f"{behind} follows a value")
+    return node

@@ -185,9 +185,11 @@ def _decimal(schema: Schema, node: object) -> Decimal:
         raise DataError(
             f"Invalid type for Decimal, underlying representation should be numeric or bytes but was {node_type(node)}"
         )
+    if not node:
+        raise DataError("Invalid bytes for Decimal field")
     try:
         return decimal_from_bytes(schema, base64.b64decode(node, validate=True))
-    except (binascii.Error, ValueError) as error:
+    except (binascii.Error, DataError) as error:
         raise DataError("Invalid bytes for Decimal field") from error
 
 
@@ -199,6 +201,8 @@ def _moment(schema: Schema, node: object) -> object:
         raise DataError(
             f"Invalid type for {word}, underlying representation should be {wanted} but was {node_type(node)}"
         )
+    if not fits(Type.INT64, node):
+        raise _unfit(schema, node)
     return from_number(schema, node)
 
 

@@ -8,7 +8,9 @@ optional, too.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ottla.connect.converter.json_schema_option import JsonSchemaOption
 from ottla.connect.data.builder import array, mapping, struct
+from ottla.connect.data.logical import DECIMAL
 from ottla.connect.data.schema import STRING, Schema
 from ottla.connect.data.type import Type
 from ottla.connect.error import DataError
@@ -27,16 +29,17 @@ _DEFAULTS: Final = {
     "integer": Type.INT64, "number": Type.FLOAT64, "boolean": Type.BOOLEAN, "string": Type.STRING,
 }  # fmt: skip
 _NULL: Final = {"type": "null"}
+_USUAL: Final = JsonSchemaOption()
 
 
-def to_document(schema: Schema, index: int | None = None) -> dict[str, Any]:
+def to_document(schema: Schema, index: int | None = None, option: JsonSchemaOption = _USUAL) -> dict[str, Any]:
     """The JSON Schema; `index` is the place of a field in its struct.
 
     >>> from ottla.connect.data.schema import OPTIONAL_INT32
     >>> to_document(OPTIONAL_INT32)
     {'oneOf': [{'type': 'null'}, {'type': 'integer', 'connect.type': 'int32'}]}
     """
-    made = _required(schema)
+    made = _required(schema, option)
     if schema.optional:
         made = {"oneOf": [_NULL, made]}
     return made if index is None else {**made, "connect.index": index}
@@ -58,24 +61,31 @@ def from_document(document: Any, *, is_optional: bool = False) -> Schema:
     return found.replace(optional=True) if is_optional else found
 
 
-def _required(schema: Schema) -> dict[str, Any]:
+def _required(schema: Schema, option: JsonSchemaOption) -> dict[str, Any]:
     made: dict[str, Any]
     if schema.type is Type.STRUCT:
         made = {"type": "object"}
-        made["properties"] = {each.name: to_document(each.schema, each.index) for each in schema.fields}
+        made["properties"] = {each.name: to_document(each.schema, each.index, option) for each in schema.fields}
         required = [each.name for each in schema.fields if not each.schema.optional and each.schema.default is None]
         if required:
             made["required"] = required
+        if option.closes_objects:
+            made["additionalProperties"] = False
     elif schema.type is Type.ARRAY and schema.value_schema is not None:
-        made = {"type": "array", "items": to_document(schema.value_schema)}
+        made = {"type": "array", "items": to_document(schema.value_schema, option=option)}
     elif schema.type is Type.MAP and schema.key_schema is not None and schema.value_schema is not None:
         if schema.key_schema.type is not Type.STRING or schema.key_schema.optional:
-            entry = [to_document(each) for each in (schema.key_schema, schema.value_schema)]
+            entry = [to_document(each, option=option) for each in (schema.key_schema, schema.value_schema)]
             made = {"type": "array", "items": {"type": "array", "prefixItems": entry}, "connect.type": "map"}
         else:
-            made = {"type": "object", "additionalProperties": to_document(schema.value_schema), "connect.type": "map"}
+            made = {
+                "type": "object",
+                "additionalProperties": to_document(schema.value_schema, option=option),
+                "connect.type": "map",
+            }
     elif schema.type in _JSON_TYPES:
-        made = {"type": _JSON_TYPES[schema.type]}
+        is_number = schema.name == DECIMAL and option.numeric_decimals
+        made = {"type": "number" if is_number else _JSON_TYPES[schema.type]}
         if schema.type in _WORDS:
             made["connect.type"] = _WORDS[schema.type]
     else:

@@ -41,6 +41,8 @@ def _bare(kind: Type, node: Mapping[str, object], read_default: ReadDefault) -> 
         for part, word in (("keys", "key"), ("values", "value")):
             if part not in node:
                 raise DataError(f"Map schema did not specify the {word} type")
+            if node[part] is None:
+                raise SchemaBuilderError(f"{word}Schema cannot be null.")
         keys, values = schema_from_json(node["keys"], read_default), schema_from_json(node["values"], read_default)
         return Schema(kind, key_schema=keys, value_schema=values)
     if kind is not Type.STRUCT:

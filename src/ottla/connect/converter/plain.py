@@ -173,8 +173,13 @@ class BooleanConverter(NumberConverter):
 
     kind, format, word, marked = Type.BOOLEAN, struct.Struct(">?"), "boolean", bool
 
-    def _accepts(self, value: object, schema: Schema | None) -> bool:
-        return isinstance(value, bool)
+    def from_connect(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
+        """The byte; another schema or value is refused."""
+        if schema is not None and schema.type is not Type.BOOLEAN:
+            raise DataError(f"Invalid schema type for BooleanConverter: {schema.type}")
+        if value is not None and not isinstance(value, bool):
+            raise DataError(f"BooleanConverter is not compatible with objects of type class {java_class(value)}")
+        return None if value is None else self.format.pack(value)
 
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
         """The boolean; `DataError` for another byte."""

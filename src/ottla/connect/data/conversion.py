@@ -4,21 +4,32 @@ Numbers wrap when they are narrowed; text becomes a number by the rules of `BigD
 """
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from ottla.base.java_number import to_float32, wrapped
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import java_class
-from ottla.connect.data.type import BITS, NARROW, Type
+from ottla.connect.data.type import BITS, NARROW, Type, fits
 from ottla.connect.error import DataError
 
 _DECIMAL: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def big_decimal(text: str) -> Decimal | None:
-    """`new BigDecimal(text)`; None if the text is no number."""
-    return Decimal(text) if _DECIMAL.fullmatch(text) else None
+    """`new BigDecimal(text)`; None if the text is no number, or its scale none of 32 bits.
+
+    >>> big_decimal("1.50"), big_decimal("1e9999999999"), big_decimal("x")
+    (Decimal('1.50'), None, None)
+    """
+    if not _DECIMAL.fullmatch(text):
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    exponent = number.as_tuple().exponent
+    return number if isinstance(exponent, int) and fits(Type.INT32, -exponent) else None
 
 
 def as_long(value: object) -> int:
@@ -28,7 +39,8 @@ def as_long(value: object) -> int:
     number = big_decimal(value) if isinstance(value, str) else None
     if number is None:
         raise DataError(f"Unable to convert {value} (class {java_class(value)}) to a number")
-    return wrapped(int(number), 64)
+    # 2 to the 64th divides 10 to the 64th: whatever is before such an exponent, none of it is kept.
+    return 0 if number.adjusted() > 1_000 else wrapped(int(number), 64)
 
 
 def as_double(value: object) -> float:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from ottla.base.java_number import java_double, java_float
+from ottla.connect.data.calendar import day_of, weekday
 from ottla.connect.data.logical import Instant, instant_of
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
@@ -69,6 +70,9 @@ def _composed(value: object, schema: Schema | None) -> str:
 
 
 def _java_date(moment: Instant) -> str:
-    """`java.util.Date.toString` in UTC."""
-    when = moment.datetime()
-    return f"{_DAYS[when.weekday()]} {_MONTHS[when.month - 1]} {when:%d %H:%M:%S} UTC {when.year}"
+    """`java.util.Date.toString` in UTC; it has years of more than four digits."""
+    days, of_day = divmod(moment.ms // 1000, 86_400)
+    day = day_of(days)
+    time = f"{of_day // 3600:02}:{of_day // 60 % 60:02}:{of_day % 60:02}"
+    year = day.year if day.year > 0 else 1 - day.year
+    return f"{_DAYS[weekday(days) - 1]} {_MONTHS[day.month - 1]} {day.day:02} {time} UTC {year}"

@@ -4,25 +4,28 @@ Lists and maps of numbers are given the narrowest type that holds all of them. A
 and is none is a string.
 """
 
-from decimal import Decimal
 from typing import Final
 
-from ottla.base.java_number import to_float32
-from ottla.connect.data.conversion import big_decimal, is_number, to_number
+from ottla.base.java_number import to_float32, wrapped
+from ottla.connect.data.conversion import as_long, big_decimal, is_number, to_number
 from ottla.connect.data.date_format import DateFormat
 from ottla.connect.data.logical import (
     DATE_SCHEMA,
+    MOMENTS,
     TIME_SCHEMA,
     TIMESTAMP_SCHEMA,
     Instant,
     decimal_scale,
     decimal_schema,
+    from_number,
 )
 from ottla.connect.data.schema import BOOLEAN, FLOAT32, FLOAT64, INT64, STRING, Schema, SchemaAndValue
 from ottla.connect.data.type import BITS, NARROW, Float32, Type, fits
 from ottla.connect.error import DataError
 
 _DELIMITERS: Final = ':,{}[]"'
+_BLANKS: Final = "".join(map(chr, range(33)))
+"""What Java's `trim` takes away."""
 _TEMPORAL: Final = {
     13: (TIME_SCHEMA, DateFormat("HH:mm:ss.SSS'Z'")),
     24: (TIMESTAMP_SCHEMA, DateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")),
@@ -61,16 +64,15 @@ class LiteralParser:
         except DataError:
             self._position = start
         token = self._next()
-        if not token.strip():
-            return SchemaAndValue(STRING, token)
-        return self._plain(token.strip(), embedded=embedded)
+        trimmed = token.strip(_BLANKS)
+        return self._plain(trimmed, embedded=embedded) if trimmed else SchemaAndValue(STRING, token)
 
     def _plain(self, token: str, *, embedded: bool) -> SchemaAndValue:
-        if token[0].isdigit():
+        if token[0].isdecimal():
             moment = self._moment(token)
             if moment is not None:
                 return moment
-        number = _number(token) if token[0].isdigit() or token[0] in "+-" else None
+        number = _number(token) if token[0].isdecimal() or token[0] in "+-" else None
         if number is not None:
             return number
         if embedded:
@@ -121,12 +123,7 @@ class LiteralParser:
         entries: list[tuple[SchemaAndValue, SchemaAndValue | None]] = []
         while self._position < len(self._text):
             if self._take("}"):
-                keys, values = _common([key for key, _ in entries]), _common([value for _, value in entries])
-                made = {
-                    _hashable(_aligned(keys, key.value)): _aligned(values, value.value if value is not None else None)
-                    for key, value in entries
-                }
-                return SchemaAndValue(Schema(Type.MAP, key_schema=keys, value_schema=values), made)
+                return _map_of(entries)
             if self._take(","):
                 raise DataError(f"Unable to parse a map entry with no key or value: {self._text}")
             key = self.parse(embedded=True)
@@ -147,14 +144,15 @@ class LiteralParser:
         return False
 
     def _take(self, expected: str) -> bool:
-        """Takes the next token if it is this one, past blanks."""
+        """Takes the next token if it is this one. Blanks before it are passed by, even if it is another one."""
         start = self._position
         if start >= len(self._text):
             return False
         token = self._next()
-        while not token.strip() and self._position < len(self._text):
+        while not token.strip(_BLANKS) and self._position < len(self._text):
+            start = self._position
             token = self._next()
-        if token.strip() == expected:
+        if token.strip(_BLANKS) == expected:
             return True
         self._position = start
         return False
@@ -172,6 +170,17 @@ class LiteralParser:
             self._position += 1
         self._previous = self._text[start : self._position]
         return self._previous
+
+
+def _map_of(entries: list[tuple[SchemaAndValue, SchemaAndValue | None]]) -> SchemaAndValue:
+    """A map; without one schema for its keys it has none for its values, and all are left as they are."""
+    keys = _common([key for key, _ in entries])
+    values = None if keys is None else _common([value for _, value in entries])
+    made = {
+        _hashable(_aligned(keys, key.value)): _aligned(values, value.value if value is not None else None)
+        for key, value in entries
+    }
+    return SchemaAndValue(Schema(Type.MAP, key_schema=keys, value_schema=values), made)
 
 
 def _hashable(key: object) -> object:
@@ -193,8 +202,9 @@ def _number(token: str) -> SchemaAndValue | None:
     decimal = big_decimal(token)
     if decimal is None:
         return None
-    if not decimal or (1 <= abs(decimal) <= Decimal("1e19") and decimal == decimal.to_integral_value()):
-        whole = _whole(int(decimal))
+    # Looks at the digits alone: arithmetic with an exponent of nine digits would overflow, or take for ever.
+    if not decimal or (0 <= decimal.adjusted() < 19 and decimal == decimal.to_integral_value()):
+        whole = _whole(int(decimal) if decimal else 0)
         if whole is not None:
             return whole
     scale = decimal_scale(decimal)
@@ -241,4 +251,6 @@ def _aligned(schema: Schema | None, value: object) -> object:
     """A value in the type of the list or map that it is in."""
     if value is None and schema is not None and not schema.optional:
         raise DataError("Unable to convert a null value to a schema that requires a value")
+    if schema is not None and schema.name in MOMENTS and isinstance(value, (int, float)):
+        return from_number(schema, wrapped(as_long(value), BITS[schema.type]))
     return to_number(schema.type, value) if schema is not None and is_number(schema) and value is not None else value

@@ -18,7 +18,7 @@ from ottla.connect.converter.json_writer import WriteOption, writer
 from ottla.connect.converter.plain import ByteArrayConverter, SimpleHeaderConverter, StringConverter
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema, SchemaAndValue
-from ottla.connect.error import DataError
+from ottla.connect.error import DataError, trace
 from ottla.connect.pipeline.column_pipeline import ColumnPipeline
 from ottla.connect.pipeline.dead_letter import (
     ConsumerRecord,
@@ -29,7 +29,7 @@ from ottla.connect.pipeline.dead_letter import (
     consumed_dead_letter,
     dead_letter,
 )  # fmt: skip
-from ottla.connect.pipeline.tolerance import ErrorOption, Failure, Pause, Stage, Tolerance
+from ottla.connect.pipeline.tolerance import ErrorOption, Failure, Pause, Stage, Tolerance, ToleranceExceededError
 from ottla.connect.pipeline.transform_chain import TransformChain, prefixed
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import Header, SinkRecord, SourceRecord
@@ -81,25 +81,31 @@ class RecordPipeline:
 
     def sink(self, record: ConsumerRecord) -> SinkRecord | DeadLetter | Dropped:
         """What becomes of a record that was read."""
-        found = self._read(record)
-        if isinstance(found, SinkRecord):
-            transformed = self._chain.apply(found, self._tolerance) if self._chain else found
-            if transformed is None:
-                return Dropped()
-            if not isinstance(transformed, Failure):
-                return transformed
-            found = transformed
+        try:
+            found = self._read(record)
+            if isinstance(found, SinkRecord):
+                transformed = self._chain.apply(found, self._tolerance) if self._chain else found
+                if transformed is None:
+                    return Dropped()
+                if not isinstance(transformed, Failure):
+                    return transformed
+                found = transformed
+        except ToleranceExceededError as error:
+            self._log(error.failure, _place(record))
+            raise
         return self._give_up(record, found)
 
     def source(self, record: SourceRecord) -> ProducerRecord | DeadLetter | Dropped:
         """What becomes of a record that was polled."""
-        transformed = self._chain.apply(record, self._tolerance) if self._chain else record
-        if transformed is None:
-            return Dropped()
-        found = transformed if isinstance(transformed, Failure) else self._write(transformed)
-        if not isinstance(found, Failure):
-            return found
-        return self._give_up_source(record, found)
+        try:
+            transformed = self._chain.apply(record, self._tolerance) if self._chain else record
+            if transformed is None:
+                return Dropped()
+            found = transformed if isinstance(transformed, Failure) else self._write(transformed)
+        except ToleranceExceededError as error:
+            self._log(error.failure, _source_place(record))
+            raise
+        return self._give_up_source(record, found) if isinstance(found, Failure) else found
 
     def passes(self, kind: ColumnKind) -> bool:
         """Whether values of that kind, and missing keys, are in a topic what they are in a record."""
@@ -144,12 +150,14 @@ class RecordPipeline:
 
     def undeliverable(self, record: SourceRecord, error: BaseException) -> DeadLetter | Dropped:
         """What becomes of a record that no broker will ever take, such as one that is too large."""
-        failure = self._tolerance.failed(Failure(Stage.KAFKA_PRODUCE, type(self).__qualname__, error))
+        failure = Failure(Stage.KAFKA_PRODUCE, type(self).__qualname__, error)
+        self._check_tolerated(failure, _source_place(record))
         return self._give_up_source(record, failure)
 
     def report(self, record: ConsumerRecord, error: BaseException, class_name: str) -> DeadLetter | Dropped:
         """What becomes of a record that a sink task gave up."""
-        failure = self._tolerance.failed(Failure(Stage.TASK_PUT, class_name, error))
+        failure = Failure(Stage.TASK_PUT, class_name, error)
+        self._check_tolerated(failure, _place(record))
         return self._give_up(record, failure)
 
     def close(self) -> None:
@@ -235,14 +243,13 @@ class RecordPipeline:
         return tuple([(each.key, write(topic, each.key, each.schema, each.value)) for each in record.headers])
 
     def _give_up(self, record: ConsumerRecord, failure: Failure) -> DeadLetter | Dropped:
-        place = f"{{topic='{record.topic}', partition={record.partition}, offset={record.offset}}}"
-        self._log(failure, f", where consumed record is {place}")
+        self._log(failure, _place(record))
         if not self._option.dead_letter_topic:
             return Dropped(failure)
         return consumed_dead_letter(record, failure, self._task, self._option)
 
     def _give_up_source(self, record: SourceRecord, failure: Failure) -> DeadLetter | Dropped:
-        self._log(failure, f", where source record is = {record.source_partition} {record.source_offset}")
+        self._log(failure, _source_place(record))
         if not self._option.dead_letter_topic:
             return Dropped(failure)
         return dead_letter(self._salvaged(record), failure, self._task, self._option)
@@ -253,13 +260,33 @@ class RecordPipeline:
         )
         return ProducerRecord(self._option.dead_letter_topic, None, key, value, (), record.timestamp)
 
+    def _check_tolerated(self, failure: Failure, place: str) -> None:
+        try:
+            self._tolerance.failed(failure)
+        except ToleranceExceededError:
+            self._log(failure, place)
+            raise
+
     def _log(self, failure: Failure, place: str) -> None:
         if self._option.logged:
             where = place if self._option.located else ""
             LOG.error(
-                "Error encountered in task %s. Executing stage '%s' with class '%s'%s: %s",
-                self._task, failure.stage.name, failure.class_name, where, failure.error,
+                "Error encountered in task %s. Executing stage '%s' with class '%s'%s.\n%s",
+                self._task, failure.stage.name, failure.class_name, where, trace(failure.error).rstrip(),
             )  # fmt: skip
+
+
+def _place(record: ConsumerRecord) -> str:
+    """Where a record was read, never what it says."""
+    moment = (
+        "" if record.timestamp is None else f", timestamp={record.timestamp}, timestampType={record.timestamp_type}"
+    )
+    place = f"topic='{record.topic}', partition={record.partition}, offset={record.offset}{moment}"
+    return f", where consumed record is {{{place}}}"
+
+
+def _source_place(record: SourceRecord) -> str:
+    return f", where source record is = {record.source_partition} {record.source_offset}"
 
 
 def _is_plain(converter: Converter, kind: ColumnKind) -> bool:

@@ -30,10 +30,6 @@ class Stage(enum.Enum):
     KAFKA_CONSUME = "KAFKA_CONSUME"
 
 
-class ToleranceExceededError(ConnectError):
-    """An error that is not tolerated: the task fails."""
-
-
 class Pause(Protocol):
     """The clock and the patience of whoever runs the task."""
 
@@ -53,6 +49,14 @@ class Failure:
     stage: Stage
     class_name: str
     error: BaseException
+
+
+class ToleranceExceededError(ConnectError):
+    """An error that is not tolerated: the task fails."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__("Tolerance exceeded in error handler")
+        self.failure: Final = failure
 
 
 @frozen
@@ -106,7 +110,7 @@ class Tolerance:
     def failed(self, failure: Failure) -> Failure:
         """The failure, if it is tolerated."""
         if not self._option.all_tolerated:
-            raise ToleranceExceededError("Tolerance exceeded in error handler") from failure.error
+            raise ToleranceExceededError(failure) from failure.error
         return failure
 
     def _again(self, stage: Stage, class_name: str, step: Callable[[], V], error: Exception) -> V | Failure:

@@ -108,8 +108,36 @@ def test_a_registry_that_is_away_is_tried_again_and_settings_that_cannot_be_are_
     converter.configure(given, is_key=True)
     with pytest.raises(RetriableError):
         converter.from_connect("t", INT32, 1)
-    with pytest.raises(InvalidConfigError, match="Connect writes each record with its own schema"):
-        Plugins().converter(JSON).configure({**given, "use.latest.version": "true"}, is_key=False)
+    with pytest.raises(InvalidConfigError, match="Connect writes each Protobuf record with its own schema"):
+        Plugins().converter(PROTOBUF).configure({**given, "use.latest.version": "true"}, is_key=False)
+
+
+@pytest.mark.parametrize("name", [AVRO, JSON])
+def test_records_are_written_with_the_latest_schema_of_their_subject(registry: str, name: str) -> None:
+    topic = f"latest-{name.rpartition('.')[2]}"
+    avro = '{"type": "record", "name": "Order", "namespace": "shop", "fields": [{"name": "id", "type": "long"}, ' \
+           '{"name": "note", "type": ["null", "string"], "default": null}]}'  # fmt: skip
+    json_schema = '{"type": "object", "title": "shop.Order", "properties": {"id": {"type": "integer"}}}'
+    text = SchemaText(avro, SchemaType.AVRO, ()) if name == AVRO else SchemaText(json_schema, SchemaType.JSON, ())
+    with SchemaRegistry(url=registry) as client:
+        registered = client.register(f"{topic}-value", text)
+    converter = Plugins().converter(name)
+    converter.configure(
+        {"schema.registry.url": registry, "auto.register.schemas": "false", "use.latest.version": "true",
+         "latest.compatibility.strict": "false"},
+        is_key=False,
+    )  # fmt: skip
+    order = struct({"id": INT32}, name="shop.Order")
+    data = converter.from_connect(topic, order, Struct(order, {"id": 7}))
+    assert data is not None
+    assert int.from_bytes(data[1:5]) == registered.id
+    found = converter.to_connect(topic, data).value
+    assert isinstance(found, Struct)
+    assert found["id"] == 7
+    assert name != AVRO or found["note"] is None
+    with pytest.raises(DataError):
+        converter.from_connect(f"{topic}-none", order, Struct(order, {"id": 7}))
+    converter.close()
 
 
 def test_rows_of_a_file_become_avro_records(broker: Server, registry: str, topic: CreateTopic, tmp_path: Path) -> None:
