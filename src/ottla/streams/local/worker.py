@@ -19,7 +19,7 @@ from ottla.streams.local.failure import FailureResponse, is_passing
 from ottla.streams.local.preparation import Preparation
 from ottla.streams.local.process_identity import ProcessIdentity
 from ottla.streams.local.setting import LocalSettings
-from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
+from ottla.streams.local.task_loop import ApplicationShutdownError, TaskLoop, WorkerPorts
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +91,9 @@ class Worker:
 
     async def _recover(self, error: Exception) -> None:
         """Lets go of everything, and joins again unless that is of no use."""
+        if isinstance(error, ApplicationShutdownError):
+            # The handler of the instance that failed has decided for all.
+            raise error
         if not is_passing(error):
             response = self._ports.failed(error)
             if response is FailureResponse.SHUTDOWN_APPLICATION and self._loop is not None:
