@@ -69,10 +69,15 @@ class Terms:
     guarantee: str = "exactly_once_v2"
     standbys: int = 0
     kills_broker: bool = False
+    application_id: str = "counting"
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return f"processing_guarantee={self.guarantee}", f"num_standby_replicas={self.standbys}"
+        return (
+            f"application_id={self.application_id}",
+            f"processing_guarantee={self.guarantee}",
+            f"num_standby_replicas={self.standbys}",
+        )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ottla.streams.host.application import Application
 from ottla.streams.host.internal_topic import InternalTopicPlan, is_internal, missing_topics
 from ottla.streams.host.layout import check_layout
 from ottla.streams.local.setting import LocalSettings
+from ottla.streams.state.note import write_note
 
 
 class Preparation:
@@ -50,8 +51,7 @@ class Preparation:
         layout = application.layout()
         if path.exists():
             check_layout(path.read_text(), layout)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(layout)
+        write_note(path, layout)
 
     async def _create(self, admin: AsyncAdmin, missing: list[InternalTopicPlan]) -> None:
         topics = [

@@ -20,10 +20,13 @@ from ottla.streams.local.preparation import Preparation
 from ottla.streams.local.process_identity import ProcessIdentity
 from ottla.streams.local.setting import LocalSettings
 from ottla.streams.local.task_loop import ApplicationShutdownError, TaskLoop, WorkerPorts
+from ottla.streams.state.errors import StateUnwritableError
 
 _log = logging.getLogger(__name__)
 
 _AGAIN_S: Final = 0.5
+_AGAIN_S_MAX: Final = 30.0
+"""How long it waits for a disk that stays full: others have its tasks meanwhile."""
 
 
 class Worker:
@@ -39,6 +42,7 @@ class Worker:
         self._clients: Final = ClusterClients(settings, self._identity.id)
         self._is_stopping = False
         self._loop: TaskLoop | None = None
+        self._pause_s = _AGAIN_S
 
     @property
     def process_id(self) -> str:
@@ -102,8 +106,15 @@ class Worker:
                 raise error
         _log.warning("%s begins again from what is committed: %s", self._settings.application_id, error)
         await self._close(is_clean=False)
-        if not self._is_stopping:
-            await asyncio.sleep(_AGAIN_S)
+        await self._pause(is_longer=isinstance(error, StateUnwritableError))
+
+    async def _pause(self, *, is_longer: bool) -> None:
+        """Before it joins again; longer each time while a disk stays full, unless it is stopped."""
+        self._pause_s = min(self._pause_s * 2, _AGAIN_S_MAX) if is_longer else _AGAIN_S
+        left_s = self._pause_s
+        while left_s > 0 and not self._is_stopping:
+            await asyncio.sleep(min(left_s, _AGAIN_S))
+            left_s -= _AGAIN_S
 
     async def _close(self, *, is_clean: bool = True) -> None:
         """Lets go of everything; what cannot be ended in order is ended all the same."""
