@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from ottla.streams import Consumed, Grouped, Materialized, Produced, RunState, Serdes, StreamsBuilder, Topology
 from ottla.streams.local.failure import FailureResponse
 from ottla.streams.local.kafka_streams import KafkaStreams
@@ -83,6 +85,7 @@ class Pair:
             one.close(PATIENCE_S)
 
 
+@pytest.mark.long
 def test_an_instance_ends_and_the_other_one_does_its_work(broker: Server, topic: CreateTopic, tmp_path: Path) -> None:
     pair = Pair(broker, topic, tmp_path, "shutdown-client")
     first, second = pair.instances

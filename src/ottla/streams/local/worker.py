@@ -90,6 +90,8 @@ class Worker:
             application = await self._preparation.prepare(clients.admin)
             self._loop = TaskLoop(application, self._settings, clients, self._ports, self._preparation.counts)
             await self._loop.start()
+            if self._preparation.watch is not None:
+                self._loop.run_beside(self._preparation.watch.run(), "topics")
         while not self._is_stopping:
             await self._loop.turn()
 
