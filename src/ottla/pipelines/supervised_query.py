@@ -5,6 +5,7 @@ if it takes longer; many queries that start at once end one another. So one is s
 is tried again, later each time. A query that fails over and over is given up, with the reason.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,8 @@ from ottla.pipelines.failure import reason
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
+
+_log = logging.getLogger(__name__)
 
 _POLL_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 1.0
@@ -38,8 +41,14 @@ class SupervisedQuery:
         *,
         restarts_max: int = 5,
         is_permanent: Callable[[str], bool] = lambda text: False,
+        is_passing: Callable[[str], bool] = lambda text: False,
+        pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`is_permanent` says of an error's text whether a restart would only meet it again."""
+        """What an error's text means: `is_permanent`, a restart would only meet it again; `is_passing`, it is tried
+        again however often it comes. `pause` waits some seconds before; what it raises ends the query.
+        """
+        self._pause: Final = pause
+        self._is_passing: Final = is_passing
         self._is_permanent: Final = is_permanent
         self._start_query: Final = start_query
         self._restarts_max: Final = restarts_max
@@ -95,8 +104,10 @@ class SupervisedQuery:
         now_s = time.monotonic()
         self._failures = 1 if now_s - self._failed_at_s > _HEALTHY_SECONDS else self._failures + 1
         self._failed_at_s = now_s
-        query = self.query
-        if self._failures > self._restarts_max or self._is_permanent(str(query.exception())):
+        query, text = self.query, str(self.query.exception())
+        is_given_up = self._failures > self._restarts_max and not self._is_passing(text)
+        if is_given_up or self._is_permanent(text):
             raise QueryFailedError(f"the query {query.name} ended: {reason(query.exception())}")
-        time.sleep(min(_PAUSE_SECONDS * 2 ** (self._failures - 1), _PAUSE_SECONDS_MAX))
+        _log.warning("The query %s ended, and is started again: %s", query.name, reason(query.exception()))
+        (self._pause or time.sleep)(min(_PAUSE_SECONDS * 2 ** min(self._failures - 1, 10), _PAUSE_SECONDS_MAX))
         self._query = self._start_query()

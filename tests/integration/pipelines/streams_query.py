@@ -1,7 +1,7 @@
-"""A program: counts the records of a topic per value with `KafkaStreams`, exactly once, and ends when all is counted.
+"""A program: counts the records of a topic per value with `KafkaStreams`, and ends when all is counted.
 
-`python -m tests.integration.pipelines.streams_query BOOTSTRAP DIRECTORY ROWS_PER_BATCH`; prints the id of each
-micro-batch that is finished. The key changes on the way, so that records pass a repartition topic.
+`python -m tests.integration.pipelines.streams_query BOOTSTRAP DIRECTORY ROWS_PER_BATCH [GUARANTEE]`; prints the id of
+each micro-batch that is finished. The key changes on the way, so that records pass a repartition topic.
 """
 
 import os
@@ -32,12 +32,12 @@ def topology() -> Topology:
     return builder.build()
 
 
-def config(bootstrap: str, directory: str, rows_per_batch: str) -> dict[str, str]:
+def config(bootstrap: str, directory: str, rows_per_batch: str, guarantee: str = "exactly_once_v2") -> dict[str, str]:
     return {
         "application.id": APPLICATION,
         "bootstrap.servers": bootstrap,
         "state.dir": str(Path(directory, "state")),
-        "processing.guarantee": "exactly_once_v2",
+        "processing.guarantee": guarantee,
         "max.offsets.per.trigger": rows_per_batch,
         "replication.factor": "1",
     }
@@ -57,7 +57,7 @@ def lag(admin: Admin, topics: tuple[str, ...]) -> int:
     return sum(lasts[place].offset - min(found.get(place, 0), ends[place].offset) for place in places)
 
 
-def main(bootstrap: str, directory: str, rows_per_batch: str) -> int:
+def main(bootstrap: str, directory: str, rows_per_batch: str, guarantee: str = "exactly_once_v2") -> int:
     """Runs until everything is counted."""
     settings = {
         **SPARK_SETTINGS,
@@ -69,7 +69,7 @@ def main(bootstrap: str, directory: str, rows_per_batch: str) -> int:
     spark.sparkContext.setLogLevel("WARN")
     last = -1
     with (
-        KafkaStreams(topology(), config(bootstrap, directory, rows_per_batch), spark=spark) as streams,
+        KafkaStreams(topology(), config(bootstrap, directory, rows_per_batch, guarantee), spark=spark) as streams,
         Admin(bootstrap_servers=bootstrap) as admin,
     ):
         if not streams.wait_for(RunState.RUNNING, 240):

@@ -26,12 +26,17 @@ pytestmark = pytest.mark.long
 _MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 ROWS = 100
 PATIENCE_S = 300.0
-OLD_RECORDS_STAY = {"log.initial.task.delay.ms": "86400000"}
+SETTINGS = {
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    # Records are dated long ago.
+    "log.initial.task.delay.ms": "86400000",
+}
 
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
-    with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED, **OLD_RECORDS_STAY) as found:
+    with SecuredNode(tmp_path_factory.mktemp("secured"), **GUARDED, **SETTINGS) as found:
         with Admin(bootstrap_servers=found.address("PLAINTEXT", "127.0.0.1")) as admin:
             admin.create_topics([NewTopic(name, 2, 1) for name in ("in", "out", "hidden")])
         for operation in (AclOperation.READ, AclOperation.WRITE):
@@ -88,7 +93,13 @@ def streams(spark: "SparkSession", node: SecuredNode, name: str, directory: Path
         if what != lacking:
             allow(node, operation, kind, resource, pattern=pattern)
     settings = {key.removeprefix("kafka."): value for key, value in options(node).items()}
-    config = {"application.id": name, "state.dir": str(directory), "replication.factor": "1", **settings}
+    config = {
+        "application.id": name,
+        "state.dir": str(directory),
+        "replication.factor": "1",
+        "processing.guarantee": "exactly_once_v2",
+        **settings,
+    }
     return KafkaStreams(counting(f"{name}-in", f"{name}-out"), config, spark=spark)
 
 
@@ -110,6 +121,7 @@ def test_an_application_of_streams(spark: "SparkSession", node: SecuredNode, tmp
     [
         ("read its group", "Group authorization failed.+ needs READ on the group NAME"),
         ("write its output", "NAME-out: Topic authorization failed.+ WRITE on those that it writes"),
+        ("write transactions", "authorization failed.+ needs WRITE on transactional ids that begin with NAME"),
     ],
 )
 def test_an_application_that_lacks_a_right(

@@ -43,8 +43,8 @@ def admin(broker: Server) -> Iterator[Admin]:
 def topic(admin: Admin, request: pytest.FixtureRequest) -> CreateTopic:
     """Makes a topic: `topic(partitions=3)` returns its name."""
 
-    def create(*, partitions: int = 1) -> str:
-        name = f"{request.node.originalname}-{next(_numbers)}"
+    def create(*, partitions: int = 1, name: str = "") -> str:
+        name = name or f"{request.node.originalname}-{next(_numbers)}"
         admin.create_topics([NewTopic(name, partitions=partitions, replication_factor=1)])
         return name
 

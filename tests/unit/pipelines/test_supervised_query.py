@@ -93,6 +93,24 @@ def test_what_a_restart_would_only_meet_again_ends_it_at_once(pauses: list[float
     assert not [pause for pause in pauses if pause >= 1]
 
 
+def test_what_passes_is_tried_again_as_often_as_it_takes(pauses: list[float]) -> None:
+    good = Query()
+    queries = [*(Query("the disk is full") for _ in range(9)), good]
+    supervised = SupervisedQuery(starting(*queries), restarts_max=2, is_passing=lambda text: "disk" in text)
+    supervised.start()
+    assert supervised.query is good
+    assert [pause for pause in pauses if pause >= 1] == [1, 2, 4, 8, 16, 30, 30, 30, 30]
+
+
+def test_a_pause_that_is_over_for_good_ends_it() -> None:
+    def closed(seconds: float) -> None:
+        raise OttlaError("closed")
+
+    supervised = SupervisedQuery(starting(Query("the disk is full")), pause=closed)
+    with pytest.raises(OttlaError, match="closed"):
+        supervised.start()
+
+
 def test_it_stops_the_one_that_runs() -> None:
     query = Query()
     supervised = SupervisedQuery(starting(query))

@@ -4,7 +4,9 @@ A thread starts the query, looks after it, and deletes what repartition topics n
 itself is started again; one that does so over and over ends the instance with the state ERROR.
 """
 
+import errno
 import logging
+import os
 import shutil
 import threading
 import time
@@ -28,6 +30,7 @@ from ottla.streams.lifecycle import Lifecycle
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
 from ottla.streams.local.query.reader import QueryableStoreType, StreamsNotRunningError
 from ottla.streams.serving import Serving, served
+from ottla.streams.state.errors import StateUnwritableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -183,7 +186,12 @@ class KafkaStreams(Lifecycle):
         if not self._wait_for_turn():
             return
         spark = self._session()
-        self._supervised = SupervisedQuery(lambda: self._start_query(spark), is_permanent=self._is_permanent)
+        self._supervised = SupervisedQuery(
+            lambda: self._start_query(spark),
+            is_permanent=self._is_permanent,
+            is_passing=is_of_disk,
+            pause=self._pause,
+        )
         purge = RepartitionPurge(self._settings)
         try:
             self._supervised.start(meanwhile=self._raise_if_closing)
@@ -259,9 +267,13 @@ class KafkaStreams(Lifecycle):
             return QueryFailedError(f"{error} {self._lacking}")
         return with_right(error, self._settings.application_id)
 
+    def _pause(self, seconds: float) -> None:
+        self._closing.wait(seconds)
+        self._raise_if_closing()
+
     def _raise_if_closing(self) -> None:
         if self._closing.is_set():
-            raise _ClosedError("closed while it was starting")
+            raise _ClosedError("closed while it was starting, or starting again")
 
     def _fail(self, error: Exception) -> None:
         if isinstance(error, _ClosedError) or self._closing.is_set():
@@ -287,6 +299,16 @@ def is_of_user(text: str) -> bool:
     True
     """
     return any(f"{kind.__module__}.{kind.__name__}" in text for kind in _OF_USER)
+
+
+def is_of_disk(text: str) -> bool:
+    """Whether an error of a query comes from a disk that is full: the records wait until there is room.
+
+    >>> is_of_disk("… ottla.streams.state.errors.StateUnwritableError: the state cannot be written: No space …")
+    True
+    """
+    # The second is what Java says of the checkpoint.
+    return any(sign in text for sign in (f".{StateUnwritableError.__name__}: ", os.strerror(errno.ENOSPC)))
 
 
 class _ClosedError(OttlaError):

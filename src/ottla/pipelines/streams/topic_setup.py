@@ -29,6 +29,7 @@ from ottla.streams.host.internal_topic import (
     was_reset,
 )
 from ottla.streams.host.layout import check_layout
+from ottla.streams.state.note import write_note
 
 _log = logging.getLogger(__name__)
 _LAYOUT: Final = "layout.json"
@@ -89,15 +90,14 @@ class TopicSetup:
         gone += [name for name, error in errors.items() if isinstance(error, UnknownTopicOrPartitionError)]
         if gone:
             raise missing_error(application.application_id, gone)
-        path.write_text(json.dumps({**before, **found}, sort_keys=True))
+        write_note(path, json.dumps({**before, **found}, sort_keys=True))
 
     def _check_layout(self, application: Application) -> None:
         path = self._settings.state_dir / _LAYOUT
         layout = application.layout()
         if path.exists():
             check_layout(path.read_text(), layout)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(layout)
+        write_note(path, layout)
 
     def _create(self, admin: Admin, missing: list[InternalTopicPlan]) -> None:
         topics = [

@@ -1,4 +1,4 @@
-"""What a failure means: a trouble of the cluster passes, and anything else is the application's to decide."""
+"""What a failure means: troubles of the cluster and full disks pass, anything else is the application's to decide."""
 
 from enum import Enum
 from typing import Final
@@ -13,6 +13,7 @@ from ottla.client.errors import (
 from ottla.client.producer.transaction_error import TransactionAbortedError, TransactionFailedError
 from ottla.protocol.errors import ApiError, ErrorCode
 from ottla.streams.errors import StreamsError
+from ottla.streams.state.errors import StateUnwritableError
 
 _PASSING: Final = frozenset(
     {
@@ -52,6 +53,8 @@ def is_passing(error: Exception) -> bool:
     >>> is_passing(KafkaTimeoutError("no answer")), is_passing(ValueError("1"))
     (True, False)
     """
+    if isinstance(error, StateUnwritableError):
+        return True
     if isinstance(error, StreamsError) or not isinstance(error, OttlaError):
         return False
     if isinstance(error, (TransactionFailedError, TransactionAbortedError)):

@@ -15,9 +15,11 @@ from ottla.protocol.errors import TopicAlreadyExistsError, TopicAuthorizationFai
 from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import StreamsError
 from ottla.streams.host.application import Application
-from ottla.streams.host.internal_topic import InternalTopicPlan, is_internal, missing_topics
+from ottla.streams.host.internal_topic import InternalTopicPlan, has_run, is_internal, missing_topics
 from ottla.streams.host.layout import check_layout
 from ottla.streams.local.setting import LocalSettings
+from ottla.streams.local.topic_watch import TopicWatch
+from ottla.streams.state.note import write_note
 
 
 class Preparation:
@@ -29,6 +31,8 @@ class Preparation:
         self._settings: Final = settings
         self.counts: dict[str, int] = {}
         """Partitions of all topics of the cluster."""
+        self.watch: TopicWatch | None = None
+        """What looks after the internal topics, once they are prepared."""
 
     async def prepare(self, admin: AsyncAdmin) -> Application:
         """The application as it is on the cluster, with its internal topics."""
@@ -43,6 +47,8 @@ class Preparation:
         missing = missing_topics(application.application_id, wanted, counts, committed)
         await self._create(admin, missing)
         self.counts = {**counts, **{plan.name: plan.partitions for plan in wanted}}
+        self.watch = TopicWatch(application, admin, settings.state_dir)
+        await self.watch.begin(has_run=has_run(committed))
         return application
 
     def _check_layout(self, application: Application) -> None:
@@ -50,8 +56,7 @@ class Preparation:
         layout = application.layout()
         if path.exists():
             check_layout(path.read_text(), layout)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(layout)
+        write_note(path, layout)
 
     async def _create(self, admin: AsyncAdmin, missing: list[InternalTopicPlan]) -> None:
         topics = [

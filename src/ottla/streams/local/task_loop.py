@@ -7,7 +7,7 @@ the background meanwhile. The loop raises what it meets; `Worker` decides what t
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -117,12 +117,16 @@ class TaskLoop(RebalanceListener):
         self._global_stores.update(await self.global_tables.load())
         if self._settings.is_exactly_once:
             self._clients.producer.begin_transaction()
-        self._background.append(asyncio.create_task(self.restoration.run(), name="restoration"))
+        self.run_beside(self.restoration.run(), "restoration")
         purge = RepartitionPurge(self.application, self._clients.admin, self._committing.committed)
-        self._background.append(asyncio.create_task(purge.run(self._settings.purge_interval_ms), name="purge"))
+        self.run_beside(purge.run(self._settings.purge_interval_ms), "purge")
         if self._global_stores:
-            self._background.append(asyncio.create_task(self.global_tables.follow(), name="global tables"))
+            self.run_beside(self.global_tables.follow(), "global tables")
         self.consumer.subscribe(self.application.inputs, listener=self)
+
+    def run_beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Has something done until `close`; what it raises, the next turn does."""
+        self._background.append(asyncio.create_task(work, name=name))
 
     def wake(self) -> None:
         """Ends the wait of a turn."""

@@ -21,7 +21,7 @@ from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.engine.store.state_map import MemoryMap, StateMap
 from ottla.streams.host.application import Application
 from ottla.streams.host.task_share import TaskId
-from ottla.streams.state.errors import StateMismatchError
+from ottla.streams.state.errors import StateMismatchError, unwritable
 from ottla.streams.state.local_state import LocalState, Position, StateBatch, Times, remove_state
 
 _log = logging.getLogger(__name__)
@@ -63,8 +63,11 @@ class TaskStores:
         """Takes the lock and opens what is on disk; `StateLockedError` while another process has it."""
         if not self._persistent:
             return
-        self._path.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(self._path / "lock")
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self._path / "lock")
+        except OSError as error:
+            raise unwritable(error, f"the state in {self._path}") from error
         try:
             self._state = self._opened(self._path / "state")
         except BaseException:

@@ -19,11 +19,14 @@ from ottla.streams.local.failure import FailureResponse, is_passing
 from ottla.streams.local.preparation import Preparation
 from ottla.streams.local.process_identity import ProcessIdentity
 from ottla.streams.local.setting import LocalSettings
-from ottla.streams.local.task_loop import TaskLoop, WorkerPorts
+from ottla.streams.local.task_loop import ApplicationShutdownError, TaskLoop, WorkerPorts
+from ottla.streams.state.errors import StateUnwritableError
 
 _log = logging.getLogger(__name__)
 
 _AGAIN_S: Final = 0.5
+_AGAIN_S_MAX: Final = 30.0
+"""How long it waits for a disk that stays full: others have its tasks meanwhile."""
 
 
 class Worker:
@@ -39,6 +42,7 @@ class Worker:
         self._clients: Final = ClusterClients(settings, self._identity.id)
         self._is_stopping = False
         self._loop: TaskLoop | None = None
+        self._pause_s = _AGAIN_S
 
     @property
     def process_id(self) -> str:
@@ -86,11 +90,16 @@ class Worker:
             application = await self._preparation.prepare(clients.admin)
             self._loop = TaskLoop(application, self._settings, clients, self._ports, self._preparation.counts)
             await self._loop.start()
+            if self._preparation.watch is not None:
+                self._loop.run_beside(self._preparation.watch.run(), "topics")
         while not self._is_stopping:
             await self._loop.turn()
 
     async def _recover(self, error: Exception) -> None:
         """Lets go of everything, and joins again unless that is of no use."""
+        if isinstance(error, ApplicationShutdownError):
+            # The handler of the instance that failed has decided for all.
+            raise error
         if not is_passing(error):
             response = self._ports.failed(error)
             if response is FailureResponse.SHUTDOWN_APPLICATION and self._loop is not None:
@@ -99,8 +108,15 @@ class Worker:
                 raise error
         _log.warning("%s begins again from what is committed: %s", self._settings.application_id, error)
         await self._close(is_clean=False)
-        if not self._is_stopping:
-            await asyncio.sleep(_AGAIN_S)
+        await self._pause(is_longer=isinstance(error, StateUnwritableError))
+
+    async def _pause(self, *, is_longer: bool) -> None:
+        """Before it joins again; longer each time while a disk stays full, unless it is stopped."""
+        self._pause_s = min(self._pause_s * 2, _AGAIN_S_MAX) if is_longer else _AGAIN_S
+        left_s = self._pause_s
+        while left_s > 0 and not self._is_stopping:
+            await asyncio.sleep(min(left_s, _AGAIN_S))
+            left_s -= _AGAIN_S
 
     async def _close(self, *, is_clean: bool = True) -> None:
         """Lets go of everything; what cannot be ended in order is ended all the same."""

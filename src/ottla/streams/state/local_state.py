@@ -10,8 +10,10 @@ after a restart of the machine: what the system had not written yet may be torn.
     at 180, batch [180,200) → at 200, undo to 180        batch [100,180) or [300,310) → `StateMismatchError`
 """
 
+import errno
 import json
 import logging
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +36,9 @@ Times = Mapping[str, Mapping[str, tuple[int, ...]]]
 """By task: the numbers of `Task.times`."""
 MAP_BYTES: Final = 1 << 38
 """How large an environment may become: address space, not disk."""
+_LOCK_BYTES: Final = 8_192
+"""What LMDB's table of readers takes."""
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _IDENTITY: Final = b"identity"
 _POSITION: Final = b"position"
@@ -61,14 +66,14 @@ class LocalState:
                 str(path), map_size=bytes_max, max_dbs=3, sync=is_synced, metasync=is_synced
             )
         except (OSError, lmdb.Error) as error:
-            raise StateUnavailableError(f"the state in {path} cannot be opened: {error}") from error
+            raise _unopened(path, error) from error
         try:
             self._data, self._undo, self._meta = (self._environment.open_db(name) for name in (b"d", b"u", b"m"))
             self._check(identity)
         except BaseException as error:
             self.close()
             if isinstance(error, lmdb.Error):
-                raise StateUnavailableError(f"the state in {path} cannot be opened: {error}") from error
+                raise _unopened(path, error) from error
             raise
 
     def __enter__(self) -> Self:
@@ -286,6 +291,24 @@ def _make(path: Path, *, is_synced: bool) -> None:
         note.unlink(missing_ok=True)
     elif not note.exists():
         note.write_text(boot)
+    _reserve_lock(path / "lock.mdb")
+
+
+def _reserve_lock(path: Path) -> None:
+    """Takes the room that LMDB's table of readers needs: it maps the file, and a full disk would end the process."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        if os.fstat(descriptor).st_blocks == 0:
+            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def _unopened(path: Path, error: Exception) -> StateUnavailableError:
+    """What to say of a state that cannot be opened: a disk that is full passes."""
+    if (getattr(error, "errno", None) or getattr(error, "code", None)) in _NO_ROOM:
+        return unwritable(error, f"the state in {path}")
+    return StateUnavailableError(f"the state in {path} cannot be opened: {error}")
 
 
 def _fits(at: Position | None, start: Position) -> bool:
