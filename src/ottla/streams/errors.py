@@ -14,6 +14,9 @@ class StreamsError(OttlaError):
 class TopologyError(StreamsError):
     """The topology contradicts itself: a name used twice, a parent or a store that does not exist."""
 
+    def __str__(self) -> str:
+        return f"Invalid topology: {super().__str__()}"
+
 
 class ProcessingError(StreamsError):
     """A node failed on a record; the cause is what its function raised."""

@@ -202,6 +202,9 @@ class StreamJoined(Generic[K, V]):
     name: str | None = None
     store_name: str | None = None
     logging: bool = True
+    this_store: StoreSupplier | None = None
+    other_store: StoreSupplier | None = None
+    topic_config: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def with_(
@@ -237,6 +240,23 @@ class StreamJoined(Generic[K, V]):
     def with_store_name(self, name: str) -> "StreamJoined[K, V]":
         """With this name of the stores."""
         return replace(self, store_name=name)
+
+    @classmethod
+    def with_store_suppliers(cls, this_store: StoreSupplier, other_store: StoreSupplier) -> "StreamJoined[K, V]":
+        """With these window stores."""
+        return cls(this_store=this_store, other_store=other_store)
+
+    def with_this_store_supplier(self, supplier: StoreSupplier) -> "StreamJoined[K, V]":
+        """With this window store of the left records. It retains duplicates, and has the size of the join's windows."""
+        return replace(self, this_store=supplier)
+
+    def with_other_store_supplier(self, supplier: StoreSupplier) -> "StreamJoined[K, V]":
+        """With this window store of the right records."""
+        return replace(self, other_store=supplier)
+
+    def with_logging_enabled(self, config: Mapping[str, str]) -> "StreamJoined[K, V]":
+        """With changelogs that have these settings."""
+        return replace(self, logging=True, topic_config=dict(config))
 
     def with_logging_disabled(self) -> "StreamJoined[K, V]":
         """Without changelogs."""

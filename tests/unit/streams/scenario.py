@@ -159,12 +159,12 @@ class Interpreter:
         self.builder = StreamsBuilder()
         self.made: dict[str, Any] = {}
 
-    def build(self, steps: list[Step]) -> Topology:
+    def build(self, steps: list[Step], optimization: str = "none") -> Topology:
         for step in steps:
             result = getattr(self, "do_" + step["op"])(step)
             if "id" in step and result is not None:
                 self.made[step["id"]] = result
-        return self.builder.build()
+        return self.builder.build({"topology.optimization": optimization})
 
     def source(self, step: Step) -> Any:
         return self.made[step["from"]]

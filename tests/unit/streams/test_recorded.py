@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from ottla.streams import Serdes, TopologyTestDriver
+from ottla.streams import Serdes, Topology, TopologyTestDriver
 from tests.unit.streams.scenario import STRING, Interpreter, shown
 
 VECTORS: Final = Path(__file__).parents[2] / "vectors" / "streams"
@@ -23,7 +23,7 @@ def test_there_are_many_cases() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_outputs_and_stores_are_those_of_kafka_streams(case: dict[str, Any]) -> None:
     recorded = RECORDED[case["name"]]
-    with TopologyTestDriver(Interpreter().build(case["build"]), {"application.id": "app"}) as driver:
+    with TopologyTestDriver(built(case), {"application.id": "app"}) as driver:
         pipe(driver, case["input"])
         given = outputs(driver, case)
         if "on close" in case["name"]:
@@ -38,8 +38,12 @@ def test_outputs_and_stores_are_those_of_kafka_streams(case: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_descriptions_are_those_of_kafka_streams(case: dict[str, Any]) -> None:
-    ours = Interpreter().build(case["build"]).describe()
+    ours = built(case).describe()
     assert without_class_names(ours) == without_class_names(RECORDED[case["name"]]["describe"])
+
+
+def built(case: dict[str, Any]) -> Topology:
+    return Interpreter().build(case["build"], case.get("optimization", "none"))
 
 
 def without_class_names(text: str) -> str:

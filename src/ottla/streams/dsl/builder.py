@@ -1,6 +1,6 @@
 """StreamsBuilder: where a topology begins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from ottla.streams.dsl.graph import Graph, GraphNode
 from ottla.streams.dsl.kstream import KStream
 from ottla.streams.dsl.ktable import KTable
 from ottla.streams.dsl.materialize import Store, materialized
+from ottla.streams.dsl.optimization import optimizations_of, optimize
 from ottla.streams.dsl.step import Step
 from ottla.streams.engine.operator.processor import UserProcessor
 from ottla.streams.engine.operator.table import SourceDefinition, TableSource, store_view
@@ -121,8 +122,9 @@ class StreamsBuilder:
         graph.add(graph.root, GraphNode(name, write))
         return self
 
-    def build(self) -> Topology:
-        """The topology."""
+    def build(self, config: Mapping[str, Any] | None = None) -> Topology:
+        """The topology; `topology.optimization` in the configuration may rewrite it."""
+        optimize(self._graph, optimizations_of(config))
         return self._graph.build()
 
     def _table_source(

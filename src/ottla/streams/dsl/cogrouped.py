@@ -1,7 +1,7 @@
 """Cogrouping: one aggregate over several grouped streams, each with its own adder."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, overload
 
 from ottla.streams.dsl.ktable import KTable
@@ -28,7 +28,12 @@ class CogroupMember:
     repartition_required: bool
 
 
-_Members = list[tuple[CogroupMember, Callable[[Any, Any, Any], Any]]]
+@dataclass(frozen=True)
+class _Members:
+    """The streams of a cogroup with their adders, and where the aggregates of each one start once there is one."""
+
+    adders: dict[CogroupMember, Callable[[Any, Any, Any], Any]]
+    parents: dict[CogroupMember, Step] = field(default_factory=dict)
 
 
 class CogroupedKStream(Generic[K, V]):
@@ -38,9 +43,14 @@ class CogroupedKStream(Generic[K, V]):
         self._step = step
         self._members = members
 
+    @classmethod
+    def of(cls, step: Step, member: CogroupMember, adder: Callable[[Any, Any, Any], Any]) -> "CogroupedKStream[K, V]":
+        """A cogroup of one stream so far."""
+        return cls(step, _Members({member: adder}))
+
     def cogroup(self, grouped: Any, aggregator: Callable[[K, Any, V], V]) -> "CogroupedKStream[K, V]":
         """Another grouped stream, with its adder."""
-        self._members.append((grouped.member(), aggregator))
+        self._members.adders[grouped.member()] = aggregator
         return self
 
     def aggregate(
@@ -74,7 +84,7 @@ class CogroupedKStream(Generic[K, V]):
         return TimeWindowedCogroupedKStream(self._step, self._members, windows)
 
     def _key_serde(self) -> Any:
-        return next((member.step.key_serde for member, _ in self._members if member.step.key_serde), None)
+        return next((member.step.key_serde for member in self._members.adders if member.step.key_serde), None)
 
     def _built(
         self, store: Store, definition_of: Callable[[Any], TableDefinition], named: Named | None, key_serde: Any
@@ -83,7 +93,7 @@ class CogroupedKStream(Generic[K, V]):
         parents = self._parents(store.spec.name)
         definitions: list[TableDefinition] = []
         nodes = []
-        for number, (parent, (_, adder)) in enumerate(zip(parents, self._members, strict=True)):
+        for number, (parent, adder) in enumerate(zip(parents, self._members.adders.values(), strict=True)):
             definition = definition_of(adder)
             name = graph.suffixed_or(given, f"-cogroup-agg-{number}", _AGGREGATE)
             node = processor_node(name, definition.make, [store.spec])
@@ -99,18 +109,20 @@ class CogroupedKStream(Generic[K, V]):
         return KTable(step, merged, store.spec.name if store.is_named else None)
 
     def _parents(self, store_name: str) -> list[Step]:
-        graph = self._step.graph
-        parents = []
-        for member, _ in self._members:
+        graph, parents = self._step.graph, self._members.parents
+        for member in self._members.adders:
             step = member.step
             if member.repartition_required:
                 prefix = member.topic_name or store_name
                 node = repartition_node(graph, RepartitionSpec(prefix, step.key_serde, step.value_serde))
+                if member in parents:
+                    continue
                 graph.add(step.node, node)
                 step = replace(step, node=node, name=node.name, sources=frozenset((node.name,)))
-            parents.append(step)
-        copartitioned(graph, *parents)
-        return parents
+            parents[member] = step
+        steps = [parents[member] for member in self._members.adders]
+        copartitioned(graph, *steps)
+        return steps
 
 
 class _CogroupDefinition(MergeDefinition):

@@ -5,6 +5,7 @@ that its generated twin would have had. Nodes are written in the order of their 
 """
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -12,6 +13,17 @@ from typing import Any
 from ottla.streams.engine.operator.table import TableDefinition
 from ottla.streams.engine.topology import SourceNode, Topology
 from ottla.streams.errors import TopologyError
+
+
+class NodeRole(Enum):
+    """What a step means to those that rewrite the graph before it becomes a topology."""
+
+    PLAIN = "plain"
+    CHANGES_KEY = "changes the key"
+    CHANGES_VALUE = "changes the value"
+    MERGE = "merge"
+    REPARTITION = "repartition"
+    STREAM_JOIN = "stream join"
 
 
 class GraphNode:
@@ -26,15 +38,24 @@ class GraphNode:
         self.is_written = False
         self.output_versioned: bool | None = None
         self.keeps_null_keys = False
-        self.is_repartition = False
+        self.role = NodeRole.PLAIN
+        self.repartition: Any = None
+        """What a repartition goes through, for those that merge several."""
+        self.windows: tuple[str, str] | None = None
+        """The names of the two steps that keep the records of a stream join."""
+        self.is_self_join = False
         self.source: SourceNode | None = None
-        self.merged_names: list[str] = []
 
     def add_child(self, child: "GraphNode") -> None:
         """Connects the two."""
         if child not in self.children:
             self.children.append(child)
             child.parents.append(self)
+
+    def remove_child(self, child: "GraphNode") -> None:
+        """Separates the two."""
+        self.children.remove(child)
+        child.parents.remove(self)
 
     def parent_names(self) -> tuple[str, ...]:
         """The nodes of the topology that send to this one."""
@@ -48,6 +69,7 @@ class Graph:
         """`make_stream` is the class of streams, for tables that turn into one."""
         self.make_stream = make_stream
         self.root = GraphNode("root", lambda node, topology: None)
+        self.nodes: dict[GraphNode, None] = {}
         self._index = count()
         self._priority = count()
         self._versioned_uses: list[tuple[GraphNode, GraphNode, TableDefinition]] = []
@@ -77,6 +99,7 @@ class Graph:
         for parent in [parents] if isinstance(parents, GraphNode) else parents:
             parent.add_child(node)
             node.priority = next(self._priority)
+        self.nodes[node] = None
         return node
 
     def uses_versions(self, node: GraphNode, parent: GraphNode, definition: TableDefinition) -> None:
@@ -89,7 +112,6 @@ class Graph:
 
     def build(self) -> Topology:
         """The topology."""
-        self._merge_sources()
         for _, parent, definition in self._versioned_uses:
             definition.versioned_semantics = _is_versioned(parent)
         if any(_is_versioned(parent) for node in self._suppressions for parent in node.parents):
@@ -109,29 +131,6 @@ class Graph:
                     heappush(queue, (child.priority, id(child), child))
         topology.copartitions = [group for group in self.copartitions if len(group) > 1]
         return topology
-
-    def _merge_sources(self) -> None:
-        """Two sources of the same topics are one: the first."""
-        by_topic: dict[Any, GraphNode] = {}
-        for node in list(self.root.children):
-            if node.source is None:
-                continue
-            for topic in node.source.topics or (("pattern", node.source.pattern),):
-                first = by_topic.setdefault(topic, node)
-                if first is node:
-                    continue
-                assert first.source is not None
-                if set(first.source.topics) != set(node.source.topics):
-                    raise TopologyError("Two source nodes are subscribed to overlapping but not equal input topics")
-                if node in self.root.children:
-                    self._replace(node, first)
-
-    def _replace(self, node: GraphNode, by: GraphNode) -> None:
-        self.root.children.remove(node)
-        for child in node.children:
-            child.parents[child.parents.index(node)] = by
-            if child not in by.children:
-                by.children.append(child)
 
 
 def keeps_null_keys_below(node: GraphNode) -> bool:

@@ -25,6 +25,7 @@ class KGroupedStream(Generic[K, V]):
         self._topic_name = topic_name
         self._repartition_required = repartition_required
         self._repartition: Step | None = None
+        self._member = CogroupMember(step, topic_name, repartition_required)
 
     def count(
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
@@ -59,7 +60,7 @@ class KGroupedStream(Generic[K, V]):
 
     def cogroup(self, aggregator: Callable[[K, V, T], T]) -> "CogroupedKStream[K, T]":
         """This stream's part of an aggregate over several grouped streams."""
-        return CogroupedKStream(self._step, [(self.member(), aggregator)])
+        return CogroupedKStream.of(self._step, self._member, aggregator)
 
     @overload
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedKStream[K, V]": ...
@@ -77,7 +78,7 @@ class KGroupedStream(Generic[K, V]):
 
     def member(self) -> CogroupMember:
         """What a cogroup needs of this stream."""
-        return CogroupMember(self._step, self._topic_name, self._repartition_required)
+        return self._member
 
     def parent_of(self, store_name: str) -> Step:
         """Where an aggregate starts: behind a repartition, if the key has changed."""

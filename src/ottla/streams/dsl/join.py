@@ -4,17 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ottla.streams.dsl.graph import GraphNode
+from ottla.streams.dsl.graph import GraphNode, NodeRole
 from ottla.streams.dsl.step import Step, copartitioned, processor_node
 from ottla.streams.engine.operator.stateless import PassThrough
-from ottla.streams.engine.operator.stream_join import JoinDefinition, Joiner, JoinSide, JoinWindow
+from ottla.streams.engine.operator.stream_join import JoinDefinition, Joiner, JoinSide, JoinWindow, SelfJoin
 from ottla.streams.engine.operator.table import TableDefinition, View
 from ottla.streams.engine.operator.table_join import StreamTableJoin
 from ottla.streams.engine.store.outer_join import LEFT, RIGHT
-from ottla.streams.engine.store.spec import StoreKind, StoreSpec
+from ottla.streams.engine.store.spec import StoreKind, StoreSpec, StoreSupplier
 from ottla.streams.engine.topology import ProcessorNode, Topology
-from ottla.streams.errors import TopologyError
+from ottla.streams.errors import StreamsError
 from ottla.streams.option import Joined, StreamJoined
+from ottla.streams.serde import Serde
 from ottla.streams.window import JoinWindows
 
 
@@ -69,17 +70,10 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
     names = _names(left, join)
     key_serde = given.key_serde or left.key_serde
     left_serde, right_serde = given.value_serde or left.value_serde, given.other_value_serde or right.value_serde
-    base = StoreSpec(
-        names.this_store,
-        StoreKind.WINDOW,
-        key_serde,
-        left_serde,
-        retention_ms=windows.size_ms + windows.grace_ms,
-        window_size_ms=windows.size_ms,
-        retain_duplicates=True,
-        logging=given.logging,
-    )
-    this_store, other_store = base, replace(base, name=names.other_store, value_serde=right_serde)
+    this_store = _window_store(join, names.this_store, given.this_store, (key_serde, left_serde))
+    other_store = _window_store(join, names.other_store, given.other_store, (key_serde, right_serde))
+    if this_store.name == other_store.name:
+        raise StreamsError("Both StoreSuppliers have the same name.  StoreSuppliers must provide unique names")
     outer_store = None
     if join.left_outer:
         outer_store = StoreSpec(
@@ -88,6 +82,7 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
             key_serde,
             left_serde,
             logging=given.logging,
+            topic_config=given.topic_config,
             other_value_serde=right_serde,
         )
     this_window = processor_node(names.this_window, lambda: JoinWindow(this_store), [this_store])
@@ -98,6 +93,12 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
     reverse = _reversed(join.joiner)
 
     def write(node: GraphNode, topology: Topology) -> None:
+        if node.is_self_join:
+            topology.add_node(
+                ProcessorNode(names.merge, lambda: SelfJoin(windows, join.joiner, this_store), (names.this_window,))
+            )
+            topology.add_state_store(this_store, names.merge)
+            return
         shared = [] if outer_store is None else [outer_store]
 
         def this_side() -> JoinSide:
@@ -116,8 +117,35 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
 
     node = GraphNode(names.merge, write)
     node.keeps_null_keys = join.left_outer or join.right_outer
+    node.role, node.windows = NodeRole.STREAM_JOIN, (names.this_window, names.other_window)
     graph.add([left.node, right.node], node)
     return Step(graph, node, names.merge, given.key_serde, None, left.sources | right.sources)
+
+
+def _window_store(
+    join: StreamJoin, name: str, supplier: StoreSupplier | None, serdes: tuple[Serde[Any] | None, Serde[Any] | None]
+) -> StoreSpec:
+    """One side's store: the user's, which must fit the join, or one of a generated name."""
+    windows = join.windows
+    size, retention = windows.size_ms, windows.size_ms + windows.grace_ms
+    if supplier is not None and not supplier.retain_duplicates:
+        raise StreamsError("The StoreSupplier must set retainDuplicates=true, found retainDuplicates=false")
+    if supplier is not None and (supplier.window_size_ms, supplier.retention_ms) != (size, retention):
+        raise StreamsError(
+            f"Window settings mismatch. WindowBytesStoreSupplier settings {supplier} must match JoinWindows settings "
+            f"{windows} for the window size and retention period"
+        )
+    return StoreSpec(
+        name if supplier is None else supplier.name,
+        StoreKind.WINDOW,
+        *serdes,
+        retention_ms=retention,
+        window_size_ms=size,
+        retain_duplicates=True,
+        persistent=supplier is None or supplier.persistent,
+        logging=join.given.logging,
+        topic_config=join.given.topic_config,
+    )
 
 
 def _names(left: Step, join: StreamJoin) -> _JoinNames:
@@ -132,6 +160,7 @@ def _names(left: Step, join: StreamJoin) -> _JoinNames:
     merge = graph.suffixed_or(given.name, "-merge", "KSTREAM-MERGE-")
     shared = "-outer-shared-join" if join.right_outer else "-left-shared-join"
     stored = given.store_name
+    outer = stored if given.this_store is None else given.this_store.name
     return _JoinNames(
         this_window,
         other_window,
@@ -140,7 +169,7 @@ def _names(left: Step, join: StreamJoin) -> _JoinNames:
         merge,
         this_side + "-store" if stored is None else f"{stored}{this_suffix}-store",
         other_side + "-store" if stored is None else f"{stored}{other_suffix}-store",
-        (f"KSTREAM-OUTERSHARED-{this_side[len(this_prefix) :]}" if stored is None else stored + shared) + "-store",
+        (f"KSTREAM-OUTERSHARED-{this_side[len(this_prefix) :]}" if outer is None else outer + shared) + "-store",
     )
 
 
@@ -152,11 +181,6 @@ def join_table(stream: Step, table: Step, definition: TableDefinition, join: Tab
     view = definition.view()
     buffer = None
     if joined.grace_ms is not None:
-        own = definition.store
-        if own is None or not own.is_versioned:
-            raise TopologyError("KTable must be versioned to use a grace period in a stream table join.")
-        if joined.grace_ms > own.retention_ms:
-            raise TopologyError("History retention must be at least grace period.")
         key_serde, value_serde = joined.key_serde or stream.key_serde, joined.value_serde or stream.value_serde
         buffer = StoreSpec(f"{name}-Buffer", StoreKind.BUFFER, key_serde, value_serde, retain_duplicates=True)
 
@@ -165,10 +189,25 @@ def join_table(stream: Step, table: Step, definition: TableDefinition, join: Tab
         operator.buffer_spec, operator.grace_ms = buffer, joined.grace_ms or 0
         return operator
 
-    node = processor_node(name, make, [] if buffer is None else [buffer], view.stores)
+    inner = processor_node(name, make, [] if buffer is None else [buffer], view.stores)
+
+    def write(node: GraphNode, topology: Topology) -> None:
+        inner.write(node, topology)
+        if joined.grace_ms is not None:
+            _check_versions(joined.grace_ms, [topology.stores[store] for store in view.stores])
+
+    node = GraphNode(name, write)
     node.keeps_null_keys = join.left
     graph.add(stream.node, node)
     return Step(graph, node, name, joined.key_serde or stream.key_serde, None, sources)
+
+
+def _check_versions(grace_ms: int, stores: list[StoreSpec]) -> None:
+    """A join that waits looks into the past, as far as it waits."""
+    if not all(store.is_versioned for store in stores):
+        raise ValueError("KTable must be versioned to use a grace period in a stream table join.")
+    if any(grace_ms > store.retention_ms for store in stores):
+        raise ValueError("History retention must be at least grace period.")
 
 
 def join_global_table(stream: Step, view: View, join: TableJoin, named: str | None) -> Step:

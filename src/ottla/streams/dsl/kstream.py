@@ -8,7 +8,7 @@ from ottla.streams.dsl import join as joining
 from ottla.streams.dsl.branch import BranchedKStream
 from ottla.streams.dsl.function import joiner_with_key, with_key
 from ottla.streams.dsl.global_table import GlobalKTable
-from ottla.streams.dsl.graph import GraphNode
+from ottla.streams.dsl.graph import GraphNode, NodeRole
 from ottla.streams.dsl.grouped import KGroupedStream
 from ottla.streams.dsl.ktable import KTable
 from ottla.streams.dsl.materialize import materialized
@@ -52,6 +52,7 @@ class KStream(Generic[K, V]):
     def __init__(self, step: Step, *, repartition_required: bool = False) -> None:
         self._step = step
         self._repartition_required = repartition_required
+        self._join_repartition: GraphNode | None = None
 
     def filter(self, predicate: Callable[[K, V], Any], named: Named | None = None) -> "KStream[K, V]":
         """The records that the predicate accepts."""
@@ -63,12 +64,12 @@ class KStream(Generic[K, V]):
 
     def select_key(self, mapper: Callable[[K, V], T], named: Named | None = None) -> "KStream[T, V]":
         """The records under another key."""
-        step = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(mapper))
+        step = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None), repartition_required=True)
 
     def map(self, mapper: Callable[[K, V], tuple[KOut, VOut]], named: Named | None = None) -> "KStream[KOut, VOut]":
         """Other keys and values."""
-        step = self._next("KSTREAM-MAP-", named, lambda: MapPair(mapper))
+        step = self._next("KSTREAM-MAP-", named, lambda: MapPair(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None, value_serde=None), repartition_required=True)
 
     @overload
@@ -80,14 +81,14 @@ class KStream(Generic[K, V]):
     def map_values(self, mapper: Callable[..., T], named: Named | None = None) -> "KStream[K, T]":
         """Other values; the mapper takes the value, or key and value."""
         mapped = with_key(mapper)
-        step = self._next("KSTREAM-MAPVALUES-", named, lambda: MapValue(mapped))
+        step = self._next("KSTREAM-MAPVALUES-", named, lambda: MapValue(mapped), NodeRole.CHANGES_VALUE)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 
     def flat_map(
         self, mapper: Callable[[K, V], Iterable[tuple[KOut, VOut]]], named: Named | None = None
     ) -> "KStream[KOut, VOut]":
         """Any number of pairs for each record."""
-        step = self._next("KSTREAM-FLATMAP-", named, lambda: FlatMap(mapper))
+        step = self._next("KSTREAM-FLATMAP-", named, lambda: FlatMap(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None, value_serde=None), repartition_required=True)
 
     @overload
@@ -99,7 +100,7 @@ class KStream(Generic[K, V]):
     def flat_map_values(self, mapper: Callable[..., Iterable[T]], named: Named | None = None) -> "KStream[K, T]":
         """Any number of values for each record; the mapper takes the value, or key and value."""
         mapped = with_key(mapper)
-        step = self._next("KSTREAM-FLATMAPVALUES-", named, lambda: FlatMapValue(mapped))
+        step = self._next("KSTREAM-FLATMAPVALUES-", named, lambda: FlatMapValue(mapped), NodeRole.CHANGES_VALUE)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 
     def peek(self, action: Callable[[K, V], object], named: Named | None = None) -> "KStream[K, V]":
@@ -110,14 +111,14 @@ class KStream(Generic[K, V]):
         """Shows each record to a function; the stream ends here."""
         self._next("KSTREAM-FOREACH-", named, lambda: Peek(action, forwards=False))
 
-    def print(self, label: str | None = None) -> None:
+    def print(self, label: str | None = None, named: Named | None = None) -> None:
         """Prints each record as `[label]: key, value`."""
         shown = label if label is not None else self._step.name
 
         def show(key: K, value: V) -> None:
             print(f"[{shown}]: {key}, {value}")
 
-        self._next("KSTREAM-PRINTER-", None, lambda: Peek(show, forwards=False))
+        self._next("KSTREAM-PRINTER-", named, lambda: Peek(show, forwards=False))
 
     def split(self, named: Named | None = None) -> "BranchedKStream[K, V, KStream[K, V]]":
         """Sends each record to the first branch that wants it."""
@@ -127,7 +128,7 @@ class KStream(Generic[K, V]):
         """The records of both streams, in no particular order between them."""
         graph = self._step.graph
         name = graph.name_or(name_of(named), "KSTREAM-MERGE-")
-        node = processor_node(name, PassThrough)
+        node = processor_node(name, PassThrough, role=NodeRole.MERGE)
         graph.add([self._step.node, other._step.node], node)
         sources = self._step.sources | other._step.sources
         step = Step(graph, node, name, None, None, sources)
@@ -139,7 +140,7 @@ class KStream(Generic[K, V]):
         given = repartitioned or Repartitioned()
         prefix = given.name or self._step.graph.processor_name("KSTREAM-REPARTITION-")
         key_serde, value_serde = given.key_serde or self._step.key_serde, given.value_serde or self._step.value_serde
-        spec = RepartitionSpec(prefix, key_serde, value_serde, given.partitions, given.partitioner)
+        spec = RepartitionSpec(prefix, key_serde, value_serde, given.partitions, given.partitioner, is_explicit=True)
         return KStream(self._repartitioned(spec))
 
     def to(self, topic: str | Callable[[K, V, RecordMetadata], str], produced: "Produced[K, V] | None" = None) -> None:
@@ -180,7 +181,7 @@ class KStream(Generic[K, V]):
         """The stream, grouped by another key."""
         given = grouped or Grouped()
         named = None if given.name is None else Named(given.name)
-        selected = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(selector))
+        selected = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(selector), NodeRole.CHANGES_KEY)
         value_serde = given.value_serde or (None if grouped else self._step.value_serde)
         step = replace(selected, key_serde=given.key_serde, value_serde=value_serde)
         return KGroupedStream(step, given.name, repartition_required=True)
@@ -355,7 +356,7 @@ class KStream(Generic[K, V]):
         step = self._step
         if self._repartition_required:
             key_serde, value_serde = joined.key_serde or step.key_serde, joined.value_serde or step.value_serde
-            step = self._repartitioned(RepartitionSpec(joined.name or step.name, key_serde, value_serde))
+            step = self._for_join(RepartitionSpec(joined.name or step.name, key_serde, value_serde))
         join = joining.TableJoin(joiner_with_key(joiner), left=kind == "left", joined=joined)
         return KStream(joining.join_table(step, other.step, other.definition, join))
 
@@ -364,16 +365,20 @@ class KStream(Generic[K, V]):
         given: StreamJoined[Any, Any] = (rest[0] if rest else None) or StreamJoined()
         left, right = self._step, other._step
         if self._repartition_required:
-            left = self._for_join(given, "-left", given.value_serde)
+            left = self._for_join(_join_spec(left, given, "-left", given.value_serde))
         if other._repartition_required:
-            right = other._for_join(given, "-right", given.other_value_serde)
+            right = other._for_join(_join_spec(right, given, "-right", given.other_value_serde))
         join = joining.StreamJoin(joiner_with_key(joiner), windows, given, kind)
         return KStream(joining.join_streams(left, right, join))
 
-    def _for_join(self, given: "StreamJoined[Any, Any]", suffix: str, value_serde: Any) -> Step:
-        prefix = self._step.name if given.name is None else given.name + suffix
-        key_serde = given.key_serde or self._step.key_serde
-        return self._repartitioned(RepartitionSpec(prefix, key_serde, value_serde or self._step.value_serde))
+    def _for_join(self, spec: RepartitionSpec) -> Step:
+        """The stream behind a repartition. One without a name of its own serves all of the stream's joins."""
+        step = self._step
+        node = repartition_node(step.graph, spec)
+        if self._join_repartition is None or spec.prefix != step.name:
+            self._join_repartition = step.graph.add(step.node, node)
+        node = self._join_repartition
+        return Step(step.graph, node, node.name, spec.key_serde, spec.value_serde, frozenset((node.name,)))
 
     def _repartitioned(self, spec: RepartitionSpec) -> Step:
         graph = self._step.graph
@@ -396,9 +401,14 @@ class KStream(Generic[K, V]):
     def _branched(self, step: Step) -> "KStream[K, V]":
         return KStream(step, repartition_required=self._repartition_required)
 
-    def _next(self, prefix: str, named: Named | None, definition: Definition) -> Step:
+    def _next(self, prefix: str, named: Named | None, definition: Definition, role: NodeRole = NodeRole.PLAIN) -> Step:
         graph = self._step.graph
         name = graph.name_or(name_of(named), prefix)
-        node = processor_node(name, definition)
+        node = processor_node(name, definition, role=role)
         graph.add(self._step.node, node)
         return replace(self._step, node=node, name=name)
+
+
+def _join_spec(step: Step, given: "StreamJoined[Any, Any]", suffix: str, value_serde: Any) -> RepartitionSpec:
+    prefix = step.name if given.name is None else given.name + suffix
+    return RepartitionSpec(prefix, given.key_serde or step.key_serde, value_serde or step.value_serde)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast, overload
 
 from ottla.streams.dsl.foreign_key import ForeignKeyJoin, join_by_foreign_key
 from ottla.streams.dsl.function import with_key
-from ottla.streams.dsl.graph import GraphNode
+from ottla.streams.dsl.graph import GraphNode, NodeRole
 from ottla.streams.dsl.materialize import Store, materialized
 from ottla.streams.dsl.step import Step, processor_node
 from ottla.streams.dsl.suppression import suppressed_table
@@ -118,7 +118,7 @@ class KTable(Generic[K, V]):
             return graph.make_stream(step)
         mapper = key_mapper
         name = graph.processor_name("KSTREAM-KEY-SELECT-")
-        node = graph.add(node, processor_node(name, lambda: MapKey(mapper)))
+        node = graph.add(node, processor_node(name, lambda: MapKey(mapper), role=NodeRole.CHANGES_KEY))
         return graph.make_stream(replace(step, node=node, name=name, key_serde=None), repartition_required=True)
 
     def suppress(self, suppressed: Suppressed) -> "KTable[K, V]":

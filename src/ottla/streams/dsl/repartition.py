@@ -1,10 +1,10 @@
 """Repartitioning: a sink to an internal topic, and the source that reads it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ottla.streams.dsl.graph import Graph, GraphNode, keeps_null_keys_below
+from ottla.streams.dsl.graph import Graph, GraphNode, NodeRole, keeps_null_keys_below
 from ottla.streams.engine.operator.stateless import Filter
 from ottla.streams.engine.topology import InternalTopic, ProcessorNode, SinkNode, SourceNode, Topology
 
@@ -20,10 +20,14 @@ class RepartitionSpec:
     value_serde: Any
     partitions: int | None = None
     partitioner: Any = None
+    is_explicit: bool = False
 
 
 def repartition_node(graph: Graph, spec: RepartitionSpec) -> GraphNode:
-    """The node of a repartition through `<application.id>-<prefix>-repartition`. Its name is its source's."""
+    """The node of a repartition through `<application.id>-<prefix>-repartition`. Its name is its source's.
+
+    One that a step needs, and the user did not ask for, may be merged with others.
+    """
     topic = spec.prefix if spec.prefix.endswith(_SUFFIX) else spec.prefix + _SUFFIX
     sink = graph.processor_name("KSTREAM-SINK-")
     null_filter = graph.processor_name("KSTREAM-FILTER-")
@@ -42,5 +46,7 @@ def repartition_node(graph: Graph, spec: RepartitionSpec) -> GraphNode:
         topology.add_node(SourceNode(source, (topic,), None, spec.key_serde, spec.value_serde))
 
     node = GraphNode(source, write)
-    node.is_repartition = True
+    node.repartition = replace(spec, prefix=topic)
+    if not spec.is_explicit:
+        node.role = NodeRole.REPARTITION
     return node

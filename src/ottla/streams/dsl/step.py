@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ottla.streams.dsl.graph import Graph, GraphNode
+from ottla.streams.dsl.graph import Graph, GraphNode, NodeRole
 from ottla.streams.engine.operator.operator import Definition
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.engine.topology import ProcessorNode, Topology
@@ -28,6 +28,8 @@ def processor_node(
     definition: Definition,
     stores: "list[StoreSpec] | None" = None,
     connected: tuple[str, ...] = (),
+    *,
+    role: NodeRole = NodeRole.PLAIN,
 ) -> GraphNode:
     """A node with one operator, its own stores, and the stores of others that it looks into."""
 
@@ -38,7 +40,9 @@ def processor_node(
         if connected:
             topology.connect_processor_and_state_stores(name, *connected)
 
-    return GraphNode(name, write)
+    node = GraphNode(name, write)
+    node.role = role
+    return node
 
 
 def copartitioned(graph: Graph, *steps: Step) -> frozenset[str]:

@@ -53,7 +53,8 @@ class TimeWindowedKStream(Generic[K, V]):
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
     ) -> "KTable[Windowed[K], int]":
         """How many records each key has per window."""
-        if materialized_as is not None and materialized_as.store_name is None:
+        is_sliding = isinstance(self._windows, SlidingWindows)
+        if materialized_as is not None and materialized_as.store_name is None and not is_sliding:
             self._step.graph.store_name(_AGGREGATE)
         functions = (lambda: 0, lambda key, value, count: count + 1)
         return self._aggregate(functions, named, materialized_as, Serdes.long())

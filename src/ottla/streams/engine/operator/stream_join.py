@@ -4,7 +4,7 @@ Unmatched records of an outer side wait until stream time has passed the last mo
 come; then they leave, oldest first, at their own time. Both sides share one stream time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -30,10 +30,10 @@ class JoinWindow(Operator):
         self._store = context.store(self._name)
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """Records without key or value find no partner and are not kept."""
+        """Records without key or value find no partner and are not kept. A self-join must not see its own record."""
+        self.forward(key, value, timestamp, headers)
         if key is not None and value is not None:
             self._store.put(key, value, timestamp)
-        self.forward(key, value, timestamp, headers)
 
 
 @dataclass
@@ -146,3 +146,48 @@ class JoinSide(Operator):
     def _look_ahead(self, is_left: bool) -> int:
         windows = self._definition.windows
         return windows.after_ms if is_left else windows.before_ms
+
+
+class SelfJoin(Operator):
+    """A stream joined with itself over one store: the same results in the same order as those of two sides."""
+
+    def __init__(self, windows: JoinWindows, joiner: Joiner, store: StoreSpec) -> None:
+        self._before, self._after = windows.before_ms, windows.after_ms
+        self._retention = windows.size_ms + windows.grace_ms
+        self._joiner = joiner
+        self._name = store.name
+        self._stream_time = -1
+
+    def open(self, context: OperatorContext) -> None:
+        """Finds the store."""
+        self._context = context
+        self._store = context.store(self._name)
+
+    def times(self) -> tuple[int, ...]:
+        """Stream time."""
+        return (self._stream_time,)
+
+    def set_times(self, times: tuple[int, ...]) -> None:
+        """What `times` said."""
+        (self._stream_time,) = times
+
+    def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
+        """Joins the record with those around it as the left one, then as the right one; with itself by time."""
+        if key is None or value is None:
+            self._context.drop()
+            return
+        self._stream_time = max(self._stream_time, timestamp)
+        joins_itself = timestamp > self._stream_time - self._retention + 1
+        for at, other in self._around(key, timestamp, self._before, self._after):
+            self.forward(key, self._joiner(key, value, other), max(timestamp, at), headers)
+        for at, other in self._around(key, timestamp, self._after, self._before):
+            if joins_itself and at > timestamp:
+                joins_itself = False
+                self.forward(key, self._joiner(key, value, value), timestamp, headers)
+            self.forward(key, self._joiner(key, other, value), max(timestamp, at), headers)
+        if joins_itself:
+            self.forward(key, self._joiner(key, value, value), timestamp, headers)
+
+    def _around(self, key: Any, timestamp: int, before: int, after: int) -> Iterator[tuple[int, Any]]:
+        found: Iterator[tuple[int, Any]] = self._store.fetch(key, max(0, timestamp - before), max(0, timestamp + after))
+        return found

@@ -47,8 +47,10 @@ class StreamTableJoin(Operator):
         self._stream_time = times[0]
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """An inner join leaves out records without a key, a left join only those without a value."""
-        self._stream_time = max(self._stream_time, timestamp)
+        """An inner join leaves out records without a key, a left join only those without a value.
+
+        Only records that wait move the time that ends the waiting.
+        """
         table_key = key if self._key_mapper is None else self._key_mapper(key, value)
         if value is None or (table_key is None and not self._left):
             self._context.drop()
@@ -56,6 +58,7 @@ class StreamTableJoin(Operator):
         if self._buffer is None or key is None or timestamp < self._stream_time - self.grace_ms:
             self._join(key, table_key, (value, timestamp, headers))
             return
+        self._stream_time = max(self._stream_time, timestamp)
         self._buffer.put(timestamp, Waiting(timestamp, key, Change(value), timestamp, headers))
         for place, waiting in self._buffer.oldest():
             if waiting.time > self._stream_time - self.grace_ms:

@@ -55,8 +55,10 @@ class SessionStore(Generic[K, V]):
         return None if data is None else cast("V", self._coder.value(data))
 
     def find_closed(self, earliest_end: int, latest_end: int) -> list[tuple[Windowed[K], V]]:
-        """All keys' sessions that end between two times, in that order, however old."""
-        return [self._pair(entry) for entry in self._entries.fetch_in_time_order(earliest_end, latest_end)]
+        """All keys' sessions that end between two times, by end, start and key, however old."""
+        found = self._entries.fetch_in_time_order(earliest_end, latest_end)
+        ordered = sorted(found, key=lambda entry: (entry.time, entry.suffix, entry.key))
+        return [self._pair(entry) for entry in ordered]
 
     def drop_expired(self) -> None:
         """Forgets sessions whose final results have left."""

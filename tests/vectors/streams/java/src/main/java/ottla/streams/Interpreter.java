@@ -9,6 +9,7 @@ import java.util.Properties;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.kstream.*;
 import org.apache.kafka.streams.processor.*;
@@ -21,12 +22,14 @@ final class Interpreter {
     private final Map<String, Object> made = new HashMap<>();
     private static final Serde<String> STRING = Serdes.String();
 
-    Topology build(JsonNode steps) {
+    Topology build(JsonNode steps, String optimization) {
         for (JsonNode step : steps) {
             Object result = run(step);
             if (step.has("id")) made.put(step.get("id").asText(), result);
         }
-        return builder.build(new Properties());
+        Properties config = new Properties();
+        config.put(StreamsConfig.TOPOLOGY_OPTIMIZATION_CONFIG, optimization);
+        return builder.build(config);
     }
 
     private static String text(JsonNode step, String field) {

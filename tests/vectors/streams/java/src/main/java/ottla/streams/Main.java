@@ -34,6 +34,7 @@ public final class Main {
     public static void main(String[] arguments) throws Exception {
         Path directory = Path.of(arguments[0]);
         Methods.write(directory.resolve("methods.json"));
+        JSON.writerWithDefaultPrettyPrinter().writeValue(directory.resolve("shapes.json").toFile(), Shape.described());
         write(directory.resolve("cases.jsonl"), directory.resolve("recorded.jsonl"));
         write(directory.resolve("behaviour_cases.jsonl"), directory.resolve("behaviour_recorded.jsonl"));
     }
@@ -53,7 +54,7 @@ public final class Main {
 
     @SuppressWarnings("unchecked")
     private static ObjectNode record(JsonNode scenario) {
-        Topology topology = new Interpreter().build(scenario.get("build"));
+        Topology topology = new Interpreter().build(scenario.get("build"), scenario.path("optimization").asText("none"));
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "app");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "nowhere:1");
