@@ -17,7 +17,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 
 from ottla.schema.error import InvalidSchemaError
-from ottla.schema.protobuf import descriptor_option
+from ottla.schema.protobuf.descriptor import option as descriptor_option
 from ottla.schema.protobuf.element import (
     EnumConstant,
     EnumType,
@@ -33,8 +33,8 @@ from ottla.schema.protobuf.element import (
     Service,
     Span,
 )
-from ottla.schema.protobuf.lexer import unescaped
-from ottla.schema.protobuf.option_parser import literal
+from ottla.schema.protobuf.text.lexer import unescaped
+from ottla.schema.protobuf.text.option_parser import literal
 
 _LABELS: Final = {
     FieldDescriptorProto.LABEL_OPTIONAL: "optional",

@@ -17,7 +17,7 @@ from google.protobuf.message import Message as ProtobufMessage
 from google.protobuf.message_factory import GetMessageClass
 
 from ottla.base.errors import OttlaError
-from ottla.schema.protobuf import builtin
+from ottla.schema.protobuf.descriptor import builtin
 from ottla.schema.protobuf.element import Literal, LiteralKind, Option, OptionList, OptionMap, OptionValue
 
 _ORDER: Final = {

@@ -6,7 +6,6 @@ As in protoc, a statement that starts with a keyword is never a field whose type
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.schema.protobuf import option_parser
 from ottla.schema.protobuf.element import (
     ENUM_NUMBER_MAX,
     NUMBER_MAX,
@@ -24,7 +23,8 @@ from ottla.schema.protobuf.element import (
     Reserved,
     Span,
 )
-from ottla.schema.protobuf.token_reader import TokenReader
+from ottla.schema.protobuf.text import option_parser
+from ottla.schema.protobuf.text.token_reader import TokenReader
 
 _LABELS: Final = ("optional", "required", "repeated")
 

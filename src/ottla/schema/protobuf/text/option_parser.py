@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ottla.schema.protobuf.element import Literal, LiteralKind, Option, OptionList, OptionMap, OptionValue
-from ottla.schema.protobuf.lexer import Token
-from ottla.schema.protobuf.token_reader import TokenReader
+from ottla.schema.protobuf.text.lexer import Token
+from ottla.schema.protobuf.text.token_reader import TokenReader
 
 DEPTH_MAX: Final = 32
 """Messages in messages and braces in braces, as in protoc."""

@@ -4,7 +4,7 @@ import re
 from typing import Final, NoReturn
 
 from ottla.schema.error import InvalidSchemaError
-from ottla.schema.protobuf.lexer import Token, syntax_error, tokens, unquoted
+from ottla.schema.protobuf.text.lexer import Token, syntax_error, tokens, unquoted
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE: Final = re.compile(r"\.?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")

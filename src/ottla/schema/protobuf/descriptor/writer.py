@@ -17,7 +17,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 
 from ottla.schema.error import InvalidSchemaError
-from ottla.schema.protobuf import descriptor_option
+from ottla.schema.protobuf.descriptor import option as descriptor_option
 from ottla.schema.protobuf.element import (
     SCALARS,
     EnumType,

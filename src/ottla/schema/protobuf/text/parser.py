@@ -6,9 +6,9 @@ libraries for .proto text either go on after an error or read files through a co
 
 from typing import Final
 
-from ottla.schema.protobuf import body_parser, option_parser
 from ottla.schema.protobuf.element import EnumType, Extend, File, Message, Option, Rpc, Service
-from ottla.schema.protobuf.token_reader import TokenReader
+from ottla.schema.protobuf.text import body_parser, option_parser
+from ottla.schema.protobuf.text.token_reader import TokenReader
 
 _EDITIONS: Final = ("2023", "2024")
 _SYNTAXES: Final = ("proto2", "proto3")
