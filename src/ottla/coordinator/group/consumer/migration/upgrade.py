@@ -16,12 +16,12 @@ from ottla.coordinator.group.classic.group import ClassicMember, group_tombstone
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
-from ottla.coordinator.group.consumer.embedded import assigned_partitions, read_assignment, read_subscription
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import ClassicSide, ConsumerMember
 from ottla.coordinator.group.consumer.member_timer import SESSION
-from ottla.coordinator.group.consumer.membership import Membership
+from ottla.coordinator.group.consumer.migration.embedded import assigned_partitions, read_assignment, read_subscription
 from ottla.coordinator.group.consumer.record import group_records
 from ottla.protocol.errors import DecodeError, GroupIdNotFoundError, RebalanceInProgressError
 

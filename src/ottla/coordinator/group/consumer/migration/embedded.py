@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.coordinator.group.assignors.group_spec import Assignment
-from ottla.coordinator.group.consumer.reconciliation import Reported
+from ottla.coordinator.group.consumer.assignment.reconciliation import Reported
 from ottla.coordinator.ports import MetadataView
 from ottla.protocol.consumer_protocol import (
     AssignedTopicPartition,

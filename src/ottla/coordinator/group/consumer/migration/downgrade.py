@@ -20,11 +20,11 @@ from typing import Final
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import ClassicGroup, ClassicMember, group_record
 from ottla.coordinator.group.classic.live_group import LiveGroup
+from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
-from ottla.coordinator.group.consumer.embedded import PROTOCOL_TYPE, assignment_bytes
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import ConsumerMember
-from ottla.coordinator.group.consumer.membership import Membership
+from ottla.coordinator.group.consumer.migration.embedded import PROTOCOL_TYPE, assignment_bytes
 from ottla.coordinator.group.consumer.record import group_tombstones
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.runtime.shard import TIMER_RETRY_MS

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 from typing import Final
 
-from ottla.coordinator.group.consumer.xxh3 import xxh3_64
+from ottla.coordinator.group.consumer.assignment.xxh3 import xxh3_64
 from ottla.coordinator.ports import MetadataView, TopicView
 
 _SIGN_BIT: Final = 1 << 63

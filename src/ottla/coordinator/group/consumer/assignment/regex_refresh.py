@@ -19,10 +19,10 @@ from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
 from ottla.coordinator.group.caller import Visible
 from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.group.consumer.member import ConsumerMember
-from ottla.coordinator.group.consumer.membership import Membership
 from ottla.coordinator.group.consumer.record import regex_record, regex_tombstone
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.runtime.outcome import NOTHING, Outcome

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member
 from ottla.coordinator.group.classic.step import Step
-from ottla.coordinator.group.consumer.downgrade import Downgrade
+from ottla.coordinator.group.consumer.assignment.membership import Membership
+from ottla.coordinator.group.consumer.assignment.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.consumer.draft import Draft
-from ottla.coordinator.group.consumer.embedded import (
-    PROTOCOL_TYPE,
-    assignment_bytes,
-    owned_partitions,
-    read_subscription,
-)
 from ottla.coordinator.group.consumer.entry import Entry
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.leave import Leaving
 from ottla.coordinator.group.consumer.member import ClassicSide, ConsumerMember, MemberState
 from ottla.coordinator.group.consumer.member_check import find_member
 from ottla.coordinator.group.consumer.member_timer import JOIN, SESSION, SYNC
-from ottla.coordinator.group.consumer.membership import Membership
-from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh
+from ottla.coordinator.group.consumer.migration.downgrade import Downgrade
+from ottla.coordinator.group.consumer.migration.embedded import (
+    PROTOCOL_TYPE,
+    assignment_bytes,
+    owned_partitions,
+    read_subscription,
+)
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import topic_change

@@ -8,10 +8,12 @@ from functools import partial
 from typing import Final
 
 from ottla.base.ids import Uuid
+from ottla.coordinator.group.consumer.assignment.reconciliation import Goal, Reported, reconcile
+from ottla.coordinator.group.consumer.assignment.target import compute_targets
+from ottla.coordinator.group.consumer.assignment.topic_change import TopicChanges
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.member import ConsumerMember, MemberState
 from ottla.coordinator.group.consumer.member_timer import REBALANCE, SESSION, MemberTimers
-from ottla.coordinator.group.consumer.reconciliation import Goal, Reported, reconcile
 from ottla.coordinator.group.consumer.record import (
     current_record,
     epoch_record,
@@ -23,8 +25,6 @@ from ottla.coordinator.group.consumer.record import (
     target_record,
 )
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
-from ottla.coordinator.group.consumer.target import compute_targets
-from ottla.coordinator.group.consumer.topic_change import TopicChanges
 from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason
 from ottla.coordinator.group.subscription_change import some
 from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
