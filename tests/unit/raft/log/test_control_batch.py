@@ -13,7 +13,7 @@ from ottla.protocol.control_record import (
     SnapshotHeaderRecord,
 )
 from ottla.protocol.records.batch import Batch
-from ottla.raft.control_batch import BatchPlace, ControlMessage, read_control_batch, write_control_batch
+from ottla.raft.log.control_batch import BatchPlace, ControlMessage, read_control_batch, write_control_batch
 
 VECTORS = {
     vector["name"]: vector

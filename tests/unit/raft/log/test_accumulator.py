@@ -6,9 +6,9 @@ from ottla.protocol.control_record import LeaderChangeMessage
 from ottla.protocol.errors import NotLeaderOrFollowerError, RecordListTooLargeError
 from ottla.protocol.records.batch import batches
 from ottla.protocol.records.reader import decode_batch
-from ottla.raft.accumulator import BatchAccumulator
 from ottla.raft.config import NEVER_MS, QuorumConfig
 from ottla.raft.error import AppendBufferFullError
+from ottla.raft.log.accumulator import BatchAccumulator
 
 NOW_MS = 1_700_000_000_000
 

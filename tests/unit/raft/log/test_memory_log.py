@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.raft.identity import OffsetAndEpoch
-from ottla.raft.memory_log import MemoryLog, MemorySnapshots
+from ottla.raft.log.memory_log import MemoryLog, MemorySnapshots
 from tests.unit.raft.replica import batch
 
 
