@@ -16,7 +16,9 @@ from ottla.client.errors import CommitFailedError
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
-from ottla.client.producer.transaction_coordinator import TransactionCoordinator
+from ottla.client.producer.transaction.coordinator import TransactionCoordinator
+from ottla.client.producer.transaction.offset import OffsetSender
+from ottla.client.producer.transaction.state import TRANSITIONS, TransactionState
 from ottla.client.producer.transaction_error import (
     FATAL_CODES,
     TransactionAbortedError,
@@ -24,8 +26,6 @@ from ottla.client.producer.transaction_error import (
     TransactionStateError,
     explained,
 )
-from ottla.client.producer.transaction_offset import OffsetSender
-from ottla.client.producer.transaction_state import TRANSITIONS, TransactionState
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ApiError, ErrorCode, error_for

@@ -7,7 +7,7 @@ from ottla.base.frozen import frozen
 from ottla.client.cluster.error_code import error_codes
 from ottla.client.errors import CommitFailedError
 from ottla.client.producer.sequence import ProducerIdentity
-from ottla.client.producer.transaction_coordinator import TransactionCoordinator
+from ottla.client.producer.transaction.coordinator import TransactionCoordinator
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ErrorCode, error_for

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from ottla.client.producer.transaction_state import TRANSITIONS, TransactionState
+from ottla.client.producer.transaction.state import TRANSITIONS, TransactionState
 
 S = TransactionState
 

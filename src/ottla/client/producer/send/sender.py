@@ -20,12 +20,12 @@ from ottla.client.cluster.node_connection import NodeConnection
 from ottla.client.errors import AuthenticationFailedError
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
-from ottla.client.producer.batch_writer import BatchWriter
-from ottla.client.producer.in_flight import NodeLine
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.outcome import Outcome
-from ottla.client.producer.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
+from ottla.client.producer.send.batch_writer import BatchWriter
+from ottla.client.producer.send.in_flight import NodeLine
+from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
