@@ -99,7 +99,18 @@ class Appender:
                 results.append(self._refused(topic, index, error))
                 continue
             # As in Log.append_as_leader: half the cost of the constructor.
-            answer = (topic, index, 0, info.first_offset, info.log_append_time, info.log_start_offset, None, _NO_ERRORS, info.last_offset, info.size_bytes)
+            answer = (
+                topic,
+                index,
+                0,
+                info.first_offset,
+                info.log_append_time,
+                info.log_start_offset,
+                None,
+                _NO_ERRORS,
+                info.last_offset,
+                info.size_bytes,
+            )
             results.append(tuple.__new__(AppendResult, answer))
             written.append(partition)
             log = partition.log

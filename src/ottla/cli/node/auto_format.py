@@ -11,7 +11,7 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.broker.config.server_config import ServerConfig
-from ottla.cli.random_id import random_id
+from ottla.cli.node.random_id import random_id
 from ottla.metadata.store.format import Controllers, FormatOptions, QuorumKind, Standalone, format_directories
 from ottla.metadata.store.metadata_store import METADATA_DIRECTORY
 from ottla.raft.endpoint import Address, Endpoints

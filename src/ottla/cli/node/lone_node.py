@@ -12,8 +12,8 @@ from typing import Final
 from ottla.base.frozen import frozen
 from ottla.broker.config.listener import HostPort, normalised, parse_host_port, parse_listener
 from ottla.broker.config.loading import ConfigLoadError, SettingSource
-from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
-from ottla.cli.port import free_port
+from ottla.cli.node.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
+from ottla.cli.node.port import free_port
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.meta_properties import read_meta_properties
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.node_process import NodeProcess, node_processes
+from ottla.cli.node.node_process import NodeProcess, node_processes
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.base.config_file import parse_properties
 from ottla.broker.config.server_config import ServerConfig
-from ottla.cli.config_upgrade import UpgradeError, upgraded, upgraded_file
+from ottla.cli.node.config_upgrade import UpgradeError, upgraded, upgraded_file
 
 OLDER = """\
 # my server
