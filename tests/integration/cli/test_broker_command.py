@@ -122,9 +122,9 @@ def test_settings_that_deserve_a_word_get_one_line(tmp_path: Path) -> None:
     with running(MAIN, *arguments, directory=tmp_path) as node:
         node.wait_for("Ready")
         assert [line.partition("] ")[2] for line in node.lines[:-1]] == [
-            "WARN unknown configuration num.partition (did you mean num.partitions?) (ottla.cli.node.serving)",
+            "WARN unknown configuration num.partition (did you mean num.partitions?) (ottla.cli.serving)",
             "WARN These settings are accepted, but nothing acts on them: num.io.threads, num.network.threads "
-            "(ottla.cli.node.serving)",
+            "(ottla.cli.serving)",
         ]
     with running(MAIN, *arguments, "--strict", directory=tmp_path) as node:
         assert node.wait() == 1

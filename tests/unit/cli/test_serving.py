@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ottla.cli.node import serving
+from ottla.cli import serving
 from tests.unit.broker.config.settings import config_of
 
 

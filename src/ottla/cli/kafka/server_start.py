@@ -63,7 +63,7 @@ def _serve(path: str, overrides: Sequence[str]) -> int:
     from ottla.base.log import LogForm, configure
     from ottla.broker.config.loading import ConfigLoadError, SettingSource
     from ottla.broker.config.older import DECIDING, signs_of_older
-    from ottla.cli.node.serving import serve
+    from ottla.cli.serving import serve
 
     older: list[str] = []
     try:

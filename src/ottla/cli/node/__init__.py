@@ -1,1 +1,1 @@
-"""Nodes on this machine: their settings, their directories, their processes, and serving itself."""
+"""Nodes on this machine: their settings, their directories and their processes."""

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from ottla.base.log import LogForm, configure
     from ottla.cli.node.auto_format import format_if_empty
     from ottla.cli.node.lone_node import LoneNodeOptions, lone_node_settings
-    from ottla.cli.node.serving import serve
+    from ottla.cli.serving import serve
 
     configure(options.log_level.upper(), form=LogForm(options.log_format))
     given = LoneNodeOptions(options.config, options.data, options.listen, options.http, options.override)
