@@ -10,7 +10,7 @@ from ottla.raft.core import RaftCore
 from ottla.raft.endpoint import Address, Endpoints
 from ottla.raft.event import CommitsApplied, LogFlushed, TimeElapsed
 from ottla.raft.identity import LocalReplica, ReplicaKey
-from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
+from ottla.raft.log.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
 from ottla.raft.voters.voter_set import VoterSet
 from ottla.testing.simulation.runner import run
 from ottla.testing.simulation.scenario import Scenario

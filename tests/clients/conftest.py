@@ -1,20 +1,16 @@
 """What all tests with foreign clients share: one server for all of them, and topics of their own on it."""
 
-import itertools
-import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.clients.client.java import ToolHost
 from tests.clients.compatibility import note, write_if_wanted
-from tests.clients.server import OLD_RECORDS_STAY, kinds, start_server
+from tests.clients.shared_server import kind, lone_server, server, shared_server, show_server, topic
 from tests.kafka.peer import require_kafka
-from tests.kafka.server import Server
 
-_numbers = itertools.count(1)
+__all__ = ["kind", "lone_server", "server", "shared_server", "topic"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -24,61 +20,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", f"ignore::DeprecationWarning:{module}")
 
 
-@pytest.fixture(scope="session", params=kinds())
-def kind(request: pytest.FixtureRequest) -> str:
-    """Which server it is about."""
-    return str(request.param)
-
-
-@pytest.fixture(scope="session")
-def shared_server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that all tests of a run use, each with topics of its own."""
-    settings = {"auto_create_topics_enable": "true", "num_partitions": "2", **OLD_RECORDS_STAY}
-    server = start_server(kind, tmp_path_factory.mktemp(kind), **settings)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def server(shared_server: Server, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """The server that all tests share; one that a test brought down fails that test and no other."""
-    yield shared_server
-    if not shared_server.is_running:
-        last_words = shared_server.output()
-        shared_server.kill()
-        shared_server.start()
-        pytest.fail(f"the server ended during the test:\n{last_words}")
-
-
-@pytest.fixture
-def topic(request: pytest.FixtureRequest) -> str:
-    """A topic name that nobody else uses; the topic itself does not exist."""
-    return f"{re.sub('[^A-Za-z0-9]+', '-', request.node.name).strip('-').lower()}-{next(_numbers)}"
-
-
-@pytest.fixture
-def lone_server(kind: str, tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers that only this test uses, to be stopped and killed."""
-    started: list[Server] = []
-
-    def start(name: str = "server", **settings: str) -> Server:
-        started.append(start_server(kind, tmp_path / name, **settings))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.kill()
-
-
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """A failure shows what the server said last."""
     outcome: Any = yield
     report = outcome.get_result()
-    server = getattr(item, "funcargs", {}).get("server")
     note(item, report)
-    if report.failed and isinstance(server, Server):
-        report.sections.append((f"what {server.name} said last", server.output()))
+    show_server(item, report)
 
 
 def pytest_sessionfinish() -> None:

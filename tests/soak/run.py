@@ -16,7 +16,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import NewTopic
 
-from ottla.cli.object_count import VARIABLE
+from ottla.cli.node.object_count import VARIABLE
 from tests.clients.client import confluent
 from tests.clients.topic import create_with
 from tests.kafka.cluster import Cluster

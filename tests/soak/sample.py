@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ottla.cli.object_count import counts_file
+from ottla.cli.node.object_count import counts_file
 from tests.kafka.cluster import Node
 
 _PATIENCE_SECONDS = 60.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.object_count import VARIABLE
+from ottla.cli.node.object_count import VARIABLE
 from ottla.protocol.messages.api_versions import ApiVersionsRequest
 from tests.kafka.cluster import Cluster
 from tests.kafka.wire import Wire

@@ -12,17 +12,6 @@ from typing import Final
 from tests.unit.test_tidy import ROOT, SOURCES, tree
 
 REMAINING: Final = (
-    {
-        "ottla.net.channel",
-        "ottla.net.channel_plain",
-        "ottla.net.connection",
-        "ottla.net.exchange",
-        "ottla.net.handler",
-        "ottla.net.listener",
-        "ottla.net.login_gate",
-        "ottla.net.poller",
-        "ottla.net.secure_connection",
-    },
     # For types alone: a stream makes tables, and a table streams.
     {
         "ottla.streams.dsl.cogrouped",

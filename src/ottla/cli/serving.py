@@ -17,7 +17,7 @@ from ottla.base.log import IdentityLogger
 from ottla.broker.config.rule import check_startable, warnings_of
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
-from ottla.cli.object_count import count_on_signal
+from ottla.cli.node.object_count import count_on_signal
 from ottla.net import descriptor
 
 _log: Final = logging.getLogger(__name__)

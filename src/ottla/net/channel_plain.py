@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from select import EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.net.errors import InvalidFrameError
@@ -20,9 +20,10 @@ from ottla.net.pause import CLOSED, CROWDED, ENDED, IN_TURN, SCHEDULED
 from ottla.net.piece import Piece
 
 if TYPE_CHECKING:
-    from ottla.net.connection import Connection
     from ottla.net.large_frame import LargeFrame
-    from ottla.net.listener import Listener
+    from ottla.net.limits import ListenerLimits
+    from ottla.net.request_memory import RequestMemory
+    from ottla.net.round_sender import RoundSender
 
 _size_at = Struct(">i").unpack_from
 
@@ -45,7 +46,7 @@ class Exchange:
 
     __slots__ = ("connection", "holds_up", "pieces")
 
-    def __init__(self, connection: "Connection") -> None:
+    def __init__(self, connection: "Channel") -> None:
         self.connection = connection
         self.pieces: Sequence[Piece] | None = None
         """The answer while it waits for earlier ones; None before it is given."""
@@ -82,8 +83,83 @@ class Exchange:
         self.connection.close(reason)
 
 
+class Rounds(Protocol):
+    """What a channel needs of the poller that serves it."""
+
+    sending: int
+    """Counts how often all answers have left."""
+
+    @property
+    def view(self) -> memoryview:
+        """Where what is received lies before it is cut into frames."""
+        ...
+
+    @property
+    def memory(self) -> "RequestMemory":
+        """The memory that large requests share."""
+        ...
+
+    @property
+    def answering(self) -> "list[Channel]":
+        """Those with answers for the end of the round."""
+        ...
+
+    @property
+    def sender(self) -> "RoundSender":
+        """Takes small answers, which leave together."""
+        ...
+
+    @property
+    def now(self) -> float:
+        """The time at which the round began."""
+        ...
+
+    def at_round_end(self, callback: Callable[[], None]) -> None:
+        """Calls back once, when all sockets of the round are served."""
+        ...
+
+    def at_next_round(self, callback: Callable[[], None]) -> None:
+        """Calls back once, after everybody else has had a turn."""
+        ...
+
+    def finish_sends(self) -> None:
+        """Returns when all that was given to the sender has left."""
+        ...
+
+
+class Receiver(Protocol):
+    """Where whole frames go."""
+
+    def received(self, frame: memoryview, exchange: Exchange) -> None:
+        """As `FrameHandler.received`."""
+        ...
+
+
+class ChannelOwner(Protocol):
+    """What a channel needs of the listener that it belongs to."""
+
+    @property
+    def poller(self) -> Rounds:
+        """Who serves it."""
+        ...
+
+    @property
+    def handler(self) -> Receiver:
+        """Who hears of its frames."""
+        ...
+
+    @property
+    def limits(self) -> "ListenerLimits":
+        """What it may take."""
+        ...
+
+    def note(self, connection: "Channel") -> float:
+        """It is active; until the time that is returned nobody needs to know that again."""
+        ...
+
+
 class Channel(ABC):
-    """The hot half of a connection."""
+    """The hot half of a connection, and what handlers may know of the rest."""
 
     __slots__ = (
         "_exchanges_max",
@@ -102,11 +178,28 @@ class Channel(ABC):
         "_request_bytes_max",
         "_sending",
         "_sock",
+        # Set by handlers, so it is declared here; the compiled twin leaves it to `Connection` as the other names.
+        "session",
     )
 
-    def __init__(self, owner: "Listener", sock: socket.socket, inbox: Inbox, outbox: Outbox) -> None:
-        self._owner: Final = owner
-        self._poller: Final = owner.poller
+    listener: str
+    """The listener's name."""
+    local: tuple[str, int]
+    """The address and port that the client dialled."""
+    peer: tuple[str, int]
+    """The client's address and port."""
+    id: str
+    """As Kafka forms it: both ends, and a number."""
+    principal: str
+    """Who is on the other side, as ACLs name them. Log-in sets it before the handler gets a request."""
+    principal_is_token: bool
+    """Whether that was proved by a delegation token."""
+    session: object | None
+    """Free for the handler: what it knows about the client."""
+
+    def __init__(self, owner: ChannelOwner, sock: socket.socket, inbox: Inbox, outbox: Outbox) -> None:
+        self._owner: ChannelOwner = owner
+        self._poller: Rounds = owner.poller
         self._received = owner.handler.received
         self._sock: Final = sock
         self._fd: Final = sock.fileno()
@@ -175,7 +268,7 @@ class Channel(ABC):
         if held is not None:
             inbox.clear()
         if poller.now >= self._note_at:
-            self._note_at = self._owner.note(self)  # type: ignore[arg-type]  # every channel is a connection
+            self._note_at = self._owner.note(self)
         self._serve(view, 0, start + count)
 
     def _serve(self, view: memoryview, position: int, end: int) -> None:
@@ -192,7 +285,7 @@ class Channel(ABC):
                 stop = position + 4 + size
                 if stop > end:
                     break
-                exchange = Exchange(self)  # type: ignore[arg-type]
+                exchange = Exchange(self)
                 pending.append(exchange)
                 self._paused = IN_TURN
                 self._received(view[position + 4 : stop], exchange)  # may be another after each frame: see LoginGate
@@ -297,6 +390,36 @@ class Channel(ABC):
             self._flush_directly()
 
     # What happens less often is `Connection`'s
+
+    @property
+    @abstractmethod
+    def is_open(self) -> bool:
+        """Whether answers can still reach the client."""
+
+    @property
+    @abstractmethod
+    def is_busy(self) -> bool:
+        """Whether a client that is there waits for an answer."""
+
+    @abstractmethod
+    def throttle(self, ms: int) -> None:
+        """Reads and handles nothing from this client for `ms` milliseconds; answers still leave."""
+
+    @abstractmethod
+    def close(self, reason: str) -> None:
+        """Closes at once, logged with `reason`."""
+
+    @abstractmethod
+    def close_when_answered(self, reason: str) -> None:
+        """Reads no more, and closes once all requests are answered and the client has taken the answers."""
+
+    @abstractmethod
+    def proceeded(self, exchange: Exchange) -> None:
+        """An exchange lets others pass (`Exchange.proceed`)."""
+
+    @abstractmethod
+    def after_others(self, callback: Callable[[], None]) -> None:
+        """Calls back when the other connections have had a turn (`Exchange.after_others`)."""
 
     @abstractmethod
     def end(self, reason: str, level: int) -> None:

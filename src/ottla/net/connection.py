@@ -15,7 +15,7 @@ import os
 import socket
 from collections.abc import Callable
 from select import EPOLLIN, EPOLLOUT, EPOLLRDHUP
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.net.channel import GONE, Channel, Exchange
@@ -26,7 +26,40 @@ from ottla.net.outbox import Outbox
 from ottla.net.pause import CLOSED, CROWDED, ENDED, IN_TURN, NO_MEMORY, THROTTLED, UNREAD
 
 if TYPE_CHECKING:
-    from ottla.net.listener import Listener
+    from ottla.net.channel_plain import ChannelOwner
+    from ottla.net.handler import FrameHandler
+    from ottla.net.poller import Poller
+
+    class ConnectionOwner(ChannelOwner, Protocol):
+        """What a connection needs of its listener, beside what its hot half does."""
+
+        @property
+        def name(self) -> str:
+            """What the listener is called."""
+            ...
+
+        @property
+        def poller(self) -> Poller:
+            """Who serves it."""
+            ...
+
+        @property
+        def handler(self) -> FrameHandler:
+            """Who hears of it, and of its frames."""
+            ...
+
+        def next_number(self) -> int:
+            """A number for a connection, given once."""
+            ...
+
+        def ended(self, connection: Channel, reason: str, level: int) -> None:
+            """Says why it is being closed."""
+            ...
+
+        def forget(self, connection: Channel) -> None:
+            """It is closed."""
+            ...
+
 
 _log = logging.getLogger(__name__)
 
@@ -54,21 +87,19 @@ class Connection(Channel):
         "session",
     )
 
-    def __init__(self, owner: "Listener", sock: socket.socket, local: tuple[str, int], peer: tuple[str, int]) -> None:
-        self.listener: Final = owner.name
-        """The listener's name."""
-        self.local: Final = local
-        """The address and port that the client dialled."""
-        self.peer: Final = peer
-        """The client's address and port."""
-        self.id: Final = f"{local[0]}:{local[1]}-{peer[0]}:{peer[1]}-{owner.next_number()}"
-        """As Kafka forms it: both ends, and a number."""
+    _owner: "ConnectionOwner"
+    _poller: "Poller"
+
+    def __init__(
+        self, owner: "ConnectionOwner", sock: socket.socket, local: tuple[str, int], peer: tuple[str, int]
+    ) -> None:
+        self.listener = owner.name
+        self.local = local
+        self.peer = peer
+        self.id = f"{local[0]}:{local[1]}-{peer[0]}:{peer[1]}-{owner.next_number()}"
         self.principal = ANONYMOUS
-        """Who is on the other side, as ACLs name them. Log-in sets it before the handler gets a request."""
         self.principal_is_token = False
-        """Whether that was proved by a delegation token."""
-        self.session: object | None = None
-        """Free for the handler: what it knows about the client."""
+        self.session = None
         self._has_left = False
         self._outbox: Final = self._make_outbox()
         self._unread_bytes_max: Final = owner.limits.unread_bytes_max

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ottla.net.connection import Connection
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Channel, Exchange
 
 
 class FrameHandler(Protocol):
@@ -13,7 +12,7 @@ class FrameHandler(Protocol):
     No method is ever called inside of another one, nor inside of `Exchange.answer` or `Connection.close`.
     """
 
-    def connected(self, connection: "Connection") -> None:
+    def connected(self, connection: "Channel") -> None:
         """A client has been accepted; nothing was read from it yet."""
         ...
 
@@ -25,6 +24,6 @@ class FrameHandler(Protocol):
         """
         ...
 
-    def disconnected(self, connection: "Connection") -> None:
+    def disconnected(self, connection: "Channel") -> None:
         """The connection is gone, whoever ended it. Called exactly once for each that was `connected`."""
         ...

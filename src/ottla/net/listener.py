@@ -16,6 +16,7 @@ from typing import Final
 from ottla.base.log_limit import LimitedLog
 from ottla.base.system_clock import SystemClock
 from ottla.net import descriptor
+from ottla.net.channel import Channel
 from ottla.net.connection import Connection
 from ottla.net.connection_rate import ConnectionRate
 from ottla.net.errors import ListenError
@@ -68,8 +69,8 @@ class Listener:
         self._limits = limits
         self._rate: Final = ConnectionRate(limits.connection_rate_max)
         self._sock: socket.socket | None = None
-        self._connections: Final[dict[Connection, None]] = {}
-        self._idle: Final = IdleWatch[Connection](poller.loop, limits.idle_ms_max, self._expire)
+        self._connections: Final[dict[Channel, None]] = {}
+        self._idle: Final = IdleWatch[Channel](poller.loop, limits.idle_ms_max, self._expire)
         self._numbers: Final = itertools.count()
         self._is_accepting = False
         self._is_waiting = False
@@ -182,13 +183,13 @@ class Listener:
         """A number for a connection, given once."""
         return next(self._numbers)
 
-    def note(self, connection: Connection) -> float:
+    def note(self, connection: Channel) -> float:
         """A connection is active; until the time that is returned nobody needs to know that again."""
         now = self.poller.now
         self._idle.note(connection, now)
         return now + self._idle.step_s
 
-    def ended(self, connection: Connection, reason: str, level: int) -> None:
+    def ended(self, connection: Channel, reason: str, level: int) -> None:
         """Says why a connection is being closed; what a stranger could have us say without end, once in a minute."""
         said = (self.name, *connection.peer, reason)
         if level < logging.INFO:
@@ -198,7 +199,7 @@ class Listener:
             kind = _DIGITS.sub("", reason.partition(":")[0])
             self._complaints.log(level, (connection.peer[0], kind), _CLOSED, *said)
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: Channel) -> None:
         """A connection is closed."""
         del self._connections[connection]
         self._idle.forget(connection)
@@ -275,7 +276,7 @@ class Listener:
         connection, since = found
         return since, lambda: connection.end("it was idle for longest, and a broker needed the place", logging.INFO)
 
-    def _expire(self, connection: Connection) -> None:
+    def _expire(self, connection: Channel) -> None:
         # Whoever waits for us is not idle: a long poll may be longer than the limit.
         if connection.is_busy:
             self._idle.note(connection, self.poller.loop.time())

@@ -6,8 +6,9 @@ class has a say, its part is done on another thread, and the connection waits.
 """
 
 import logging
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ottla.base.errors import OttlaError
 from ottla.net.apart import ApartError
@@ -16,11 +17,57 @@ from ottla.net.security import Recognised
 from ottla.protocol.api_key import ApiKey
 
 if TYPE_CHECKING:
+    import asyncio
+
     from ottla.net.exchange import Exchange
-    from ottla.net.secure_connection import GuardedConnection
+    from ottla.net.handler import FrameHandler
     from ottla.net.security import ListenerSecurity
 
 _log = logging.getLogger(__name__)
+
+
+class Guarded(Protocol):
+    """The connection that waits for the log-in."""
+
+    principal: str
+    principal_is_token: bool
+    listener: str
+    peer: tuple[str, int]
+
+    @property
+    def handler(self) -> "FrameHandler":
+        """Who serves it once its client is known."""
+        ...
+
+    @property
+    def loop(self) -> "asyncio.AbstractEventLoop":
+        """The loop that it lives in."""
+        ...
+
+    @property
+    def client_certificate(self) -> bytes | None:
+        """What the client has shown, in DER."""
+        ...
+
+    def logged_in(self) -> None:
+        """Its client is known."""
+        ...
+
+    def open_for(self, handler: "FrameHandler") -> None:
+        """Requests go straight to the handler from now on."""
+        ...
+
+    def later(self, ms: int, callback: Callable[[], None]) -> None:
+        """Calls back after a while, unless it is closed before."""
+        ...
+
+    def end(self, reason: str, level: int) -> None:
+        """Closes at once and says so at a level of the log."""
+        ...
+
+    def close_when_answered(self, reason: str) -> None:
+        """Closes once all requests are answered."""
+        ...
 
 
 class LoginGate:
@@ -28,7 +75,7 @@ class LoginGate:
 
     __slots__ = ("_connection", "_login", "_security")
 
-    def __init__(self, connection: "GuardedConnection", security: "ListenerSecurity", rules: LoginRules) -> None:
+    def __init__(self, connection: "Guarded", security: "ListenerSecurity", rules: LoginRules) -> None:
         self._connection: Final = connection
         self._security: Final = security
         self._login: Final = Login(rules)

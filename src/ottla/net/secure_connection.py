@@ -26,8 +26,8 @@ from ottla.net.tls.server import NobodyError, TlsServer, is_no_tls
 from ottla.net.tls.socket import TlsSocket
 
 if TYPE_CHECKING:
+    from ottla.net.connection import ConnectionOwner
     from ottla.net.large_frame import LargeFrame
-    from ottla.net.listener import Listener
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class GuardedConnection(Connection):
 
     def __init__(
         self,
-        owner: "Listener",
+        owner: "ConnectionOwner",
         sock: socket.socket,
         addresses: tuple[tuple[str, int], tuple[str, int]],
         security: ListenerSecurity,
@@ -107,7 +107,7 @@ class TlsConnection(GuardedConnection):
 
     def __init__(
         self,
-        owner: "Listener",
+        owner: "ConnectionOwner",
         sock: TlsSocket,
         addresses: tuple[tuple[str, int], tuple[str, int]],
         security: ListenerSecurity,

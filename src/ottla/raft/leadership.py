@@ -9,10 +9,10 @@ from dataclasses import replace
 from ottla.base.frozen import frozen
 from ottla.protocol.control_record import LeaderChangeMessage, LeaderChangeMessageVoter
 from ottla.protocol.errors import ErrorCode
-from ottla.raft.accumulator import BatchAccumulator
 from ottla.raft.context import RaftContext
 from ottla.raft.endpoint import NO_ENDPOINTS, Endpoints
 from ottla.raft.error import RaftInvariantError
+from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.roles.candidate import Candidate
 from ottla.raft.roles.follower import Follower
 from ottla.raft.roles.leader import Leader

@@ -6,11 +6,11 @@ exists for anybody. What else follows from a change (effects, connections) is fo
 
 from dataclasses import replace
 
-from ottla.raft.accumulator import BatchAccumulator
 from ottla.raft.config import NEVER_MS, QuorumConfig
 from ottla.raft.endpoint import Endpoints
 from ottla.raft.error import RaftInvariantError
 from ottla.raft.identity import LeaderAndEpoch, LocalReplica, OffsetAndEpoch, ReplicaKey
+from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.ports import QuorumStatePort, RandomPort
 from ottla.raft.quorum_state import ElectionState, decode, encode
 from ottla.raft.roles.candidate import Candidate

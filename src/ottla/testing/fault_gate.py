@@ -19,7 +19,7 @@ from ottla.testing.topic_request import CLIENT_ID
 if TYPE_CHECKING:
     import asyncio
 
-    from ottla.net.connection import Connection
+    from ottla.net.channel import Channel
 
 _HEAD: Final = struct.Struct(">hhih")
 _REASON: Final = "a test wants it"
@@ -77,7 +77,7 @@ class FaultGate:
         self._loop: Final = loop
         self._target: FrameHandler | None = None
         self._faults: list[ActiveFault] = []
-        self._connections: Final[set[Connection]] = set()
+        self._connections: Final[set[Channel]] = set()
         self._is_cut = False
         self._is_meddling = False
 
@@ -104,7 +104,7 @@ class FaultGate:
         for connection in list(self._connections):
             connection.close("the broker was killed")
 
-    def connected(self, connection: "Connection") -> None:
+    def connected(self, connection: "Channel") -> None:
         """A client came."""
         assert self._target is not None
         self._connections.add(connection)
@@ -112,7 +112,7 @@ class FaultGate:
         if self._is_cut:
             connection.close("the broker was killed")
 
-    def disconnected(self, connection: "Connection") -> None:
+    def disconnected(self, connection: "Channel") -> None:
         """A client went."""
         assert self._target is not None
         self._connections.discard(connection)

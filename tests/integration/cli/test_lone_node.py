@@ -7,8 +7,8 @@ import pytest
 from ottla.broker.config.listener import HostPort, ListenerAddress
 from ottla.broker.config.loading import ConfigLoadError
 from ottla.broker.config.server_config import ServerConfig
-from ottla.cli.auto_format import AutoFormatError, format_if_empty
-from ottla.cli.lone_node import LoneNodeOptions, lone_node_settings
+from ottla.cli.node.auto_format import AutoFormatError, format_if_empty
+from ottla.cli.node.lone_node import LoneNodeOptions, lone_node_settings
 from ottla.storage.disk.local import LocalDisk
 from ottla.storage.meta_properties import read_meta_properties
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from ottla.cli.port import free_port, is_taken, refusal
+from ottla.cli.node.port import free_port, is_taken, refusal
 
 
 @pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])

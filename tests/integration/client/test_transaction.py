@@ -10,12 +10,12 @@ import pytest
 from ottla.client.errors import CommitFailedError, KafkaTimeoutError
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.producer.producer import Producer
+from ottla.client.producer.transaction.offset import GroupIdentity
 from ottla.client.producer.transaction_error import (
     TransactionAbortedError,
     TransactionFailedError,
     TransactionStateError,
 )
-from ottla.client.producer.transaction_offset import GroupIdentity
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.errors import MessageTooLargeError, ProducerFencedError
 from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse

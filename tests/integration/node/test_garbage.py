@@ -1,6 +1,6 @@
 """What a node leaves to the garbage collector: nothing, as full collections are hours apart on a node that is in use.
 
-The node counts in its own process (`ottla.cli.object_count`) how many objects the collector freed.
+The node counts in its own process (`ottla.cli.node.object_count`) how many objects the collector freed.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from ottla.cli.object_count import VARIABLE
+from ottla.cli.node.object_count import VARIABLE
 from ottla.protocol.messages.api_versions import ApiVersionsRequest
 from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.find_coordinator import FindCoordinatorRequest

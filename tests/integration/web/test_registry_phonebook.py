@@ -17,8 +17,8 @@ from ottla.client import (
     ProtobufSerializer,
     SchemaRegistry,
 )
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.parse import parse
-from ottla.schema.protobuf.pool import descriptor_pool
 from tests.integration.web.registry_process import RegistryProcess
 from tests.kafka.server import Server
 

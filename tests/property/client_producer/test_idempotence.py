@@ -18,7 +18,7 @@ from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.outcome import Outcome
+from ottla.client.producer.send.outcome import Outcome
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
 from ottla.protocol.errors import ErrorCode, NetworkError
 from ottla.protocol.messages.produce import PartitionProduceResponse

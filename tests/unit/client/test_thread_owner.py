@@ -9,8 +9,8 @@ from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_pool import NodePool
 from ottla.client.consumer.fetch.fetcher import Fetcher
 from ottla.client.consumer.offset.committer import Committer
-from ottla.client.producer.sender import Sender
-from ottla.client.producer.transaction_manager import TransactionManager
+from ottla.client.producer.send.sender import Sender
+from ottla.client.producer.transaction.manager import TransactionManager
 
 
 @pytest.mark.parametrize("part", [ClusterClient, NodePool, Fetcher, Committer, Sender, TransactionManager])

@@ -34,8 +34,8 @@ from ottla.connect.data.schema import (
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
 from ottla.connect.error import DataError
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.parse import parse
-from ottla.schema.protobuf.pool import descriptor_pool
 
 NOW = Instant(1_600_000_000_123)
 

@@ -37,7 +37,7 @@ from ottla.raft.identity import (
     Node,
     ReplicaKey,
 )
-from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
+from ottla.raft.log.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
 from ottla.raft.roles.role import RoleKind
 from ottla.raft.snapshot.writer import bootstrap_snapshot
 from ottla.raft.voters.voter_set import NO_VOTERS, VoterNode, VoterSet

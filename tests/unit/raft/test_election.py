@@ -10,9 +10,9 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.fetch import FetchRequest
 from ottla.protocol.messages.vote import VoteRequest
 from ottla.protocol.records.batch import batches
-from ottla.raft.control_batch import read_control_batch
 from ottla.raft.effect import ApplyCommitted, LeaderChanged
 from ottla.raft.identity import LeaderAndEpoch
+from ottla.raft.log.control_batch import read_control_batch
 from ottla.raft.quorum_state import decode
 from ottla.raft.roles.role import RoleKind
 from tests.unit.raft.replica import Replica, batch, begin_request, key, vote_response

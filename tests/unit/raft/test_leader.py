@@ -4,11 +4,11 @@ import pytest
 
 from ottla.protocol.errors import ErrorCode, NotLeaderOrFollowerError
 from ottla.protocol.messages import describe_quorum
-from ottla.raft.accumulator import BatchAccumulator
 from ottla.raft.config import QuorumConfig
 from ottla.raft.effect import LeaderChanged, ShutdownCompleted
 from ottla.raft.event import ShutdownRequested
 from ottla.raft.identity import METADATA_TOPIC, LeaderAndEpoch, LocalReplica, OffsetAndEpoch
+from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.quorum_state import ElectionState
 from ottla.raft.roles.leader import Leader
 from ottla.raft.roles.role import RoleKind

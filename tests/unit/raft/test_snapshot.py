@@ -8,9 +8,9 @@ from ottla.protocol.messages import fetch
 from ottla.protocol.messages import fetch_snapshot as message
 from ottla.protocol.records.batch import batches
 from ottla.protocol.records.reader import decode_batch
-from ottla.raft.control_batch import read_control_batch
 from ottla.raft.effect import LoadSnapshot
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, METADATA_TOPIC, OffsetAndEpoch
+from ottla.raft.log.control_batch import read_control_batch
 from ottla.raft.snapshot.writer import bootstrap_snapshot
 from tests.unit.raft.replica import (
     START_MS,

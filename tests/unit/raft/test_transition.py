@@ -5,11 +5,11 @@ from itertools import product
 
 import pytest
 
-from ottla.raft.accumulator import BatchAccumulator
 from ottla.raft.config import QuorumConfig
 from ottla.raft.error import RaftInvariantError
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, LocalReplica, OffsetAndEpoch
-from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
+from ottla.raft.log.accumulator import BatchAccumulator
+from ottla.raft.log.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
 from ottla.raft.quorum import Quorum
 from ottla.raft.quorum_state import decode
 from ottla.raft.roles.candidate import Candidate

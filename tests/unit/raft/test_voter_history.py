@@ -1,8 +1,8 @@
 """Which voters count when: appended, truncated, covered by a snapshot."""
 
-from ottla.raft.control_batch import BatchPlace, write_control_batch
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
-from ottla.raft.memory_log import MemoryLog, MemorySnapshots
+from ottla.raft.log.control_batch import BatchPlace, write_control_batch
+from ottla.raft.log.memory_log import MemoryLog, MemorySnapshots
 from ottla.raft.snapshot.writer import bootstrap_snapshot
 from ottla.raft.voters.history import LogHistory, VoterHistory
 from tests.unit.raft.replica import START_MS, batch, voter_set

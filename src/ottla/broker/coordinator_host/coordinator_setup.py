@@ -24,7 +24,7 @@ from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANS
 from ottla.broker.request.metadata_cache import MetadataCache
 from ottla.broker.security.rights import Rights, sees_topic
 from ottla.coordinator.group.caller import GroupCaller, everything
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState

@@ -15,7 +15,7 @@ from ottla.net.limits import SYSTEM_BUFFER, UNLIMITED, ListenerLimits, ServerLim
 from ottla.net.listener import Listener
 
 if TYPE_CHECKING:
-    from ottla.net.connection import Connection
+    from ottla.net.channel import Channel
     from ottla.net.exchange import Exchange
 
 _log = logging.getLogger(__name__)
@@ -44,12 +44,12 @@ class LateHandler:
         assert self.target is not None
         self.target.received(frame, exchange)
 
-    def connected(self, connection: "Connection") -> None:
+    def connected(self, connection: "Channel") -> None:
         """Hands on a new connection."""
         assert self.target is not None
         self.target.connected(connection)
 
-    def disconnected(self, connection: "Connection") -> None:
+    def disconnected(self, connection: "Channel") -> None:
         """Hands on the end of a connection."""
         assert self.target is not None
         self.target.disconnected(connection)

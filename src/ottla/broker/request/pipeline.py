@@ -33,7 +33,7 @@ from ottla.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.security.admission import Admission
-    from ottla.net.connection import Connection
+    from ottla.net.channel import Channel
     from ottla.net.exchange import Exchange
 
 _log = logging.getLogger(__name__)
@@ -90,11 +90,11 @@ class Pipeline:
         if make is not None:
             route.lane = make(self._parts, route)
 
-    def connected(self, connection: "Connection") -> None:
+    def connected(self, connection: "Channel") -> None:
         """A connection was accepted."""
         connection.session = ClientSession()
 
-    def disconnected(self, connection: "Connection") -> None:
+    def disconnected(self, connection: "Channel") -> None:
         """A connection is gone; what is still answered to it is dropped by its exchanges."""
         if isinstance(connection.session, ClientSession):
             connection.session.close()

@@ -18,7 +18,7 @@ from ottla.protocol.definition import Response
 
 if TYPE_CHECKING:
     from ottla.broker.request.route import Route
-    from ottla.net.connection import Connection
+    from ottla.net.channel import Channel
     from ottla.net.exchange import Exchange
 
 _log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class RequestContext:
         return self.route.version
 
     @property
-    def connection(self) -> "Connection":
+    def connection(self) -> "Channel":
         """Where it came from."""
         return self.exchange.connection
 

@@ -27,7 +27,7 @@ from ottla.protocol.errors import (
 )
 
 if TYPE_CHECKING:
-    from ottla.net.connection import Connection
+    from ottla.net.channel import Channel
 
 KNOWN_MAX: Final = 10_000
 """So many decisions are remembered for a connection; whoever would exceed it starts afresh."""
@@ -98,7 +98,7 @@ class Admission:
         """Changes when what callers may do has changed; None if that can happen at any time."""
         return self._authorizer.version if self._authorizer.is_repeatable else None
 
-    def caller_of(self, connection: "Connection") -> Caller:
+    def caller_of(self, connection: "Channel") -> Caller:
         """Who is on the other side of a connection."""
         session = connection.session
         known = session.caller if isinstance(session, ClientSession) else None
@@ -132,7 +132,7 @@ class Admission:
             found = decision.is_allowed
         return found
 
-    def lets_through(self, connection: "Connection", api: ApiKey, asked: tuple[int, int, str | None]) -> bool:
+    def lets_through(self, connection: "Channel", api: ApiKey, asked: tuple[int, int, str | None]) -> bool:
         """`allows` for a lane, which has no request context."""
         return self.allows(self.caller_of(connection), api, asked)
 

@@ -109,7 +109,7 @@ async def _alter(admin: "AsyncAdmin", options: ChosenOptions) -> None:
 
 
 def _random_name() -> str:
-    from ottla.cli.random_id import random_id
+    from ottla.cli.node.random_id import random_id
 
     return str(random_id())
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ottla.cli.argument import ToolParser
 from ottla.cli.ending import ends_quietly
-from ottla.cli.node_process import NodeProcess, node_processes
+from ottla.cli.node.node_process import NodeProcess, node_processes
 
 
 @ends_quietly

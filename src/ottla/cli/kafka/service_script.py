@@ -12,7 +12,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.cli.argument import ToolParser
 from ottla.cli.daemon import detach
-from ottla.cli.node_process import python_command
+from ottla.cli.node.node_process import python_command
 
 DAEMON: Final = "-daemon"
 

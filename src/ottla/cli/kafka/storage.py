@@ -91,7 +91,7 @@ def _feature_dependencies(options: Namespace) -> int:
 
 
 def _random_uuid(options: Namespace) -> int:
-    from ottla.cli.random_id import random_id
+    from ottla.cli.node.random_id import random_id
 
     print(random_id())
     return 0

@@ -56,16 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; the exit code."""
     parser = _parser()
     args = parser.parsed(arguments)
-    old_config = getattr(args, "consumer.config")
-    if old_config is not None and args.command_config is not None:
-        parser.error("Options --consumer.config and --command-config are mutually exclusive.")
-    if old_config is not None:
-        print(
-            "Option --consumer.config has been deprecated and will be removed in a future version. "
-            "Use --command-config instead."
-        )
+    path = parser.settings_file(args, "consumer.config")
     try:
-        settings = _settings(args, old_config or args.command_config)
+        settings = _settings(args, path)
     except ToolError as error:
         parser.error(str(error))
     return _run(args, settings)

@@ -19,7 +19,6 @@ from ottla.client.errors import BufferExhaustedError, ClosedError, InvalidStateE
 from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.append import OnDelivery
 from ottla.client.producer.batch import ProducerBatch
-from ottla.client.producer.batch_writer import BatchWriter
 from ottla.client.producer.express.express import Express
 from ottla.client.producer.express.lone_batch import LoneBatchDesk
 from ottla.client.producer.identity import IdempotentGate, OpenGate
@@ -27,14 +26,15 @@ from ottla.client.producer.interceptor import ProducerRecord
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.new_record import NewRecord
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.outcome import Outcome
 from ottla.client.producer.partitioner.sticky import StickyPartitioner
 from ottla.client.producer.record_maker import RecordMaker
-from ottla.client.producer.sender import Sender, SenderParts
+from ottla.client.producer.send.batch_writer import BatchWriter
+from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.sender import Sender, SenderParts
 from ottla.client.producer.sequence import SequenceLedger
-from ottla.client.producer.transaction_coordinator import TransactionCoordinator
-from ottla.client.producer.transaction_manager import TransactionManager
-from ottla.client.producer.transaction_state import TransactionState
+from ottla.client.producer.transaction.coordinator import TransactionCoordinator
+from ottla.client.producer.transaction.manager import TransactionManager
+from ottla.client.producer.transaction.state import TransactionState
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 
 _live: "weakref.WeakSet[ProducerCore]" = weakref.WeakSet()

@@ -21,8 +21,8 @@ from ottla.connect.converter.protobuf_schema import to_protobuf
 from ottla.connect.data.schema import Schema, SchemaAndValue
 from ottla.connect.error import DataError
 from ottla.schema.error import InvalidSchemaError
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.message_index import indexes_of
-from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.schema_type import SchemaType
 
 

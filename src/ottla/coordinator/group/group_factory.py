@@ -6,8 +6,8 @@ from ottla.base.chance import Chance
 from ottla.base.frozen import frozen
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import GroupConfig
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState

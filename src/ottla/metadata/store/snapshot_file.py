@@ -7,7 +7,7 @@ from ottla.protocol.control_record import SnapshotFooterRecord, SnapshotHeaderRe
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.records.batch import Batch, batches
-from ottla.raft.control_batch import ControlMessage, read_control_batch
+from ottla.raft.log.control_batch import ControlMessage, read_control_batch
 from ottla.storage.errors import CorruptFileError
 
 

@@ -12,7 +12,7 @@ from ottla.raft.endpoint import Endpoints
 from ottla.raft.error import RaftInvariantError
 from ottla.raft.identity import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID, OffsetAndEpoch
 from ottla.raft.leadership import LeaderClaim, Leadership
-from ottla.raft.payload import received_bytes
+from ottla.raft.log.payload import received_bytes
 from ottla.raft.replication.divergence import truncation_offset
 from ottla.raft.roles.follower import Follower
 from ottla.raft.snapshot.downloader import Downloader

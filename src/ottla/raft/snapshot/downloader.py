@@ -6,7 +6,7 @@ from ottla.raft.context import RaftContext
 from ottla.raft.endpoint import Endpoints
 from ottla.raft.identity import METADATA_PARTITION, METADATA_TOPIC, OffsetAndEpoch
 from ottla.raft.leadership import LeaderClaim, Leadership
-from ottla.raft.payload import received_bytes
+from ottla.raft.log.payload import received_bytes
 from ottla.raft.roles.follower import Follower, SnapshotDownload
 
 

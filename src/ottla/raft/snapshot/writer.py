@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from ottla.protocol.control_record import KRaftVersionRecord, SnapshotFooterRecord, SnapshotHeaderRecord
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from ottla.raft.control_batch import BatchPlace, ControlMessage, write_control_batch
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from ottla.raft.log.control_batch import BatchPlace, ControlMessage, write_control_batch
 from ottla.raft.voters.voter_set import VoterSet
 
 _BATCH_BYTES = 1 << 20

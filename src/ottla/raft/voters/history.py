@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from ottla.protocol.control_record import KRaftVersionRecord, VotersRecord
 from ottla.protocol.records.batch import Batch, batches
-from ottla.raft.control_batch import read_control_batch
+from ottla.raft.log.control_batch import read_control_batch
 from ottla.raft.ports import LogPort, SnapshotPort
 from ottla.raft.voters.voter_set import VoterSet
 

@@ -37,13 +37,13 @@ def read(
 
     A caller that may not wait for a disk gets `ColdReadError` where it would have to.
     """
-    log, offset, replica_id = partition.log, wanted[2], params.replica_id
+    log, offset, replica_id = partition.log, wanted.fetch_offset, params.replica_id
     # What nearly every consumer's fetch passes without a look at the details.
     if (
         partition.leadership is None
         or replica_id >= 0
-        or (wanted[4] >= 0 and wanted[4] != partition.leader_epoch)
-        or wanted[5] >= 0
+        or (wanted.current_leader_epoch >= 0 and wanted.current_leader_epoch != partition.leader_epoch)
+        or wanted.last_fetched_epoch >= 0
         or log.offline_error is not None
     ):
         refusal = refuse(partition, params, wanted)
@@ -65,7 +65,7 @@ def read(
             return _NEGATIVE_SIZE
         if whole_batch or bytes_max > 0:
             found = log.read(offset, bytes_max, end_offset, may_wait=may_wait)
-            records = found[0]
+            records = found.records
             if records is not None:
                 if not whole_batch and records.length > bytes_max:
                     records = None  # Not even the first batch fits.
@@ -94,7 +94,7 @@ def refer(partition: Partition, params: FetchParams, wanted: FetchPartition, rep
 
 def refuse(partition: Partition, params: FetchParams, wanted: FetchPartition) -> FetchResult | None:
     """The answer to a fetch that reads nothing here: wrong epoch, wrong broker, or a log that has diverged."""
-    epoch = wanted[4]
+    epoch = wanted.current_leader_epoch
     # A negative epoch is none: Fetch never minded which negative number.
     if epoch >= 0 and epoch != partition.leader_epoch:
         return _FENCED if epoch < partition.leader_epoch else _UNKNOWN_EPOCH
@@ -107,7 +107,7 @@ def refuse(partition: Partition, params: FetchParams, wanted: FetchPartition) ->
             return _UNKNOWN_EPOCH if epoch >= 0 else _NOT_LEADER
     if partition.log.offline_error is not None:
         return _OFFLINE
-    if wanted[5] >= 0:
+    if wanted.last_fetched_epoch >= 0:
         return _diverging(partition.log, wanted)
     return None
 

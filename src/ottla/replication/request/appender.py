@@ -83,7 +83,7 @@ class Appender:
             # The last one counts, in the place of the first: so does Kafka's map.
             entries = list({entry[:2]: entry for entry in entries}.values())
         if acks != 1 and acks != 0 and acks != ALL_IN_SYNC:
-            done([AppendResult(entry[0], entry[1], ErrorCode.INVALID_REQUIRED_ACKS) for entry in entries])
+            done([AppendResult(entry.topic, entry.partition, ErrorCode.INVALID_REQUIRED_ACKS) for entry in entries])
             return
         now_ms = self._clock.now_ms()
         results: list[AppendResult] = []
@@ -99,13 +99,24 @@ class Appender:
                 results.append(self._refused(topic, index, error))
                 continue
             # As in Log.append_as_leader: half the cost of the constructor.
-            answer = (topic, index, 0, info[0], info[3], info[4], None, _NO_ERRORS, info[1], info[5])
+            answer = (
+                topic,
+                index,
+                0,
+                info.first_offset,
+                info.log_append_time,
+                info.log_start_offset,
+                None,
+                _NO_ERRORS,
+                info.last_offset,
+                info.size_bytes,
+            )
             results.append(tuple.__new__(AppendResult, answer))
             written.append(partition)
             log = partition.log
             config = log.config
             # A backlog concerns acks=0, too: the high watermark has to follow what a thread writes.
-            if (acks == ALL_IN_SYNC and log.high_watermark <= info[1]) or (
+            if (acks == ALL_IN_SYNC and log.high_watermark <= info.last_offset) or (
                 config.flush_on_ack or config.flush_messages != LONG_MAX or log.backlog is not None
             ):
                 waits = True

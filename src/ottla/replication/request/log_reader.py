@@ -67,34 +67,34 @@ class LogReader:
         is_throttled = params.replica_id >= 0 and self._throttle.is_exceeded
         selector = None if params.client is None or not params.client.rack_id else self._selector
         for want in wanted:
-            partition = online.get((want[0], want[1]))
+            partition = online.get((want.topic, want.partition))
             if partition is None:
-                result = FetchResult(self._table.absence(want[0], want[1]).code)
-            elif want[7] != partition.topic_id and want[7] != ZERO_UUID:
+                result = FetchResult(self._table.absence(want.topic, want.partition).code)
+            elif want.topic_id != partition.topic_id and want.topic_id != ZERO_UUID:
                 result = _INCONSISTENT_TOPIC_ID
             elif selector is not None and (referral := _referral(selector, partition, params, want)) is not None:
                 result = referral
             else:
-                size_max, at_least_one = min(limit, want[3]), whole_batch
+                size_max, at_least_one = min(limit, want.max_bytes), whole_batch
                 if is_throttled and self._waits(partition, params):
                     size_max, at_least_one = 0, False
                 try:
                     result = read(partition, params, want, size_max, whole_batch=at_least_one, may_wait=False)
                 except ColdReadError:
                     result = self._read_cold(partition, params, want, size_max, whole_batch=at_least_one)
-                    is_cold = is_cold or result[1] is None
+                    is_cold = is_cold or result.records is None
                 except StorageError as error:
                     self._failed(error)
                     # Clients wait out a storage error; of a damage that stays, they are to tell whoever reads.
                     result = _DAMAGED if isinstance(error, CorruptFileError) else _OFFLINE
-                records = result[1]
+                records = result.records
                 if records is not None:
                     whole_batch = False
                     total += records.length
                     limit -= records.length
                 if limit < 0:
                     limit = 0
-            if result[0] or result[6] is not None or result[7] != THE_LEADER:
+            if result.error_code or result.diverging_epoch is not None or result.preferred_read_replica != THE_LEADER:
                 is_final = True
             elif is_first and params.replica_id >= 0 and partition is not None:
                 progressed.append((len(results), partition))

@@ -40,13 +40,13 @@ class PendingFetch:
         is_follower = self._params.replica_id >= 0
         self._wanted = wanted
         for want in wanted:
-            partition = online.get((want[0], want[1]))
+            partition = online.get((want.topic, want.partition))
             if partition is None:
                 return None
             self._wanted_of[partition] = want
             if self._reader.is_being_read(partition, want.fetch_offset):
                 self._cold.append(partition)
-            if is_follower and want[2] < partition.log.log_end_offset and self.is_ready(partition):
+            if is_follower and want.fetch_offset < partition.log.log_end_offset and self.is_ready(partition):
                 return None
         if self._params.min_bytes > 1:
             for partition in self._wanted_of:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 
-from ottla.schema.protobuf import builtin, descriptor_reader
+from ottla.schema.protobuf.descriptor import builtin
+from ottla.schema.protobuf.descriptor import reader as descriptor_reader
 from ottla.schema.protobuf.element import File
 from ottla.schema.protobuf.source import parse_source
 

@@ -10,15 +10,15 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from ottla.schema.incompatibility import Incompatibility
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.policy import Policy
-from ottla.schema.protobuf import descriptor_writer
 from ottla.schema.protobuf.comparison import compare
+from ottla.schema.protobuf.descriptor import writer as descriptor_writer
 from ottla.schema.protobuf.difference import Difference
 from ottla.schema.protobuf.element import File
 from ottla.schema.protobuf.extension_filter import without_extensions
 from ottla.schema.protobuf.normal_form import normalize
 from ottla.schema.protobuf.scope import Scope
+from ottla.schema.protobuf.text.writer import write
 from ottla.schema.protobuf.validation import validate
-from ottla.schema.protobuf.writer import write
 from ottla.schema.reference import Reference
 from ottla.schema.schema_type import SchemaType
 

@@ -9,10 +9,10 @@ from google.protobuf.message import DecodeError, Message
 
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import form_of
-from ottla.schema.protobuf import descriptor_reader
+from ottla.schema.protobuf.descriptor import reader as descriptor_reader
 from ottla.schema.protobuf.element import File
-from ottla.schema.protobuf.parser import parse_file
-from ottla.schema.protobuf.writer import write
+from ottla.schema.protobuf.text.parser import parse_file
+from ottla.schema.protobuf.text.writer import write
 from ottla.schema.schema_type import SchemaType
 
 

@@ -19,7 +19,7 @@ from ottla.schema.protobuf.element import (
     OptionValue,
 )
 from ottla.schema.protobuf.schema import ProtobufSchema
-from ottla.schema.protobuf.writer import write
+from ottla.schema.protobuf.text.writer import write
 from ottla.schema.tag import Entity, EntityKind, TagChange
 
 _META: Final = {EntityKind.RECORD: "confluent.message_meta", EntityKind.FIELD: "confluent.field_meta"}

@@ -6,7 +6,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.raft.identity import OffsetAndEpoch
-from ottla.raft.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
+from ottla.raft.log.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots
 
 
 class DiskFailedError(OttlaError):

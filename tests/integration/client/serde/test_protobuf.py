@@ -15,7 +15,7 @@ from ottla.client.errors import SerializationError
 from ottla.client.record import Header
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.serde.schema.protobuf import ProtobufDeserializer, ProtobufSerializer
-from ottla.schema.protobuf import builtin
+from ottla.schema.protobuf.descriptor import builtin
 from ottla.schema.protobuf.parse import parse
 from tests.integration.client.serde.registry_server import State
 

@@ -25,8 +25,8 @@ from ottla.connect.pipeline.dead_letter import ConsumerRecord
 from ottla.connect.pipeline.record_pipeline import RecordPipeline
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import SourceRecord
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.parse import parse
-from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.reference import Reference
 from ottla.schema.schema_type import SchemaType
 from tests.integration.pipelines.committed import committed_values

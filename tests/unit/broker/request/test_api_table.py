@@ -62,8 +62,9 @@ def test_every_call_has_a_handler(table: ApiTable) -> None:
 def test_every_handler_has_a_call(table: ApiTable) -> None:
     path = importlib.import_module(table.handlers).__path__
     calls = {api.name.lower() for api in ApiKey}
-    rooms = {module.name.rpartition(".") for module in pkgutil.walk_packages(path, ".")}
-    modules = {(room, name) for room, _, name in rooms if name in calls and (room, name) != ("", "metadata")}
+    found = (module for module in pkgutil.walk_packages(path, f"{table.handlers}.") if not module.ispkg)
+    places = (module.name.removeprefix(table.handlers).rpartition(".") for module in found)
+    modules = {(room, name) for room, _, name in places if name in calls}
     answered = {(ROOMS.get(served.answerer), api.name.lower()) for api, served in table.served.items()}
     assert modules == {(room, name) for room, name in answered if room is not None}
 

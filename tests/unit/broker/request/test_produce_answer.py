@@ -4,6 +4,7 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.metric import MetricRegistry
+from ottla.broker.request.answerer import HANDLER
 from ottla.broker.request.api_table import BROKER_SERVED, ApiTable
 from ottla.broker.request.pipeline import Pipeline
 from ottla.broker.request.produce_answer import ProduceAnswers
@@ -12,7 +13,8 @@ from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 
 INT64_MAX = 2**63 - 1
-TOY = ApiTable("tests.unit.broker.toy", BROKER_SERVED.served, is_controller=False)
+SERVED = {ApiKey.PRODUCE: BROKER_SERVED.served[ApiKey.PRODUCE]._replace(answerer=HANDLER)}
+TOY = ApiTable("tests.unit.broker.toy", SERVED, is_controller=False)
 
 
 def route_of(version: int) -> Route:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ottla.coordinator.group.consumer.embedded import read_assignment
+from ottla.coordinator.group.consumer.migration.embedded import read_assignment
 from ottla.protocol.consumer_protocol import ConsumerProtocolSubscription, OwnedTopicPartition
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.heartbeat import HeartbeatRequest

@@ -6,11 +6,11 @@ from typing import Any
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import ConsumerGroupConfig
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
 from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine

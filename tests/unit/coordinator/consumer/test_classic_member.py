@@ -4,7 +4,7 @@ import pytest
 
 from ottla.coordinator.group.classic.group import ClassicGroup
 from ottla.coordinator.group.config import ConsumerGroupConfig
-from ottla.coordinator.group.consumer.embedded import read_assignment
+from ottla.coordinator.group.consumer.migration.embedded import read_assignment
 from ottla.protocol.consumer_protocol import AssignedTopicPartition, ConsumerProtocolAssignment
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.describe_groups import DescribeGroupsRequest

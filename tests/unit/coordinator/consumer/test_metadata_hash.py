@@ -3,8 +3,8 @@
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes, topic_hash
-from ottla.coordinator.group.consumer.xxh3 import xxh3_64
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes, topic_hash
+from ottla.coordinator.group.consumer.assignment.xxh3 import xxh3_64
 from ottla.coordinator.ports import TopicView
 from tests.unit.coordinator.consumer.cluster import Cluster
 

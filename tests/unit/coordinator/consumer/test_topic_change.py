@@ -1,6 +1,6 @@
 """The names of topics that changed: known for a while, and not kept for ever."""
 
-from ottla.coordinator.group.consumer.topic_change import NAMES_MAX, TopicChanges
+from ottla.coordinator.group.consumer.assignment.topic_change import NAMES_MAX, TopicChanges
 
 
 def test_the_topics_that_changed_since_are_named() -> None:

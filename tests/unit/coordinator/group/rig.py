@@ -10,7 +10,7 @@ from typing import Any
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import ClassicGroupConfig, GroupConfig
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
 from ottla.coordinator.group.group_machine import GroupMachine

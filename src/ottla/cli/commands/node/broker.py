@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ottla.cli.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
+from ottla.cli.node.listen_default import DEFAULT_DATA, DEFAULT_HTTP, DEFAULT_LISTEN
 
 if TYPE_CHECKING:
     from ottla.broker.config.server_config import ServerConfig
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the node until it is stopped; the exit code."""
     from ottla.base.log import LogForm, configure
-    from ottla.cli.auto_format import format_if_empty
-    from ottla.cli.lone_node import LoneNodeOptions, lone_node_settings
+    from ottla.cli.node.auto_format import format_if_empty
+    from ottla.cli.node.lone_node import LoneNodeOptions, lone_node_settings
     from ottla.cli.serving import serve
 
     configure(options.log_level.upper(), form=LogForm(options.log_format))
@@ -69,7 +69,7 @@ def _busy(config: "ServerConfig") -> str | None:
 
 def _in_use(config: "ServerConfig") -> str | None:
     """Why a data directory cannot be used: another node has it."""
-    from ottla.cli.data_owner import owner_of
+    from ottla.cli.node.data_owner import owner_of
 
     for directory in sorted({*config.log_dirs, config.metadata_log_dir}):
         owner = owner_of(directory)
@@ -83,7 +83,7 @@ def _in_use(config: "ServerConfig") -> str | None:
 
 def _complaint(option: str, host: str, port: int) -> str | None:
     from ottla.broker.config.listener import HostPort
-    from ottla.cli.port import free_port, is_taken, refusal
+    from ottla.cli.node.port import free_port, is_taken, refusal
 
     error = refusal(host, port)
     if error is None:

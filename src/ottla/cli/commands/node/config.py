@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints; the exit code."""
     if options.action == "upgrade":
-        from ottla.cli.config_upgrade import upgraded_file
+        from ottla.cli.node.config_upgrade import upgraded_file
 
         sys.stdout.write(upgraded_file(options.file))
         return 0
-    from ottla.cli.config_reference import reference, render
+    from ottla.cli.node.config_reference import reference, render
 
     sys.stdout.write(render(reference(options.of), options.format))
     return 0

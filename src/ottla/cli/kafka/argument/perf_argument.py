@@ -25,6 +25,19 @@ class PerfParser(ToolParser):
             raise SystemExit(0)
         return self.parse_args(given)
 
+    def settings_file(self, args: argparse.Namespace, old: str) -> str | None:
+        """The file that `--command-config` names, or the option's old name, which is told of on the output."""
+        path: str | None = getattr(args, old)
+        new: str | None = args.command_config
+        if path is None:
+            return new
+        if new is not None:
+            self.error(f"Options --{old} and --command-config are mutually exclusive.")
+        print(
+            f"Option --{old} has been deprecated and will be removed in a future version. Use --command-config instead."
+        )
+        return path
+
 
 def _number(kind: str, convert: Callable[[str], float]) -> Callable[[str], float]:
     def read(text: str) -> float:

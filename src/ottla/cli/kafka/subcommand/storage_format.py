@@ -10,8 +10,8 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.broker.config.loading import load_server_config
 from ottla.broker.config.server_config import ServerConfig
-from ottla.cli.auto_format import standalone
 from ottla.cli.kafka.subcommand.storage_feature import parse_release
+from ottla.cli.node.auto_format import standalone
 from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.feature import KRAFT_VERSION
 from ottla.metadata.metadata_version import FEATURE_NAME

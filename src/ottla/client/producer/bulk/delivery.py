@@ -19,7 +19,7 @@ from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.errors import KafkaTimeoutError
 from ottla.client.producer.bulk.backlog import Backlog
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.produce_request import IDS_FROM, LAST_BEFORE_TRANSACTIONS_V2, topic_id
+from ottla.client.producer.send.produce_request import IDS_FROM, LAST_BEFORE_TRANSACTIONS_V2, topic_id
 from ottla.client.record import TopicPartition
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.errors import ApiError, ErrorCode, NetworkError, error_for

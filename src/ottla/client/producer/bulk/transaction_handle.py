@@ -13,8 +13,8 @@ from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.retrying_client import Coordinated, RetryingClient
 from ottla.client.errors import KafkaTimeoutError
 from ottla.client.producer.sequence import NO_IDENTITY, ProducerIdentity
-from ottla.client.producer.transaction_coordinator import TransactionCoordinator
-from ottla.client.producer.transaction_offset import OffsetSender
+from ottla.client.producer.transaction.coordinator import TransactionCoordinator
+from ottla.client.producer.transaction.offset import OffsetSender
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response

@@ -8,9 +8,9 @@ from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.express.lone_request import LoneRequest
 from ottla.client.producer.express.road import Ride
-from ottla.client.producer.outcome import Outcome
-from ottla.client.producer.produce_request import SentBatches
-from ottla.client.producer.sender import Sender, SenderParts
+from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.produce_request import SentBatches
+from ottla.client.producer.send.sender import Sender, SenderParts
 from ottla.protocol.definition import Response
 
 

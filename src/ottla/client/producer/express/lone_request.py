@@ -13,7 +13,7 @@ from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.request_frame import encode_request_around
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.produce_request import IDS_FROM, SentBatches, topic_id
+from ottla.client.producer.send.produce_request import IDS_FROM, SentBatches, topic_id
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 from ottla.protocol.frame import decode_response, encode_response

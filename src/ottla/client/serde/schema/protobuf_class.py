@@ -12,9 +12,9 @@ from ottla.client.registry.cache import Cache
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.schema.error import InvalidSchemaError
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.message_index import full_name_at
 from ottla.schema.protobuf.parse import parse
-from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.protobuf.schema import ProtobufSchema
 
 

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
-from ottla.coordinator.group.consumer.classic_member import ClassicMembers
+from ottla.coordinator.group.consumer.assignment.membership import Membership
+from ottla.coordinator.group.consumer.assignment.regex_refresh import RegexRefresh
 from ottla.coordinator.group.consumer.description import describe
-from ottla.coordinator.group.consumer.downgrade import Downgrade
 from ottla.coordinator.group.consumer.entry import Entry
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.heartbeat import Heartbeats, MemberHeartbeat
 from ottla.coordinator.group.consumer.leave import Leaving
 from ottla.coordinator.group.consumer.member import MemberState
 from ottla.coordinator.group.consumer.member_timer import SESSION, MemberTimers
-from ottla.coordinator.group.consumer.membership import Membership
+from ottla.coordinator.group.consumer.migration.classic_member import ClassicMembers
+from ottla.coordinator.group.consumer.migration.downgrade import Downgrade
+from ottla.coordinator.group.consumer.migration.upgrade import Upgrade
 from ottla.coordinator.group.consumer.offset_check import ConsumerOffsetRules
 from ottla.coordinator.group.consumer.record import group_tombstones
-from ottla.coordinator.group.consumer.regex_refresh import RegexRefresh
 from ottla.coordinator.group.consumer.replay import KEY_TYPES, replay_consumer
 from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
-from ottla.coordinator.group.consumer.upgrade import Upgrade
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.timers import Timers

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ottla.base.ids import Uuid
+from ottla.coordinator.group.consumer.assignment.target import preferred_assignor
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import ConsumerMember
-from ottla.coordinator.group.consumer.target import preferred_assignor
 from ottla.coordinator.ports import MetadataView
 from ottla.protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 

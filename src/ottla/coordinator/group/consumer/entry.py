@@ -12,13 +12,13 @@ from ottla.base.ids import Uuid
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import ClassicGroup
 from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.consumer.assignment.membership import Membership
+from ottla.coordinator.group.consumer.assignment.reconciliation import Reported
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import JOIN_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_check import check_epoch, find_member
-from ottla.coordinator.group.consumer.membership import Membership
-from ottla.coordinator.group.consumer.reconciliation import Reported
-from ottla.coordinator.group.consumer.upgrade import Upgrade
+from ottla.coordinator.group.consumer.migration.upgrade import Upgrade
 from ottla.protocol.errors import (
     GroupIdNotFoundError,
     GroupMaxSizeReachedError,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.ids import Uuid
 from ottla.coordinator.group.caller import GroupCaller
+from ottla.coordinator.group.consumer.assignment.membership import Membership
+from ottla.coordinator.group.consumer.assignment.reconciliation import Reported
+from ottla.coordinator.group.consumer.assignment.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.entry import Entry
 from ottla.coordinator.group.consumer.leave import Leaving
 from ottla.coordinator.group.consumer.member import JOIN_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_timer import SESSION
-from ottla.coordinator.group.consumer.membership import Membership
-from ottla.coordinator.group.consumer.reconciliation import Reported
-from ottla.coordinator.group.consumer.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import some, topic_change
 from ottla.coordinator.runtime.outcome import Outcome

@@ -7,13 +7,13 @@ its session ends. If only members of the classic protocol are left the group tur
 from typing import TYPE_CHECKING, Final
 
 from ottla.coordinator.group.classic.step import Step
-from ottla.coordinator.group.consumer.downgrade import Downgrade
+from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import NOTHING_OWNED, STATIC_LEAVE_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_check import find_member
 from ottla.coordinator.group.consumer.member_timer import JOIN, REBALANCE, SESSION, SYNC
-from ottla.coordinator.group.consumer.membership import Membership
+from ottla.coordinator.group.consumer.migration.downgrade import Downgrade
 from ottla.coordinator.group.consumer.record import current_record
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.runtime.outcome import NOTHING, Outcome

@@ -1,8 +1,8 @@
 """Whether a request comes from the member that it says, in the epoch that the member is in."""
 
+from ottla.coordinator.group.consumer.assignment.reconciliation import Reported
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.member import JOIN_EPOCH, ConsumerMember
-from ottla.coordinator.group.consumer.reconciliation import Reported
 from ottla.protocol.errors import FencedInstanceIdError, FencedMemberEpochError, UnknownMemberIdError
 
 

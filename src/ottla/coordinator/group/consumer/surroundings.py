@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ottla.base.chance import Chance
 from ottla.base.frozen import frozen
 from ottla.coordinator.group.config import GroupConfig
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import MetadataView
 

@@ -10,8 +10,8 @@ from ottla.schema.columns.protobuf.decoder import MessageDecoder
 from ottla.schema.columns.protobuf.layout import MessageProgram
 from ottla.schema.columns.protobuf.shape import MessageShapes
 from ottla.schema.error import InvalidSchemaError
+from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.message_index import indexes_of
-from ottla.schema.protobuf.pool import descriptor_pool
 from ottla.schema.protobuf.schema import ProtobufSchema
 
 

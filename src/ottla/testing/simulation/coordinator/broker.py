@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from ottla.base.frozen import frozen
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.config import GroupConfig
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
 from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState

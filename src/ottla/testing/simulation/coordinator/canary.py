@@ -14,9 +14,9 @@ from ottla.coordinator.group.classic import sync
 from ottla.coordinator.group.classic.answer import synced_answer
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.offset_check import ClassicOffsetRules
+from ottla.coordinator.group.consumer.assignment.membership import Membership
+from ottla.coordinator.group.consumer.assignment.reconciliation import Goal
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
-from ottla.coordinator.group.consumer.membership import Membership
-from ottla.coordinator.group.consumer.reconciliation import Goal
 from ottla.coordinator.group.group_machine import GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.offsets.fetch import fetch

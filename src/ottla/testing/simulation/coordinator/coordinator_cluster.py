@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from ottla.coordinator.group.config import ClassicGroupConfig, ConsumerGroupConfig, GroupConfig
-from ottla.coordinator.group.consumer.metadata_hash import TopicHashes
+from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_factory import GroupSurroundings
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import PartitionKey

@@ -29,9 +29,9 @@ from ottla.protocol.errors import NotControllerError, RequestTimedOutError
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.records.batch import batches
-from ottla.raft.control_batch import read_control_batch
 from ottla.raft.effect import ApplyCommitted
 from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
+from ottla.raft.log.control_batch import read_control_batch
 from ottla.testing.simulation.metadata.client import NAME, ControllerClient, answer_frame, decode_request
 from ottla.testing.simulation.metadata.history import HastyFencing, MetadataHistory, PrematureAnswer
 from ottla.testing.simulation.metadata.quorum import RaftQuorum

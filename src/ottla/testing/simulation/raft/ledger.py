@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ottla.protocol.control_record import VotersRecord
 from ottla.protocol.records.batch import Batch, batches
-from ottla.raft.control_batch import read_control_batch
+from ottla.raft.log.control_batch import read_control_batch
 from ottla.raft.voters.history import LogHistory
 from ottla.raft.voters.voter_set import VoterSet
 

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from ottla.coordinator.group.consumer.embedded import read_assignment, read_subscription
+from ottla.coordinator.group.consumer.migration.embedded import read_assignment, read_subscription
 from ottla.coordinator.ports import PartitionKey
 from ottla.protocol.consumer_protocol import (
     AssignedTopicPartition,

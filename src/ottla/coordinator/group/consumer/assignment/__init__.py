@@ -1,0 +1,1 @@
+"""Who is to have what: subscriptions and topics, the target, and the way there."""

@@ -1,0 +1,1 @@
+"""The records of a quorum: collected, written as batches, and kept."""

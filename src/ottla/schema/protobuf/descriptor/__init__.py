@@ -1,0 +1,1 @@
+"""FileDescriptorProtos: read, written, and kept with their names resolved."""

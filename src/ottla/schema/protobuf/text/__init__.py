@@ -1,0 +1,1 @@
+""".proto text: read into elements, and printed as Confluent's registry does."""
