@@ -129,7 +129,7 @@ class Server(ABC):
             return 0
         self._process.send_signal(request)
         try:
-            code = self._process.wait(START_SECONDS)
+            code = self._process.wait(self.start_seconds)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"{self.name} did not stop:\n{self.output()}") from None

@@ -21,6 +21,13 @@ LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
 _VERSION: Final = "0"
+_WITHOUT_IT: Final = {
+    RECOVERY_POINT_CHECKPOINT: "all logs are read anew, and cut where they are damaged",
+    HIGH_WATERMARK_CHECKPOINT: "consumers wait until the replicas in sync have answered",
+    LOG_START_CHECKPOINT: "deleted records may be back, up to a segment of each partition",
+    CLEANER_CHECKPOINT: "compaction begins anew",
+}
+"""What an operator decides on who moves a file away that cannot be read."""
 
 
 class OffsetCheckpoint:
@@ -57,7 +64,7 @@ class OffsetCheckpoint:
         try:
             lines = data.decode().splitlines()
         except UnicodeDecodeError as error:
-            raise CorruptFileError(f"no text at byte {error.start}", self.path) from error
+            raise self._refusal(f"no text at byte {error.start}") from error
         if lines[0].strip() != _VERSION:
             raise self._refuse(1, f"version {lines[0]!r}, {_VERSION} expected")
         expected = _number(lines[1]) if len(lines) > 1 else None
@@ -75,7 +82,12 @@ class OffsetCheckpoint:
         return offsets
 
     def _refuse(self, line: int, reason: str) -> CorruptFileError:
-        return CorruptFileError(f"line {line}: {reason}", self.path)
+        return self._refusal(f"line {line}: {reason}")
+
+    def _refusal(self, reason: str) -> CorruptFileError:
+        consequence = _WITHOUT_IT.get(self.path.rpartition("/")[2])
+        advice = "" if consequence is None else f"; the node starts without this file, but then {consequence}"
+        return CorruptFileError(reason + advice, self.path)
 
 
 def _number(text: str) -> int | None:

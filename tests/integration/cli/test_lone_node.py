@@ -58,6 +58,12 @@ def test_what_a_file_says_counts_and_the_rest_keeps_its_default(tmp_path: Path) 
     assert config.integer("transaction.state.log.min.isr") == 1
 
 
+def test_the_controller_leaves_the_port_for_metrics_alone() -> None:
+    config = _config(listen="127.0.0.1:19092", http="127.0.0.1:19093")
+    assert config.http_listen == HostPort("127.0.0.1", 19093)
+    assert config.controller_listeners[0].port != 19093
+
+
 def test_a_small_file_needs_no_word_of_controllers(tmp_path: Path) -> None:
     config = _config(config=_file(tmp_path, "listeners=PLAINTEXT://localhost:29092\nbroker.id=3\n"))
     assert config.node_id == 3

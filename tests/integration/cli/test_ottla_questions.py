@@ -119,7 +119,7 @@ def test_a_lone_broker_cannot_stop_without_harm(ottla: Ottla) -> None:
     done = ottla("cluster", "can-stop", "1")
     assert done.code == 1
     assert "2 partitions would have no leader, since no other replica is in sync: orders-0, orders-1" in done.out
-    assert "there is no broker 7; there are 1" in ottla("cluster", "can-stop", "7").err
+    assert "there is no broker 7; the cluster has 1" in ottla("cluster", "can-stop", "7").err
     assert "name the broker" in ottla("cluster", "can-stop").err
 
 

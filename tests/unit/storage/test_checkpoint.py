@@ -124,3 +124,13 @@ def test_a_long_topic_name_still_fits_with_its_suffix() -> None:
 def test_an_empty_file_holds_nothing_as_when_apache_kafka_has_just_started(disk: SimulatedDisk) -> None:
     put(disk, "empty", "")
     assert OffsetCheckpoint(disk, "/data", "empty").read() == {}
+
+
+def test_a_file_that_cannot_be_read_says_what_it_is_good_for(disk: SimulatedDisk) -> None:
+    for name, consequence in (
+        ("recovery-point-offset-checkpoint", "read anew"),
+        ("log-start-offset-checkpoint", "back"),
+    ):
+        put(disk, name, "0\nx\n")
+        with pytest.raises(CorruptFileError, match=f"{name}: .*starts without this file, but then .*{consequence}"):
+            OffsetCheckpoint(disk, "/data", name).read()

@@ -52,10 +52,10 @@ def lone_node_settings(options: LoneNodeOptions) -> SettingSource:
     source.translate()
     _add_data(source, options.data)
     source.add_defaults({"process.roles": _ROLES, "node.id": _node_id(source)}, place=_PLACE)
-    _add_listeners(source, options.listen)
     if options.http is not None and options.http != "off":
         source.add("http.listen", str(parse_listen(options.http)), place=f"--http {options.http}")
-    elif options.http is None:
+    _add_listeners(source, options.listen)
+    if options.http is None:
         source.add_defaults({"http.listen": _default_http()}, place=_PLACE)
     source.add_defaults(_DEFAULTS, place=_PLACE)
     return source
@@ -107,7 +107,7 @@ def _add_listeners(source: SettingSource, listen: str | None) -> None:
         brokers = [f"PLAINTEXT://{DEFAULT_LISTEN}"]
     if is_controller and not controllers:
         port = parse_listener(brokers[0]).port if brokers else 0
-        controllers = [f"{names[0]}://{_LOOPBACK}:{free_port(_LOOPBACK, port + 1)}"]
+        controllers = [f"{names[0]}://{_LOOPBACK}:{_controller_port(source, port + 1)}"]
     texts = brokers + controllers
     if texts != given:
         source.add("listeners", ",".join(texts), place=place)
@@ -116,6 +116,13 @@ def _add_listeners(source: SettingSource, listen: str | None) -> None:
         address = parse_listener(controllers[0])
         own = HostPort(address.host or "localhost", address.port)
         source.add_defaults({"controller.quorum.bootstrap.servers": str(own)}, place=_PLACE)
+
+
+def _controller_port(source: SettingSource, preferred: int) -> int:
+    """`preferred`, or another if that is taken or going to be, by the port for metrics."""
+    http = _text(source, "http.listen").strip()
+    is_wanted = bool(http) and parse_host_port(http).port == preferred
+    return free_port(_LOOPBACK, 0 if is_wanted else preferred)
 
 
 def _controller_names(source: SettingSource) -> list[str]:

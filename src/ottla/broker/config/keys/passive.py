@@ -50,7 +50,6 @@ _COORDINATORS: Final = {
     "group.coordinator.background.threads",
     "group.coordinator.append.linger.ms",
     "group.coordinator.cached.buffer.max.bytes",
-    "group.coordinator.rebalance.protocols",
     # Each transaction has a timer.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms",
 }

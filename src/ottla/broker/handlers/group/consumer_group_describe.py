@@ -8,6 +8,7 @@ KIP-848, KIP-1099.
 
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.authorized_operation import group_operations
+from ottla.broker.request.group_protocol import check_consumer_protocol
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.broker.security.rights import Rights, may_topic, split_groups
@@ -22,6 +23,7 @@ from ottla.protocol.messages.consumer_group_describe import (
 
 def handle(parts: BrokerParts, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
     """Describes all of them."""
+    check_consumer_protocol(parts.config)
     rights = context.rights
     request.group_ids, forbidden = split_groups(rights, AclOperation.DESCRIBE, request.group_ids)
 

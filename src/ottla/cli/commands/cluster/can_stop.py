@@ -35,7 +35,7 @@ async def can_stop(admin: AsyncAdmin, options: argparse.Namespace) -> int:
     quorum = None if info is None else _quorum(info)
     for broker in stopped:
         if broker not in known and (quorum is None or broker not in quorum.voters):
-            raise CommandError(f"there is no broker {broker}; there are {', '.join(map(str, sorted(known)))}")
+            raise CommandError(f"there is no broker {broker}; the cluster has {', '.join(map(str, sorted(known)))}")
     topics = await admin.describe_topics(names)
     touched = [name for name, topic in topics.items() if any(set(part.isr) & set(stopped) for part in topic.partitions)]
     found = consequence(stopped, _holdings(topics, touched, await min_isrs(admin, touched)), quorum)
