@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Generator, Mapping
+from dataclasses import field
 from typing import Final
 
 from ottla.base.frozen import frozen
@@ -29,7 +30,7 @@ class ScramLogin:
 
     mechanism: str
     username: str
-    password: str
+    password: str = field(repr=False)
     is_token: bool = False
 
 
