@@ -222,6 +222,22 @@ def test_redirects_are_not_followed(provider: TokenProvider) -> None:
             _source(other, {}).read()
 
 
+def test_credentials_follow_no_redirect(node: SecuredNode, provider: TokenProvider) -> None:
+    """The id and the secret are for the address of the settings alone."""
+    settings: dict[str, object] = {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "OAUTHBEARER",
+        "sasl_oauthbearer_client_credentials_client_id": CLIENT[0],
+        "sasl_oauthbearer_client_credentials_client_secret": CLIENT[1],
+    }
+    with TokenProvider() as other:
+        other.moved_to = f"{provider.issuer}/token"
+        settings["sasl_oauthbearer_token_endpoint_url"] = f"{other.issuer}/token"
+        fetches = provider.fetches
+        assert "HTTP 302" in trouble(node.address("SASL"), AuthenticationFailedError, **settings)
+        assert provider.fetches == fetches
+
+
 def test_keys_over_https(tmp_path: Path) -> None:
     require_openssl()
     authority = Authority(tmp_path, "authority")

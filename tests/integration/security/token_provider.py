@@ -23,7 +23,7 @@ class TokenProvider:
         self.key = SigningKey("first")
         self.is_away = False
         self.moved_to: str | None = None
-        """Where it sends those who ask for its keys."""
+        """Where it sends those who ask for its keys, or for a token."""
         self.fetches = 0
         """How often somebody asked for the keys."""
         self.given = 0
@@ -42,6 +42,9 @@ class TokenProvider:
 
             def do_POST(self) -> None:
                 fields = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                if provider.moved_to is not None:
+                    self._answer(302, b"", Location=provider.moved_to)
+                    return
                 expected = "Basic " + base64.b64encode(":".join(CLIENT).encode()).decode()
                 if self.headers["Authorization"] != expected or fields["grant_type"] != ["client_credentials"]:
                     self._answer(401, b"{}")

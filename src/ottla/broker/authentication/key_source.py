@@ -13,10 +13,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from ottla.base.frozen import frozen
+from ottla.net.direct_http import direct_opener
 from ottla.net.sasl.web_key import KeySet, parse_keys
 
 _log = logging.getLogger(__name__)
@@ -106,21 +107,11 @@ class KeySource:
                 self._changed.wait(min(left_s, _WAIT_MAX_S))
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Keys come from where the settings say: a redirect could leave TLS, or the provider."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 def _fetcher(place: KeyPlace) -> Callable[[], bytes]:
     parts = urlsplit(place.url)
     if parts.scheme == "file":
         return Path(unquote(parts.path)).read_bytes
-    handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-    if place.tls is not None:
-        handlers.append(urllib.request.HTTPSHandler(context=place.tls))
-    opener = urllib.request.build_opener(*handlers)
+    opener = direct_opener(place.tls)
 
     def fetch() -> bytes:
         request = urllib.request.Request(place.url, headers={"Accept": "application/json"})

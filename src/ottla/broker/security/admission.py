@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 KNOWN_MAX: Final = 10_000
 """So many decisions are remembered for a connection; whoever would exceed it starts afresh."""
+_NAME_KEPT_MAX: Final = 300
+"""A topic's name is shorter. Those of groups are the client's choice, up to 32 KB: they are decided each time."""
 _REFUSALS: Final[dict[AclResourceType, type[ApiError]]] = {
     AclResourceType.CLUSTER: ClusterAuthorizationFailedError,
     AclResourceType.GROUP: GroupAuthorizationFailedError,
@@ -165,7 +167,7 @@ class Admission:
     def _remember(
         self, known: dict[tuple[int, int, str | None], bool], asked: tuple[int, int, str | None], decision: Decision
     ) -> None:
-        if self._authorizer.is_repeatable:
+        if self._authorizer.is_repeatable and (asked[2] is None or len(asked[2]) <= _NAME_KEPT_MAX):
             if len(known) >= KNOWN_MAX:
                 known.clear()
             known[asked] = decision.is_allowed

@@ -39,6 +39,9 @@ class TokenEndpoint:
     tls: SSLContext | None = None
     """Whom to trust where the login module says so; else the system says it."""
 
+    def __repr__(self) -> str:
+        return f"TokenEndpoint(url={self.url!r})"
+
     @classmethod
     def of(cls, settings: ClientSettings, options: Mapping[str, str], url: str) -> "TokenEndpoint":
         """As the settings, and the options of `sasl.jaas.config`, say."""
@@ -87,6 +90,8 @@ class TokenEndpoint:
     def _ask(self) -> str:
         import urllib.request
 
+        from ottla.net.direct_http import direct_opener
+
         request = urllib.request.Request(
             self.url,
             data=self.body,
@@ -96,7 +101,8 @@ class TokenEndpoint:
                 "Content-Type": "application/x-www-form-urlencoded",
             },
         )
-        with urllib.request.urlopen(request, timeout=self.timeout_s, context=self.tls) as answer:
+        # A redirect would get the id and the secret, too.
+        with direct_opener(self.tls).open(request, timeout=self.timeout_s) as answer:
             said = json.loads(answer.read(_ANSWER_BYTES_MAX))
         token = said.get("access_token") if isinstance(said, dict) else None
         if not isinstance(token, str) or not token:

@@ -11,6 +11,7 @@ import inspect
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -34,7 +35,7 @@ _URL: Final = "sasl.oauthbearer.token.endpoint.url"
 class Token:
     """A bearer token and the time at which it ends, in seconds since 1970; None: it does not say."""
 
-    value: str
+    value: str = field(repr=False)
     expires_at: float | None = None
 
 

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Generator, Mapping
+from dataclasses import field
 from typing import Final
 
 from ottla.base.frozen import frozen
@@ -17,6 +18,9 @@ from ottla.net.errors import LoginFailedError
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 ITERATIONS_MIN: Final = 4096
 """Fewer would make the password easy to guess for whoever listens: Kafka's clients refuse them, too."""
+_ITERATIONS_MAX: Final = 1_000_000
+"""Kafka stores 16,384 at most. An impostor who asks for 2,000,000,000 would stop the client for an hour."""
+_DIGITS_MAX: Final = 10
 MECHANISMS: Final = tuple(HASHES)
 
 
@@ -26,7 +30,7 @@ class ScramLogin:
 
     mechanism: str
     username: str
-    password: str
+    password: str = field(repr=False)
     is_token: bool = False
 
 
@@ -45,6 +49,8 @@ def scram_exchange(login: ScramLogin, nonce: str | None = None) -> Generator[byt
         raise LoginFailedError("the broker's SCRAM nonce does not continue ours: it may be an impostor")
     if iterations < ITERATIONS_MIN:
         raise LoginFailedError(f"the broker asks for {iterations} SCRAM iterations, {ITERATIONS_MIN} at least are safe")
+    if iterations > _ITERATIONS_MAX:
+        raise LoginFailedError(f"the broker asks for {iterations} SCRAM iterations: it may be an impostor")
     without_proof = f"c=biws,r={server_nonce}"
     signed = f"{first},{server_first},{without_proof}".encode()
     hash_name = HASHES[login.mechanism]
@@ -96,6 +102,6 @@ def _decoded(text: str) -> bytes:
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
+    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS_MAX:
         raise LoginFailedError("the broker's SCRAM message has no number of iterations")
     return int(text)

@@ -11,7 +11,7 @@ from ottla.base.frozen import frozen
 from ottla.net.sasl.oauthbearer import TokenRefusedError
 from ottla.net.sasl.server import Identity, user
 from ottla.net.sasl.web_key import ALGORITHMS, KeySet
-from ottla.net.sasl.web_token import WebToken, read_web_token, time_ms
+from ottla.net.sasl.web_token import WebToken, name_of, read_web_token, time_ms
 
 
 class UnknownKeyError(TokenRefusedError):
@@ -39,10 +39,7 @@ def read_signed(token: str, keys: KeySet, rules: SignedRules, now_ms: int) -> Id
         raise TokenRefusedError("another issuer (iss)")
     _check_audience(claims.get("aud"), rules.audiences)
     _check_scope(claims.get(rules.scope_claim), rules.scope_claim)
-    name = claims.get(rules.principal_claim)
-    if not isinstance(name, str) or not name.strip():
-        raise TokenRefusedError(f"the token has no claim {rules.principal_claim} with a name")
-    return Identity(user(name.strip()), expires_at_ms=end_ms)
+    return Identity(user(name_of(claims, rules.principal_claim).strip()), expires_at_ms=end_ms)
 
 
 def _check_signature(token: WebToken, keys: KeySet) -> None:

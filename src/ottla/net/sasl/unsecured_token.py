@@ -9,7 +9,7 @@ from typing import Any, Final
 from ottla.base.frozen import frozen
 from ottla.net.sasl.oauthbearer import ReadToken, TokenRefusedError
 from ottla.net.sasl.server import Identity, user
-from ottla.net.sasl.web_token import read_web_token, time_ms
+from ottla.net.sasl.web_token import name_of, read_web_token, time_ms
 
 _PREFIX: Final = "unsecuredValidator"
 
@@ -46,9 +46,7 @@ def unsecured_reader(rules: UnsecuredRules, now_ms: Callable[[], int]) -> ReadTo
 
     def read(token: str) -> Identity:
         claims = _claims(token)
-        name = claims.get(rules.principal_claim)
-        if not isinstance(name, str) or not name.strip():
-            raise TokenRefusedError(f"the token has no claim {rules.principal_claim} with a name")
+        name = name_of(claims, rules.principal_claim)
         missing = rules.required_scope - _scope(claims.get(rules.scope_claim))
         if missing:
             raise TokenRefusedError("a scope is missing", "insufficient_scope", " ".join(sorted(rules.required_scope)))

@@ -42,6 +42,22 @@ def time_ms(claims: Mapping[str, Any], name: str) -> int | None:
     return math.floor(value * 1000)
 
 
+def name_of(claims: Mapping[str, Any], claim: str) -> str:
+    """The user's name in a claim. Raises `TokenRefusedError`, also for half a surrogate pair, which JSON can hold."""
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name.strip() or not _is_text(name):
+        raise TokenRefusedError(f"the token has no claim {claim} with a name")
+    return name
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def decode_base64url(text: str) -> bytes:
     """Base64 of URLs without padding, and nothing that a lenient reader would skip. Raises `ValueError`.
 

@@ -11,6 +11,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterator
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ _PEM_COLUMNS: Final = 64
 class KeyStore:
     """Keys and certificates as PEM."""
 
-    pem: str
+    pem: str = field(repr=False)
 
     @contextlib.contextmanager
     def as_file(self) -> Iterator[str]:
@@ -56,7 +57,7 @@ class StoreFile:
     kind: str
     location: Path
     type: str | None
-    password: str | None
+    password: str | None = field(repr=False)
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """The registry's settings, under Confluent's names; `kafkastore.` before a setting of a Kafka client passes it on."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKeys
@@ -71,7 +72,7 @@ class RegistryConfig:
     """The registry's settings, typed."""
 
     settings: ClientSettings
-    client: Mapping[str, object]
+    client: Mapping[str, object] = field(repr=False)
     """Settings of the Kafka clients, `bootstrap.servers` among them."""
     unknown: tuple[str, ...]
     """Settings that nothing knows."""

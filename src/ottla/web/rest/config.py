@@ -6,6 +6,7 @@ kind of them, `client.schema.registry.` and `schema.registry.` to the client of 
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKeys
@@ -87,10 +88,10 @@ class RestConfig:
     """The proxy's settings, typed."""
 
     settings: ClientSettings
-    producer: Mapping[str, object]
-    consumer: Mapping[str, object]
-    admin: Mapping[str, object]
-    registry: Mapping[str, object]
+    producer: Mapping[str, object] = field(repr=False)
+    consumer: Mapping[str, object] = field(repr=False)
+    admin: Mapping[str, object] = field(repr=False)
+    registry: Mapping[str, object] = field(repr=False)
     unknown: tuple[str, ...]
     """Settings that nothing knows."""
 

@@ -180,3 +180,15 @@ def test_every_call_that_names_nothing_says_which_right_it_needs() -> None:
         ApiKey.EXPIRE_DELEGATION_TOKEN,
         ApiKey.DESCRIBE_DELEGATION_TOKEN,
     }
+
+
+def test_long_names_are_decided_and_not_kept() -> None:
+    """A client may ask about thousands of groups, each with a name of 32 KB."""
+    admission = Admission(Authorizer(AclSettings(super_users=frozenset({"User:admin"}))))
+    for principal in ("User:admin", "User:alice"):
+        caller = Caller(principal, "10.0.0.7")
+        for name in ("app", "a" * 32_767):
+            asked = (_READ, AclResourceType.GROUP, name)
+            assert admission.allows(caller, ApiKey.FIND_COORDINATOR, asked) == (principal == "User:admin")
+            assert admission.shows(caller, asked) == (principal == "User:admin")
+        assert [name for _, _, name in caller.known] == ["app"]

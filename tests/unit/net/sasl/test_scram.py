@@ -46,6 +46,8 @@ def test_nonces_differ() -> None:
         (b"r=rOprNGfwEbeRWgbNEkqO,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "does not continue ours"),
         (SERVER_FIRST.replace(b"i=4096", b"i=100"), "asks for 100 SCRAM iterations"),
         (SERVER_FIRST.replace(b"i=4096", b"i=many"), "no number of iterations"),
+        (SERVER_FIRST.replace(b"i=4096", b"i=" + b"9" * 5_000), "no number of iterations"),
+        (SERVER_FIRST.replace(b"i=4096", b"i=2000000000"), "asks for 2000000000 SCRAM iterations"),
         (SERVER_FIRST.replace(b"s=W22", b"s=!!!"), "not base64"),
         (b"e=unknown-user", "the broker refused: unknown-user"),
         (b"", "lacks a part"),

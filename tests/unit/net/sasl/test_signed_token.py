@@ -98,6 +98,7 @@ def test_keys_are_named() -> None:
         ({"nbf": 1_020, "exp": 1_010}, "before it begins"),
         ({"sub": None}, "claim sub"),
         ({"sub": " "}, "claim sub"),
+        ({"sub": "half \ud800"}, "claim sub"),
         ({"sub": 5}, "claim sub"),
         ({"aud": "kafka"}, "none is expected"),
         ({"aud": []}, "none is expected"),

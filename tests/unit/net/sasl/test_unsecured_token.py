@@ -42,6 +42,7 @@ def test_a_good_token() -> None:
         token([]),
         token({"exp": 1_001}),
         token({"sub": " ", "exp": 1_001}),
+        token({"sub": "half \ud800", "exp": 1_001}),
         token({"sub": "alice"}),
         token(GOOD | {"exp": 1_000}),
         token(GOOD | {"exp": "soon"}),
