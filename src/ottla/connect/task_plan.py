@@ -4,9 +4,9 @@ The answer is what Kafka's config topic has in its `task-X-N` records. A connect
 so by `has_changed`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ottla.connect.connector import Connector, SinkConnector, SourceConnector
+from ottla.connect.connector import Connector, SinkConnector, SinkTask, SourceConnector, SourceTask
 from ottla.connect.error import ConnectError, InvalidConfigError
 
 TASK_CLASS = "task.class"
@@ -23,7 +23,7 @@ def task_configs(connector: Connector, config: Mapping[str, str]) -> list[dict[s
     ['org.apache.kafka.connect.file.FileStreamSourceTask']
     """
     most = _tasks_max(config)
-    found = [dict(each) for each in connector.task_configs(most)]
+    found = _texts(connector, connector.task_configs(most))
     is_enforced = config.get("tasks.max.enforce", "true").strip().lower() != "false"
     if len(found) > most and is_enforced:
         raise ConnectError(
@@ -32,6 +32,27 @@ def task_configs(connector: Connector, config: Mapping[str, str]) -> list[dict[s
         )
     name = _task_class_name(connector)
     return [{**each, TASK_CLASS: name} for each in found]
+
+
+def _texts(connector: Connector, given: object) -> list[dict[str, str]]:
+    """The settings as texts, which they are in Kafka's topic; numbers and booleans are written as such."""
+    who = type(connector).__name__
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise ConnectError(f"{who}.task_configs returned no list, but {type(given).__name__}")
+    found = []
+    for each in given:
+        if not isinstance(each, Mapping):
+            raise ConnectError(f"{who}.task_configs returned settings that are no dict, but {type(each).__name__}")
+        found.append({_text(who, name): _text(who, value) for name, value in each.items() if value is not None})
+    return found
+
+
+def _text(who: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, (str, int, float)):
+        raise ConnectError(f"{who}.task_configs returned a setting that is no text, but {type(value).__name__}")
+    return str(value)
 
 
 def _tasks_max(config: Mapping[str, str]) -> int:
@@ -50,4 +71,7 @@ def _task_class_name(connector: Connector) -> str:
     if not isinstance(connector, (SourceConnector, SinkConnector)):
         raise ConnectError(f"{type(connector).__name__} is neither a source nor a sink")
     found = connector.task_class()
+    wanted = SourceTask if isinstance(connector, SourceConnector) else SinkTask
+    if not isinstance(found, type) or not issubclass(found, wanted):
+        raise ConnectError(f"{type(connector).__name__}.task_class returned no subclass of {wanted.__name__}")
     return found.java_name or f"{found.__module__}.{found.__qualname__}"

@@ -17,7 +17,7 @@ from ottla.connect.connector import SourceConnector, SourceTask
 from ottla.connect.record import SourceRecord
 
 
-class {base}Connector(SourceConnector):
+class {cls}Connector(SourceConnector):
     """Describes the settings, and shares the work among tasks."""
 
     version = "0.1.0"
@@ -27,16 +27,16 @@ class {base}Connector(SourceConnector):
     )
 
     def task_class(self):
-        return {base}Task
+        return {cls}Task
 
 
-class {base}Task(SourceTask):
+class {cls}Task(SourceTask):
     """Brings the records; one that is started again goes on where the last one was stored."""
 
     PLACE = {{"lines": "all"}}
 
     def start(self, context, settings):
-        parsed = {base}Connector.config_def.parse(settings)
+        parsed = {cls}Connector.config_def.parse(settings)
         self.topic, self.lines = parsed["topic"], parsed["lines"]
         stored = context.offset(self.PLACE)
         self.next = 0 if stored is None else stored["next"]
@@ -49,7 +49,7 @@ class {base}Task(SourceTask):
 '''
 _SOURCE_TEST: Final = """from ottla.connect.harness import SourceHarness
 
-SETTINGS = {{"connector.class": "{module}:{base}Connector", "topic": "t", "lines": "one,two"}}
+SETTINGS = {{"connector.class": "{module}:{cls}Connector", "topic": "t", "lines": "one,two"}}
 
 
 def test_each_line_is_a_record():
@@ -72,21 +72,21 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.connector import SinkConnector, SinkTask
 
 
-class {base}Connector(SinkConnector):
+class {cls}Connector(SinkConnector):
     """Describes the settings; the tasks share the partitions of the topics."""
 
     version = "0.1.0"
     config_def = ConfigDef(ConfigKey("path", ConfigType.STRING, REQUIRED, "The file that records are appended to."))
 
     def task_class(self):
-        return {base}Task
+        return {cls}Task
 
 
-class {base}Task(SinkTask):
+class {cls}Task(SinkTask):
     """Takes the records; after `flush` their offsets are committed."""
 
     def start(self, context, settings):
-        self.file = open({base}Connector.config_def.parse(settings)["path"], "a", encoding="utf-8")
+        self.file = open({cls}Connector.config_def.parse(settings)["path"], "a", encoding="utf-8")
 
     def put(self, records):
         for record in records:
@@ -103,7 +103,7 @@ _SINK_TEST: Final = """from ottla.connect.harness import SinkHarness
 
 def test_each_record_is_a_line(tmp_path):
     path = tmp_path / "out.txt"
-    sink = SinkHarness({{"connector.class": "{module}:{base}Connector", "topics": "t", "path": str(path)}})
+    sink = SinkHarness({{"connector.class": "{module}:{cls}Connector", "topics": "t", "path": str(path)}})
     sink.put(b"one")
     assert path.read_text() == "one\\n"
 """
@@ -117,7 +117,7 @@ version = "0.1.0"
 dependencies = ["ottla"]
 
 [project.entry-points."ottla.connectors"]
-{cls} = "{module}:{base}Connector"
+{cls} = "{module}:{cls}Connector"
 
 [tool.setuptools]
 py-modules = ["{module}"]
@@ -152,10 +152,10 @@ def make(options: argparse.Namespace) -> int:
 
 
 def names_of(name: str) -> dict[str, str]:
-    """The package, its module, what connectors name it, and what its classes begin with.
+    """The package, its module and its class.
 
     >>> names_of("my-connector")
-    {'name': 'my-connector', 'module': 'my_connector', 'cls': 'MyConnector', 'base': 'My'}
+    {'name': 'my-connector', 'module': 'my_connector', 'cls': 'MyConnector'}
     """
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", name) is None:
         raise CommandError(f"{name}: a name has letters, digits and hyphens, and begins with a letter")
@@ -163,9 +163,7 @@ def names_of(name: str) -> dict[str, str]:
     if keyword.iskeyword(module) or module in ("ottla", "test"):
         raise CommandError(f"{name}: Python has another meaning for this name; give another one")
     words = re.split("[-_]", name)
-    cls = "".join(word[0].upper() + word[1:] for word in words)
-    # A connector of that name has a class that ends so in any case.
-    return {"name": name, "module": module, "cls": cls, "base": cls.removesuffix("Connector") or cls}
+    return {"name": name, "module": module, "cls": "".join(word[0].upper() + word[1:] for word in words)}
 
 
 def files(names: dict[str, str], *, is_sink: bool) -> dict[str, str]:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from itertools import islice, repeat
+from itertools import repeat
 from operator import is_
 from typing import ClassVar, Final, NoReturn, TypeVar
 
@@ -17,7 +17,7 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance, Wi
 from ottla.connect.config.validator import AnyOfIgnoringCase
 from ottla.connect.converter.converter import CONVERTER_TYPE, Converter, ReadValues
 from ottla.connect.converter.json_column import ColumnWrite, column_writer
-from ottla.connect.converter.json_column_reader import ColumnRead, column_reader
+from ottla.connect.converter.json_column_reader import BLANKS, ColumnRead, column_reader, payloads_of
 from ottla.connect.converter.json_reader import Read, read_bare, reader
 from ottla.connect.converter.json_schema_text import schema_from_json, schema_members
 from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
@@ -28,7 +28,6 @@ from ottla.connect.error import DataError
 _DECIMAL: Final = b"connect.data.Decimal"
 _PAYLOAD: Final = b'"payload":'
 _BLANKS: Final = " \t\r\n"
-_BLANK_BYTES: Final = _BLANKS.encode()
 _ZEROS: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|-?[1-9][\d.eE+-]*|-?0(?!\d)[\d.eE+-]*)|(-?)0+(?=\d)""")
 """Strings and numbers; the second group is before zeros that a number may begin with in Kafka, and not in Python."""
 _Known = tuple[Schema | None, Read]
@@ -135,7 +134,7 @@ class JsonConverter(Converter):
                 found.append((None, data[at : at + count]))
             else:
                 (schema, _), head = self._known_head(first)
-                payloads = _payloads(data, at, head, _PLAIN if _DECIMAL not in head else _EXACT)
+                payloads = payloads_of(data, at, head, _PLAIN if _DECIMAL not in head else _EXACT)
                 count = len(payloads)
                 read = self._column_readers.get(schema) or self._remember_column_reader(schema)
                 column = read(payloads)
@@ -151,7 +150,7 @@ class JsonConverter(Converter):
         known = self._heads.get(head)
         if known is None:
             raise RowsNeededError
-        start = len(data) - len(data[len(head) :].lstrip(_BLANK_BYTES))
+        start = len(data) - len(data[len(head) :].lstrip(BLANKS.encode()))
         return known, data[:start]
 
     def to_connect(self, topic: str, data: bytes | None) -> SchemaAndValue:
@@ -259,21 +258,6 @@ def _no_number(text: str) -> NoReturn:
 _PLAIN: Final = json.JSONDecoder(parse_constant=_no_number)
 _EXACT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=Decimal)
 """Where a schema of decimals may be: their digits must not pass through a float."""
-
-
-def _payloads(data: Sequence[bytes | None], at: int, head: bytes, decoder: json.JSONDecoder) -> list[object]:
-    """The payloads of the messages from there on that begin with these bytes; any error if one of them is no JSON."""
-    scan, start = decoder.scan_once, len(head)  # type: ignore[attr-defined]
-    found: list[object] = []
-    for each in islice(data, at, None):
-        if each is None or not each.startswith(head):
-            break
-        text = str(each[start:], "utf-8")
-        payload, end = scan(text, 0)
-        if text[end:] != "}" and text[end:].strip(_BLANKS) != "}":
-            raise RowsNeededError
-        found.append(payload)
-    return found
 
 
 def _encoding(data: bytes) -> str:

@@ -3,6 +3,8 @@ is enough. Structs are not made: their fields are columns.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
+from json import JSONDecoder
 from operator import itemgetter
 from typing import Any, Final
 
@@ -13,7 +15,23 @@ from ottla.connect.data.type import BITS, Type, fits
 
 ColumnRead = Callable[[Sequence[Any]], PlainColumn | StructColumn]
 _ListRead = Callable[[Sequence[Any]], Sequence[object]]
+BLANKS: Final = " \t\r\n"
 _CLASSES: Final[dict[Type, type]] = {Type.STRING: str, Type.BOOLEAN: bool, Type.FLOAT64: float}
+
+
+def payloads_of(data: Sequence[bytes | None], at: int, head: bytes, decoder: JSONDecoder) -> list[object]:
+    """The payloads of the messages from there on that begin with these bytes; any error if one of them is no JSON."""
+    scan, start = decoder.scan_once, len(head)  # type: ignore[attr-defined]
+    found: list[object] = []
+    for each in islice(data, at, None):
+        if each is None or not each.startswith(head):
+            break
+        text = str(each[start:], "utf-8")
+        payload, end = scan(text, 0)
+        if text[end:] != "}" and text[end:].strip(BLANKS) != "}":
+            raise RowsNeededError
+        found.append(payload)
+    return found
 
 
 def column_reader(schema: Schema | None, *, replace_null: bool) -> ColumnRead:

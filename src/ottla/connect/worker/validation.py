@@ -127,12 +127,23 @@ def _always(values: Sequence[str]) -> Callable[[str, Mapping[str, object]], list
 
 def _own(connector: Connector, given: Mapping[str, str | None]) -> tuple[ConfigDef, list[tuple[str, str]]]:
     try:
-        found = connector.validate(raw(given))
+        problems = _sentences(connector.validate(raw(given)))
     except Exception as error:
         raise RefusedError(
             500, f"{type(connector).__name__}.validate failed: {type(error).__name__}: {error}"
         ) from error
-    return connector.config_def, [(name, sentence) for name, sentences in found.items() for sentence in sentences]
+    return connector.config_def, problems
+
+
+def _sentences(found: object) -> list[tuple[str, str]]:
+    """What a connector found wrong, by setting; one sentence may stand alone."""
+    if not isinstance(found, Mapping):
+        raise TypeError(f"it returned no dict, but {type(found).__name__}")
+    return [
+        (name, str(sentence))
+        for name, sentences in found.items()
+        for sentence in ([sentences] if isinstance(sentences, str) else sentences)
+    ]
 
 
 def _problems(connector: Connector, given: Mapping[str, str | None], facts: WorkerFacts) -> Iterable[tuple[str, str]]:

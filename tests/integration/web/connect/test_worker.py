@@ -156,9 +156,26 @@ def test_a_connector_that_raises_or_exits_fails_alone(
         "    def start(self, settings): sys.exit(3)\n"
         "class Hangs(Raises):\n"
         "    def validate(self, settings): time.sleep(3600)\n"
+        "class Tells(Raises):\n"
+        "    def validate(self, settings): raise KeyError(settings['password'])\n"
+        "class Lists(Raises):\n"
+        "    def validate(self, settings): return ['no']\n"
+        "class Leaves(Raises):\n"
+        "    def validate(self, settings): sys.exit(4)\n"
+        "class Numbers(Raises):\n"
+        "    def start(self, settings): pass\n"
+        "    def task_configs(self, tasks_max): return [{'a': 5, 'b': None}]\n"
+        "    def stop(self): time.sleep(3600)\n"
+        "class Garbles(Numbers):\n"
+        "    def task_configs(self, tasks_max): return [{'a': '\\ud800'}]\n"
     )
+    monkeypatch.setenv("OTTLA_TEST_SECRET", "hunter2")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    worker = ConnectProcess(tmp_path / "worker", broker.bootstrap, group_id="evil", connector_call_timeout_ms="3000")
+    worker = ConnectProcess(
+        tmp_path / "worker", broker.bootstrap, "-X", "config.providers=env",
+        "-X", "config.providers.env.class=EnvVarConfigProvider",
+        group_id="evil", connector_call_timeout_ms="3000", task_shutdown_graceful_timeout_ms="1000",
+    )  # fmt: skip
     try:
         worker.start()
         for name in ("Raises", "Exits"):
@@ -168,6 +185,16 @@ def test_a_connector_that_raises_or_exits_fails_alone(
         assert trace.startswith("java.lang.IllegalArgumentException: not today\n\tat start(")
         status, answer = worker.create("hangs", connector_class="evil:Hangs")
         assert (status, "did not answer within 3 s" in answer["message"]) == (500, True)
+        status, answer = worker.create("tells", connector_class="evil:Tells", password="${env:OTTLA_TEST_SECRET}")
+        assert (status, answer["message"]) == (500, "Tells.validate failed: KeyError: '${env:OTTLA_TEST_SECRET}'")
+        status, answer = worker.create("lists", connector_class="evil:Lists")
+        assert (status, answer["message"]) == (500, "Lists.validate failed: TypeError: it returned no dict, but list")
+        status, answer = worker.create("leaves", connector_class="evil:Leaves")
+        assert (status, answer["message"]) == (500, "The validation of the connector ended with SystemExit: 4")
+        for name in ("Garbles", "Numbers"):
+            assert worker.create(name, connector_class=f"evil:{name}")[0] == 201
+        worker.wait_for_tasks("Numbers", "UNASSIGNED")
+        assert worker.ask("GET", "/connectors/Numbers/tasks")[1][0]["config"]["a"] == "5"
         assert worker.create("fine", **SOURCE)[0] == 201
         worker.wait_for_tasks("fine", "UNASSIGNED")
         # It is tried again, and one that was mended runs.
@@ -177,7 +204,11 @@ def test_a_connector_that_raises_or_exits_fails_alone(
             == 200
         )
         worker.wait_for("Raises", "RUNNING")
+        for name in ("Garbles", "Numbers"):
+            # Their stop hangs, and nothing waits for it for long.
+            assert worker.ask("DELETE", f"/connectors/{name}")[0] == 204
         assert worker.stop() == 0
+        assert "hunter2" not in worker.log.read_text()
     finally:
         worker.kill()
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ottla.connect.error import InvalidConfigError
+from ottla.connect.mask import Mask
 from ottla.connect.worker import decision, view
 from ottla.connect.worker.config_record import Properties
 from ottla.connect.worker.config_state import raw
@@ -194,7 +195,11 @@ async def validated(parts: ConnectParts, config: Properties) -> ConfigInfo:
         given: Mapping[str, str | None] = {**config, **parts.config.providers.resolve(raw(config))}
     except InvalidConfigError as error:
         raise bad(str(error)) from None
-    info = await parts.call(lambda: validate(given, parts.facts, parts.plugins), "The validation of the connector")
+    try:
+        info = await parts.call(lambda: validate(given, parts.facts, parts.plugins), "The validation of the connector")
+    except RefusedError as error:
+        # Written by the connector, which was given the values.
+        raise RefusedError(error.status, Mask.of([(raw(config), raw(given))]).text(error.message)) from None
     return unresolved(info, config, given)
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.connect.error import ConnectError
 from ottla.connect.worker.refusal import RefusedError
 from ottla.web.connect.lead.call import NoAnswerError
 from ottla.web.http.answer import Answer
@@ -26,6 +27,8 @@ def route(method: str, template: str, handler: Handler, *, is_public: bool = Fal
             raise
         except NoAnswerError as error:
             raise HttpError(500, f"Request timed out. {error}") from None
+        except ConnectError as error:
+            raise HttpError(500, str(error)) from None
         except (OttlaError, TimeoutError) as error:
             raise HttpError(
                 500, f"The Kafka cluster did not do what the request needs: {error or 'it took too long'}"

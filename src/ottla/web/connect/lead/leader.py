@@ -68,6 +68,8 @@ class Leader:
         self._specs_topic: Final = settings.string("pipelines.specs.topic")
         self._group: Final = settings.string("group.id")
         self._call_s: Final = settings.integer("connector.call.timeout.ms") / 1000
+        self._end_s: Final = settings.integer("task.shutdown.graceful.timeout.ms") / 1000
+        self._told: Final[dict[str, str]] = {}
 
     @property
     def tables(self) -> Tables:
@@ -121,7 +123,8 @@ class Leader:
         """Ends a connector, so that it is started anew."""
         instance = self._instances.pop(name, None)
         if instance is not None:
-            await instance.stop(self._call_s)
+            # Nothing else is decided meanwhile, so one that hangs is left behind soon.
+            await instance.stop(self._end_s)
 
     async def _run(self) -> None:
         while True:
@@ -162,10 +165,23 @@ class Leader:
 
     async def _round(self, reporter: Reporter) -> None:
         for name in self.tables.configs.connectors:
-            await self._plan(name)
-            await self._tell_runner(name)
-            await self._tell_users(name, reporter)
+            try:
+                await self._plan(name)
+                await self._tell_runner(name)
+                await self._tell_users(name, reporter)
+                self._told.pop(name, None)
+            except (OttlaError, TimeoutError):
+                raise
+            except Exception as error:  # noqa: BLE001 - an edge: what one connector says must not stop the others
+                self._tell_once(name, error)
         await self._clean()
+
+    def _tell_once(self, name: str, error: Exception) -> None:
+        """Logs why a connector can't be looked after; not again as long as it stays so."""
+        reason = f"{type(error).__name__}: {error}"
+        if self._told.get(name) != reason:
+            self._told[name] = reason
+            _log.error("The connector %s can't be looked after", name, exc_info=error)
 
     async def _plan(self, name: str) -> None:
         """Has the tasks of a connector made, and written down when they are others."""
