@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ottla.connect.connector import Offset, Partition, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.offset_record import encode
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, Headers, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
@@ -22,6 +23,8 @@ WORKER: Final = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
     "value.converter": "org.apache.kafka.connect.storage.StringConverter",
 }
+_ATTEMPTS_MAX: Final = 10
+_RETRY_MS: Final = 300
 
 
 class CountedPause:
@@ -69,13 +72,20 @@ class SourceHarness:
     def poll(self) -> list[ProducerRecord]:
         """What one poll brings into topics; dead letters are put aside, and offsets are stored."""
         made: list[ProducerRecord] = []
-        for record in self._task.poll():
+        try:
+            polled = self._task.poll() or []
+        except RetriableError:
+            # The worker asks again after a while.
+            return []
+        for record in polled:
             outcome = self._pipeline.source(record)
             if isinstance(outcome, ProducerRecord):
                 made.append(outcome)
             elif isinstance(outcome, DeadLetter):
                 self.dead_letters.append(outcome.record)
             if record.source_partition is not None and record.source_offset is not None:
+                # What no topic of offsets could hold is refused here, too.
+                encode("tested", record.source_partition, record.source_offset)
                 self._offsets.store(record.source_partition, record.source_offset)
         self._task.commit()
         return made
@@ -131,7 +141,8 @@ class SinkHarness:
         self.put_records(given)
 
     def put_records(self, given: Sequence[ConsumerRecord]) -> None:
-        """These records, then a flush."""
+        """These records, then a flush. A task that refuses them for now gets them again, ten times."""
+        self._open(given)
         taken: list[SinkRecord] = []
         for record in given:
             outcome = self._pipeline.sink(record)
@@ -141,7 +152,7 @@ class SinkHarness:
             else:
                 self._keep(outcome)
             self._next[record.topic, record.partition] = record.offset + 1
-        self._task.put(taken)
+        self._deliver(taken)
         self._given.clear()
         self._task.flush(dict(self._next))
 
@@ -150,8 +161,25 @@ class SinkHarness:
         self._keep(self._pipeline.report(self._given[id(record)], error, self._class_name))
 
     def stop(self) -> None:
-        """Ends the task."""
+        """Ends the task; its partitions leave it before."""
+        if self._next:
+            self._task.close(sorted(self._next))
         self._task.stop()
+
+    def _open(self, given: Sequence[ConsumerRecord]) -> None:
+        fresh = {(record.topic, record.partition) for record in given} - self._next.keys()
+        if fresh:
+            self._task.open(sorted(fresh))
+
+    def _deliver(self, taken: list[SinkRecord]) -> None:
+        for attempt in range(_ATTEMPTS_MAX):
+            try:
+                self._task.put(taken)
+                return
+            except RetriableError:
+                if attempt == _ATTEMPTS_MAX - 1:
+                    raise
+                self.pause.wait_ms(_RETRY_MS << attempt)
 
     def _keep(self, outcome: DeadLetter | Dropped) -> None:
         if isinstance(outcome, DeadLetter):

@@ -3,6 +3,7 @@
 import argparse
 import keyword
 import re
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from ottla.connect.connector import SourceConnector, SourceTask
 from ottla.connect.record import SourceRecord
 
 
-class {cls}Connector(SourceConnector):
+class {stem}Connector(SourceConnector):
     """Describes the settings, and shares the work among tasks."""
 
     version = "0.1.0"
@@ -27,16 +28,16 @@ class {cls}Connector(SourceConnector):
     )
 
     def task_class(self):
-        return {cls}Task
+        return {stem}Task
 
 
-class {cls}Task(SourceTask):
+class {stem}Task(SourceTask):
     """Brings the records; one that is started again goes on where the last one was stored."""
 
     PLACE = {{"lines": "all"}}
 
     def start(self, context, settings):
-        parsed = {cls}Connector.config_def.parse(settings)
+        parsed = {stem}Connector.config_def.parse(settings)
         self.topic, self.lines = parsed["topic"], parsed["lines"]
         stored = context.offset(self.PLACE)
         self.next = 0 if stored is None else stored["next"]
@@ -49,7 +50,7 @@ class {cls}Task(SourceTask):
 '''
 _SOURCE_TEST: Final = """from ottla.connect.harness import SourceHarness
 
-SETTINGS = {{"connector.class": "{module}:{cls}Connector", "topic": "t", "lines": "one,two"}}
+SETTINGS = {{"connector.class": "{module}:{stem}Connector", "topic": "t", "lines": "one,two"}}
 
 
 def test_each_line_is_a_record():
@@ -72,21 +73,21 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.connector import SinkConnector, SinkTask
 
 
-class {cls}Connector(SinkConnector):
+class {stem}Connector(SinkConnector):
     """Describes the settings; the tasks share the partitions of the topics."""
 
     version = "0.1.0"
     config_def = ConfigDef(ConfigKey("path", ConfigType.STRING, REQUIRED, "The file that records are appended to."))
 
     def task_class(self):
-        return {cls}Task
+        return {stem}Task
 
 
-class {cls}Task(SinkTask):
+class {stem}Task(SinkTask):
     """Takes the records; after `flush` their offsets are committed."""
 
     def start(self, context, settings):
-        self.file = open({cls}Connector.config_def.parse(settings)["path"], "a", encoding="utf-8")
+        self.file = open({stem}Connector.config_def.parse(settings)["path"], "a", encoding="utf-8")
 
     def put(self, records):
         for record in records:
@@ -103,7 +104,7 @@ _SINK_TEST: Final = """from ottla.connect.harness import SinkHarness
 
 def test_each_record_is_a_line(tmp_path):
     path = tmp_path / "out.txt"
-    sink = SinkHarness({{"connector.class": "{module}:{cls}Connector", "topics": "t", "path": str(path)}})
+    sink = SinkHarness({{"connector.class": "{module}:{stem}Connector", "topics": "t", "path": str(path)}})
     sink.put(b"one")
     assert path.read_text() == "one\\n"
 """
@@ -117,7 +118,7 @@ version = "0.1.0"
 dependencies = ["ottla"]
 
 [project.entry-points."ottla.connectors"]
-{cls} = "{module}:{cls}Connector"
+{cls} = "{module}:{stem}Connector"
 
 [tool.setuptools]
 py-modules = ["{module}"]
@@ -147,23 +148,25 @@ def make(options: argparse.Namespace) -> int:
     except OSError as error:
         raise CommandError(f"{directory}: {error.strerror}") from None
     print(f"Made {directory}. Its test: cd {directory} && python -m pytest")
-    print(f"Installed where the workers are (pip install ./{directory}), connectors name it {names['cls']}.")
+    where = directory if directory.is_absolute() or directory.parts[0] == ".." else f"./{directory}"
+    print(f"Installed where the workers are (pip install {where}), connectors name it {names['cls']}.")
     return 0
 
 
 def names_of(name: str) -> dict[str, str]:
-    """The package, its module and its class.
+    """The package, its module, its name as a connector, and what its classes begin with.
 
     >>> names_of("my-connector")
-    {'name': 'my-connector', 'module': 'my_connector', 'cls': 'MyConnector'}
+    {'name': 'my-connector', 'module': 'my_connector', 'cls': 'MyConnector', 'stem': 'My'}
     """
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", name) is None:
         raise CommandError(f"{name}: a name has letters, digits and hyphens, and begins with a letter")
     module = name.replace("-", "_").lower()
-    if keyword.iskeyword(module) or module in ("ottla", "test"):
+    if keyword.iskeyword(module) or module in ("ottla", "test") or module in sys.stdlib_module_names:
         raise CommandError(f"{name}: Python has another meaning for this name; give another one")
     words = re.split("[-_]", name)
-    return {"name": name, "module": module, "cls": "".join(word[0].upper() + word[1:] for word in words)}
+    cls = "".join(word[0].upper() + word[1:] for word in words)
+    return {"name": name, "module": module, "cls": cls, "stem": cls.removesuffix("Connector") or cls}
 
 
 def files(names: dict[str, str], *, is_sink: bool) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.connect.data.calendar import MS_PER_DAY, day_of, days_of, weekday
+from ottla.connect.data.calendar import MS_PER_DAY, Day, day_of, days_of, weekday
 
 MONTHS: Final = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
                  "November", "December")  # fmt: skip
@@ -47,7 +47,8 @@ class DateFormat:
     def format(self, ms: int) -> str:
         """A moment by the pattern."""
         days, of_day = divmod(ms, MS_PER_DAY)
-        return "".join(piece.literal or _printed(piece, days, of_day) for piece in self._pieces)
+        day = day_of(days)
+        return "".join([piece.literal or _printed(piece, day, days, of_day) for piece in self._pieces])
 
     def parse(self, text: str) -> int | None:
         """The moment at the beginning of the text in milliseconds; None if the text does not match."""
@@ -144,9 +145,8 @@ def _week(days: int) -> tuple[int, int]:
     return year, (days - first + weekday(first) % 7) // 7 + 1
 
 
-def _printed(piece: Piece, days: int, of_day: int) -> str:
+def _printed(piece: Piece, day: Day, days: int, of_day: int) -> str:
     letter, count = piece.letter, piece.count
-    day = day_of(days)
     if letter in "yY":
         year = day.year if letter == "y" else _week(days)[0]
         return f"{year % 100:02d}" if count == 2 else f"{year:0{count}d}"

@@ -4,6 +4,7 @@ Lists and maps of numbers are given the narrowest type that holds all of them. A
 and is none is a string.
 """
 
+import re
 from typing import Final
 
 from ottla.base.java_number import to_float32, wrapped
@@ -23,7 +24,7 @@ from ottla.connect.data.schema import BOOLEAN, FLOAT32, FLOAT64, INT64, STRING, 
 from ottla.connect.data.type import BITS, NARROW, Float32, Type, fits
 from ottla.connect.error import DataError
 
-_DELIMITERS: Final = ':,{}[]"'
+_TOKEN: Final = re.compile(r'[:,{}\[\]"]|(?:[^:,{}\[\]"\\]|\\.?)+', re.DOTALL)
 _BLANKS: Final = "".join(map(chr, range(33)))
 """What Java's `trim` takes away."""
 _TEMPORAL: Final = {
@@ -32,7 +33,7 @@ _TEMPORAL: Final = {
     10: (DATE_SCHEMA, DateFormat("yyyy-MM-dd")),
 }
 """By the length of the text."""
-_BOOLEANS: Final = {"true": SchemaAndValue(BOOLEAN, True), "false": SchemaAndValue(BOOLEAN, False)}
+_WORDS: Final = {"null": None, "true": SchemaAndValue(BOOLEAN, True), "false": SchemaAndValue(BOOLEAN, False)}
 _ORDER: Final = (Type.INT8, Type.INT16, Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64)
 
 
@@ -42,24 +43,27 @@ class LiteralParser:
     def __init__(self, text: str) -> None:
         self._text: Final = text
         self._position = 0
-        self._previous: str | None = None
 
     def parse(self, *, embedded: bool = False) -> SchemaAndValue | None:
         """The next value; None is null, or that there is nothing more."""
         if self._position >= len(self._text):
             return None
-        if embedded and self._take('"'):
-            return self._quoted()
-        if self._alone("null", embedded=embedded):
-            return None
-        for word, meaning in _BOOLEANS.items():
-            if self._alone(word, embedded=embedded):
-                return meaning
         start = self._position
+        word, begin, end = self._peek()
+        if word == '"' and embedded:
+            self._position = end
+            return self._quoted()
+        if word in _WORDS and (embedded or end >= len(self._text)):
+            # Outside of lists and maps nothing may follow.
+            self._position = end
+            return _WORDS[word]
+        self._position = begin
         try:
-            if self._take("["):
+            if word == "[":
+                self._position = end
                 return self._list()
-            if self._take("{"):
+            if word == "{":
+                self._position = end
                 return self._map()
         except DataError:
             self._position = start
@@ -135,41 +139,33 @@ class LiteralParser:
             self._take(",")
         raise DataError(f"Map is missing terminating '}}': {self._text}")
 
-    def _alone(self, word: str, *, embedded: bool) -> bool:
-        """Takes a word that is a value; outside of lists and maps nothing may follow."""
-        start = self._position
-        if self._take(word) and (embedded or self._position >= len(self._text)):
-            return True
-        self._position = start
-        return False
-
     def _take(self, expected: str) -> bool:
         """Takes the next token if it is this one. Blanks before it are passed by, even if it is another one."""
-        start = self._position
-        if start >= len(self._text):
+        if self._position >= len(self._text):
             return False
-        token = self._next()
-        while not token.strip(_BLANKS) and self._position < len(self._text):
-            start = self._position
-            token = self._next()
-        if token.strip(_BLANKS) == expected:
-            return True
-        self._position = start
-        return False
+        word, begin, end = self._peek()
+        self._position = end if word == expected else begin
+        return word == expected
+
+    def _peek(self) -> tuple[str, int, int]:
+        """The next token that is not blank, without blanks around it, and where it begins and ends."""
+        text, begin = self._text, self._position
+        found = _TOKEN.match(text, begin)
+        while found is not None:
+            word, end = found[0].strip(_BLANKS), found.end()
+            if word or end >= len(text):
+                return word, begin, end
+            begin = end
+            found = _TOKEN.match(text, begin)
+        return "", begin, begin
 
     def _next(self) -> str:
         """The next token: a delimiter, or all up to the next one that no backslash precedes."""
-        start = self._position
-        escaped = False
-        while self._position < len(self._text):
-            letter = self._text[self._position]
-            if letter in _DELIMITERS and not escaped:
-                self._position += start == self._position
-                break
-            escaped = letter == "\\" and not escaped
-            self._position += 1
-        self._previous = self._text[start : self._position]
-        return self._previous
+        found = _TOKEN.match(self._text, self._position)
+        if found is None:
+            return ""
+        self._position = found.end()
+        return found[0]
 
 
 def _map_of(entries: list[tuple[SchemaAndValue, SchemaAndValue | None]]) -> SchemaAndValue:

@@ -45,6 +45,17 @@ class Struct:
 
     __getitem__ = get
 
+    def kept(self, field: Field, target: Field, *, replace_null: bool) -> object:
+        """A field's value for a struct in whose schema the field is `target`.
+
+        What was put was checked then; only a null may be refused there.
+        """
+        value = self.values[field.index]
+        if value is not None:
+            return value
+        default = field.schema.default if replace_null else None
+        return checked(target.schema, None, f'field: "{target.name}"') if default is None else default
+
     def get_without_default(self, name: str) -> object:
         """A field's value as it was put."""
         return self.values[self._field(name).index]
@@ -183,6 +194,8 @@ _JAVA_CLASSES: Final[tuple[tuple[type, str, Type | None], ...]] = (
     (Decimal, "java.math.BigDecimal", None),
     (Instant, "java.util.Date", None),
 )
+_KINDS: Final = {cls: kind for cls, _, kind in _JAVA_CLASSES if kind is not None}
+"""Fast path: values of the very classes."""
 _BY_TYPE: Final = {kind: name for _, name, kind in reversed(_JAVA_CLASSES) if kind is not None}
 
 
@@ -207,4 +220,7 @@ def java_class(value: object, schema: Schema | None = None) -> str:
 
 def inferred_type(value: object) -> Type | None:
     """The type of a value without schema; None for what only a schema can explain (decimals, moments)."""
+    known = _KINDS.get(type(value))
+    if known is not None:
+        return known
     return next((kind for cls, _, kind in _JAVA_CLASSES if isinstance(value, cls)), None)

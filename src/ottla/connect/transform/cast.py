@@ -144,10 +144,14 @@ class Cast(SidedTransform):
 
     def _struct(self, value: Struct, target: Schema) -> Struct:
         made = Struct(target)
-        for field in value.schema.fields:
-            kind = self._casts.get(field.name)
-            item = field_value(value, field.name, replace_null=self._replace_null)
-            made.put(field.name, item if kind is None else cast(field.schema, item, kind))
+        casts, replaces = self._casts, self._replace_null
+        for field, to in zip(value.schema.fields, target.fields, strict=True):
+            kind = casts.get(field.name)
+            if kind is None:
+                made.values[to.index] = value.kept(field, to, replace_null=replaces)
+            else:
+                item = field_value(value, field.name, replace_null=replaces)
+                made.put(field.name, cast(field.schema, item, kind))
         return made
 
     def _schema(self, source: Schema) -> Schema:

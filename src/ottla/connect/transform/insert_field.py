@@ -23,7 +23,6 @@ from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
-    field_value,
     map_rows,
     require_map,
     require_struct,
@@ -97,9 +96,9 @@ class InsertField(SidedTransform):
             return self.updated(record, None, made)
         source = require_struct(value, _PURPOSE, schema)
         target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
-        filled = Struct(target)
+        filled, replaces = Struct(target), self._replace_null
         for field in source.schema.fields:
-            filled.put(field.name, field_value(source, field.name, replace_null=self._replace_null))
+            filled.values[field.index] = source.kept(field, target.fields[field.index], replace_null=replaces)
         for insertion in self._insertions:
             item = self._item(record, insertion.source)
             if item is not None:

@@ -66,10 +66,13 @@ class MaskField(SidedTransform):
             masked = {name: self._masked(fields.get(name), None) for name in self._fields}
             return self.updated(record, None, {**fields, **masked})
         source = require_struct(value, _PURPOSE, schema)
-        made = Struct(source.schema)
+        made, replaces = Struct(source.schema), self._replace_null
         for field in source.schema.fields:
-            item = field_value(source, field.name, replace_null=self._replace_null)
-            made.put(field.name, self._masked(item, field.schema) if field.name in self._fields else item)
+            if field.name in self._fields:
+                item = field_value(source, field.name, replace_null=replaces)
+                made.put(field.name, self._masked(item, field.schema))
+            else:
+                made.values[field.index] = source.kept(field, field, replace_null=replaces)
         return self.updated(record, schema, made)
 
     def apply_columns(self, columns: RecordColumns) -> RecordColumns:

@@ -10,7 +10,7 @@ from ottla.connect.config.validator import Distinct
 from ottla.connect.data.builder import struct
 from ottla.connect.data.column import PlainColumn, StructColumn
 from ottla.connect.data.schema import Schema
-from ottla.connect.data.struct import Struct
+from ottla.connect.data.struct import struct_of
 from ottla.connect.error import InvalidConfigError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
@@ -19,7 +19,6 @@ from ottla.connect.transform.transform import (
     SchemaMemory,
     Side,
     SidedTransform,
-    field_value,
     map_rows,
     require_map,
     require_struct,
@@ -82,12 +81,10 @@ class ReplaceField(SidedTransform):
             return self.updated(record, None, {self._name(key): fields[key] for key in fields if self._stays(key)})
         source = require_struct(value, _PURPOSE, schema)
         target = self._schemas.get(source.schema) or self._schemas.keep(source.schema, self._schema(source.schema))
-        made = Struct(target)
-        for field in source.schema.fields:
-            if self._stays(field.name):
-                item = field_value(source, field.name, replace_null=self._replace_null)
-                made.put(self._name(field.name), item)
-        return self.updated(record, target, made)
+        stays, replaces = self._stays, self._replace_null
+        kept = [field for field in source.schema.fields if stays(field.name)]
+        values = [source.kept(*pair, replace_null=replaces) for pair in zip(kept, target.fields, strict=True)]
+        return self.updated(record, target, struct_of(target, values))
 
     def apply_columns(self, columns: RecordColumns) -> RecordColumns:
         """As `apply`."""

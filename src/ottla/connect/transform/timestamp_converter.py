@@ -144,10 +144,13 @@ class TimestampConverter(SidedTransform):
 
     def _struct(self, source: Struct, target: Schema) -> Struct:
         made = Struct(target)
-        for field in source.schema.fields:
-            item = field_value(source, field.name, replace_null=self._replace_null)
-            converted = self._converted(item, _kind(field.schema)) if field.name == self._field else item
-            made.put(field.name, converted)
+        replaces = self._replace_null
+        for field, to in zip(source.schema.fields, target.fields, strict=True):
+            if field.name == self._field:
+                item = field_value(source, field.name, replace_null=replaces)
+                made.put(field.name, self._converted(item, _kind(field.schema)))
+            else:
+                made.values[to.index] = source.kept(field, to, replace_null=replaces)
         return made
 
     def _converted(self, value: object, kind: str | None) -> object:

@@ -1,12 +1,13 @@
 """The settings of each transform and predicate of a connector: `transforms.ALIAS.type` and its options."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigKey, Importance, Width
+from ottla.connect.config.validator import Validator
 from ottla.connect.error import ConnectError, InvalidConfigError, NotFoundError
 from ottla.connect.plugin import Plugins
 from ottla.connect.transform.predicate import Predicate
@@ -44,7 +45,7 @@ class Aliases:
                 f"{prefix}.type", ConfigType.CLASS, REQUIRED, f"The class of {alias}.", importance=Importance.HIGH,
                 group=group, order=0, width=Width.LONG, display=f"{one} type for {alias}",
                 recommend=lambda name, parsed: list(names),
-                validator=None if plugin is not None else self._refuse_class,
+                validator=None if plugin is not None else self._refusal(one, names),
             )
         )  # fmt: skip
         self.keys.append(
@@ -84,10 +85,21 @@ class Aliases:
         except (NotFoundError, ConnectError):
             return None
 
-    @staticmethod
-    def _refuse_class(name: str, value: object) -> None:
-        if value is not None:
+    def _refusal(self, kind: str, names: Sequence[str]) -> Validator:
+        """What is wrong with a class that is none of these."""
+
+        def refuse(name: str, value: object) -> None:
+            if value is None:
+                return
+            sides = [each for each in names if each.startswith(f"{value}$")]
+            if sides:
+                listed = ", ".join(sides)
+                raise InvalidConfigError(f"This class is abstract and cannot be created. Did you mean {listed}?")
+            if self._plugins.has(str(value)):
+                raise InvalidConfigError(f"Class class {value} does not implement the {kind} interface")
             raise InvalidConfigError.of(name, value, f"Class {value} could not be found.")
+
+        return refuse
 
 
 def _listed(text: str | None) -> list[str]:
