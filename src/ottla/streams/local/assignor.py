@@ -6,7 +6,7 @@ the assignment says which tasks they run and keep copies of, and where all other
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ottla.client.consumer.assignor.partition_assignor import (
@@ -58,21 +58,23 @@ class TaskMap:
     standby_at: Mapping[str, tuple[TaskId, ...]] = field(default_factory=dict)
     is_shutdown: bool = False
     complaint: str = ""
+    members: int = 0
+    """How many processes there are; 0: the leader does not say."""
 
     def encoded(self) -> bytes:
         """As user data of an assignment."""
         shown: list[Any] = [_VERSION, _texts(self.standby)]
         shown += [{at: _texts(tasks) for at, tasks in one.items()} for one in (self.active_at, self.standby_at)]
-        return json.dumps([*shown, self.is_shutdown, self.complaint]).encode()
+        return json.dumps([*shown, self.is_shutdown, self.complaint, self.members]).encode()
 
     @classmethod
     def decoded(cls, data: bytes | None) -> "TaskMap":
         """From user data."""
         if not data:
             return cls()
-        _, standby, active_at, standby_at, is_shutdown, complaint = json.loads(data)[:6]
+        _, standby, active_at, standby_at, is_shutdown, complaint, *more = json.loads(data)
         active, copies = ({at: _tasks(texts) for at, texts in one.items()} for one in (active_at, standby_at))
-        return cls(_tasks(standby), active, copies, is_shutdown, complaint)
+        return cls(_tasks(standby), active, copies, is_shutdown, complaint, more[0] if more else 0)
 
 
 class StreamsAssignor(PartitionAssignor):
@@ -89,14 +91,20 @@ class StreamsAssignor(PartitionAssignor):
         """Is called before every join, to bring `facts` up to date."""
         self.task_map = TaskMap()
 
+    @property
+    def is_alone_in_shutdown(self) -> bool:
+        """Whether all were told to end, and no other process is left."""
+        return self.task_map.is_shutdown and self.task_map.members == 1
+
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
         """What this process tells."""
         self.on_join()
         return self.facts.encoded()
 
     def on_assignment(self, assignment: MemberAssignment, generation_id: int) -> None:
-        """What the leader said."""
-        self.task_map = TaskMap.decoded(assignment.user_data)
+        """What the leader said; that all are to end is not forgotten if another rebalance follows at once."""
+        found = TaskMap.decoded(assignment.user_data)
+        self.task_map = replace(found, is_shutdown=found.is_shutdown or self.task_map.is_shutdown)
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
         """Who reads what."""
@@ -121,7 +129,8 @@ class StreamsAssignor(PartitionAssignor):
         is_shutdown = any(one.wants_shutdown for one in facts.values())
 
         def told(share: Share) -> bytes:
-            return TaskMap(tuple(share.standby), active_at, standby_at, is_shutdown, complaint).encoded()
+            copies = tuple(share.standby)
+            return TaskMap(copies, active_at, standby_at, is_shutdown, complaint, len(members)).encoded()
 
         return {
             member: MemberAssignment(tuple(self._places(given[member])), told(share))

@@ -154,12 +154,16 @@ class TaskLoop(RebalanceListener):
         await asyncio.sleep(0)
 
     async def shut_down_all(self) -> None:
-        """Has all instances of the application end, by way of a rebalance."""
+        """Has all instances of the application end, by way of a rebalance.
+
+        It stays until the others have gone: a member that leaves begins the next rebalance, and one that was slower to
+        ask for its share of this one would hear nothing.
+        """
         self._wants_shutdown = True
         await self._close_tasks(list(self.table.running))
         self.consumer.enforce_rebalance("an instance asks all to shut down")
         deadline_s = time.monotonic() + _SHUTDOWN_S
-        while not self._assignor.task_map.is_shutdown and time.monotonic() < deadline_s:
+        while not self._assignor.is_alone_in_shutdown and time.monotonic() < deadline_s:
             with contextlib.suppress(WakeupError):
                 await self.consumer.poll(_IDLE_S)
 
