@@ -34,7 +34,6 @@ from ottla.streams.host.run_state import RunState
 from ottla.streams.kafka_streams import KafkaStreams
 from ottla.streams.option import (
     Branched,
-    BufferConfig,
     Consumed,
     EmitStrategy,
     Grouped,
@@ -44,13 +43,13 @@ from ottla.streams.option import (
     Produced,
     Repartitioned,
     StreamJoined,
-    Suppressed,
     TableJoined,
 )
 from ottla.streams.processor import FixedKeyProcessor, Processor, ProcessorContext, PunctuationType
 from ottla.streams.record import Record, RecordMetadata, Window, Windowed
 from ottla.streams.serde import Serde, Serdes, WindowedSerdes
 from ottla.streams.store import Stores
+from ottla.streams.suppressed import BufferConfig, Suppressed
 from ottla.streams.testing import TopologyTestDriver
 from ottla.streams.window import JoinWindows, SessionWindows, SlidingWindows, TimeWindows, UnlimitedWindows
 

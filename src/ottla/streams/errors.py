@@ -4,7 +4,11 @@ Each error says which node, store or topic it concerns. Errors of users' functio
 `ProcessingError`.
 """
 
+from typing import TypeVar
+
 from ottla.base.errors import OttlaError
+
+T = TypeVar("T")
 
 
 class StreamsError(OttlaError):
@@ -28,3 +32,10 @@ class RecordDecodeError(StreamsError):
 
 class RecordEncodeError(StreamsError):
     """A sink or store could not encode a value."""
+
+
+def required(given: T | None, complaint: str) -> T:
+    """What a caller must give; `TypeError` in Kafka Streams' words where it is None, when the step is made."""
+    if given is None:
+        raise TypeError(complaint)
+    return given

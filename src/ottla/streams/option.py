@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeAlias
 from ottla.streams.duration import Duration, milliseconds
 from ottla.streams.engine.extractor import TimestampExtractor
 from ottla.streams.engine.store.spec import StoreSupplier
+from ottla.streams.naming import checked_name
 from ottla.streams.record import K, T, V
 from ottla.streams.serde import Serde
 
@@ -20,6 +21,9 @@ class Named:
     """The name of a node."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
 
     @classmethod
     def as_(cls, name: str) -> "Named":
@@ -189,7 +193,7 @@ class Joined(Generic[K, V]):
 
     def with_grace_period(self, grace: Duration) -> "Joined[K, V]":
         """Records of the stream wait this long, by stream time, for the versioned table to be complete."""
-        return replace(self, grace_ms=milliseconds(grace, "grace"))
+        return replace(self, grace_ms=milliseconds(grace, "Grace period must not be negative."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +349,7 @@ class Materialized(Generic[K, V]):
     @classmethod
     def as_(cls, store: str | StoreSupplier) -> "Materialized[K, V]":
         """A store of this name, or of this supplier."""
-        return cls(store) if isinstance(store, str) else cls(store.name, store)
+        return cls(checked_name(store)) if isinstance(store, str) else cls(store.name, store)
 
     @classmethod
     def with_(cls, key_serde: Serde[K] | None = None, value_serde: Serde[V] | None = None) -> "Materialized[K, V]":
@@ -362,7 +366,7 @@ class Materialized(Generic[K, V]):
 
     def with_retention(self, retention: Duration) -> "Materialized[K, V]":
         """Windows are kept this long, by stream time."""
-        return replace(self, retention_ms=milliseconds(retention, "retention"))
+        return replace(self, retention_ms=milliseconds(retention, "Retention must not be negative."))
 
     def with_logging_enabled(self, config: Mapping[str, str]) -> "Materialized[K, V]":
         """With a changelog that has these settings."""
@@ -396,80 +400,6 @@ class EmitStrategy(Enum):
     def on_window_close() -> "EmitStrategy":
         """Once, when stream time reaches the window's end plus grace."""
         return EmitStrategy.ON_WINDOW_CLOSE
-
-
-@dataclass(frozen=True, slots=True)
-class BufferConfig:
-    """How much a suppression may hold back, and what happens then."""
-
-    records_max: int | None = None
-    bytes_max: int | None = None
-    emits_when_full: bool = True
-    logging: bool = True
-
-    @classmethod
-    def unbounded(cls) -> "BufferConfig":
-        """As much as it takes."""
-        return cls(emits_when_full=False)
-
-    @classmethod
-    def max_records(cls, limit: int) -> "BufferConfig":
-        """At most this many records; then the oldest leave early."""
-        return cls(records_max=limit)
-
-    @classmethod
-    def max_bytes(cls, limit: int) -> "BufferConfig":
-        """At most this many bytes; then the oldest leave early."""
-        return cls(bytes_max=limit)
-
-    def with_max_records(self, limit: int) -> "BufferConfig":
-        """The same, with at most this many records."""
-        return replace(self, records_max=limit)
-
-    def with_max_bytes(self, limit: int) -> "BufferConfig":
-        """The same, with at most this many bytes."""
-        return replace(self, bytes_max=limit)
-
-    def with_no_bound(self) -> "BufferConfig":
-        """As much as it takes."""
-        return replace(self, records_max=None, bytes_max=None, emits_when_full=False)
-
-    def shut_down_when_full(self) -> "BufferConfig":
-        """Fails instead of letting something leave early."""
-        return replace(self, emits_when_full=False)
-
-    def emit_early_when_full(self) -> "BufferConfig":
-        """Lets the oldest leave early."""
-        return replace(self, emits_when_full=True)
-
-    def with_logging_disabled(self) -> "BufferConfig":
-        """Without a changelog."""
-        return replace(self, logging=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Suppressed:
-    """How long a table's updates are held back."""
-
-    wait_ms: int | None
-    buffer: BufferConfig
-    name: str | None = None
-
-    @classmethod
-    def until_window_closes(cls, buffer: BufferConfig) -> "Suppressed":
-        """Until the window closes: only its last result leaves."""
-        if buffer.emits_when_full:
-            raise ValueError("the final result needs a buffer that is unbounded or shuts down when it is full")
-        return cls(None, buffer)
-
-    @classmethod
-    def until_time_limit(cls, time_to_wait: Duration, buffer: BufferConfig) -> "Suppressed":
-        """For this long after a key's first update; then its latest one leaves."""
-        return cls(milliseconds(time_to_wait, "time_to_wait"), buffer)
-
-    def with_name(self, name: str) -> "Suppressed":
-        """With this name."""
-        return replace(self, name=name)
 
 
 @dataclass(frozen=True, slots=True)

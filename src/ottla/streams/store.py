@@ -35,7 +35,7 @@ class Stores:
     @staticmethod
     def persistent_versioned_key_value_store(name: str, history_retention: Duration) -> StoreSupplier:
         """A store that knows the values of the past, as far as the retention goes back."""
-        retention = milliseconds(history_retention, "history_retention")
+        retention = milliseconds(history_retention, "historyRetention cannot be negative")
         return StoreSupplier(name, StoreKind.VERSIONED, retention_ms=retention)
 
     @staticmethod
@@ -43,7 +43,8 @@ class Stores:
         name: str, retention_period: Duration, window_size: Duration, *, retain_duplicates: bool = False
     ) -> StoreSupplier:
         """A window store on disk."""
-        retention, size = milliseconds(retention_period, "retention_period"), milliseconds(window_size, "window_size")
+        retention = milliseconds(retention_period, "retentionPeriod cannot be negative")
+        size = milliseconds(window_size, "windowSize cannot be negative")
         if size > retention:
             raise ValueError(
                 f"The retention period of the window store {name} must be no smaller than its window size. "
@@ -76,7 +77,7 @@ class Stores:
     @staticmethod
     def persistent_session_store(name: str, retention_period: Duration) -> StoreSupplier:
         """A session store on disk."""
-        retention = milliseconds(retention_period, "retention_period")
+        retention = milliseconds(retention_period, "retentionPeriod cannot be negative")
         return StoreSupplier(name, StoreKind.SESSION, retention_ms=retention)
 
     @staticmethod

@@ -33,7 +33,7 @@ class TestInputTopic(Generic[K, V]):
 
     def advance_time(self, advance: Duration) -> None:
         """Moves the time of records that are given none: from the driver's time on."""
-        self._added_ms += milliseconds(advance, "advance")
+        self._added_ms += milliseconds(advance, "Duration cannot be negative")
 
     def pipe_input(self, key: K | None, value: V | None, timestamp: int | None = None, headers: Headers = ()) -> None:
         """Writes a record, and runs the topology until nothing is left to do. Without a time it is the driver's."""
@@ -204,7 +204,7 @@ class TopologyTestDriver:
 
     def advance_wall_clock_time(self, duration: Duration) -> None:
         """Moves the clock, and fires what it reaches."""
-        self._host.now_ms += milliseconds(duration, "duration")
+        self._host.now_ms += milliseconds(duration, "Duration cannot be negative")
         self._task.punctuate_clock(self._host.now_ms)
         self._capture()
         self._run()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ottla.streams.duration import Duration, milliseconds
+from ottla.streams.duration import Duration, milliseconds, signed_milliseconds
 from ottla.streams.record import Window
 
 LONG_MAX: Final = (1 << 63) - 1
@@ -29,14 +29,14 @@ class TimeWindows:
     @classmethod
     def of_size_and_grace(cls, size: Duration, after_window_end: Duration) -> "TimeWindows":
         """Windows that take late records for a while after their end."""
-        size_ms = milliseconds(size, "size")
-        if size_ms == 0:
+        size_ms = signed_milliseconds(size)
+        if size_ms <= 0:
             raise ValueError("Window size (sizeMs) must be larger than zero.")
-        return cls(size_ms, size_ms, milliseconds(after_window_end, "after_window_end"))
+        return cls(size_ms, size_ms, milliseconds(after_window_end, "Grace period must not be negative."))
 
     def advance_by(self, advance: Duration) -> "TimeWindows":
         """Hopping windows: one starts every `advance`."""
-        advance_ms = milliseconds(advance, "advance")
+        advance_ms = signed_milliseconds(advance)
         if not 0 < advance_ms <= self.size_ms:
             raise ValueError(
                 f"Window advancement interval should be more than zero and less than window duration which is "
@@ -68,7 +68,7 @@ class UnlimitedWindows:
     def start_on(self, start: int) -> "UnlimitedWindows":
         """The window that starts at this time; earlier records fall into none."""
         if start < 0:
-            raise ValueError(f"Window start time (startMs) cannot be negative: {start}")
+            raise ValueError("Window start time (startMs) cannot be negative.")
         return UnlimitedWindows(start)
 
     @property
@@ -105,7 +105,10 @@ class SlidingWindows:
     @classmethod
     def of_time_difference_and_grace(cls, time_difference: Duration, grace: Duration) -> "SlidingWindows":
         """Windows that take late records for a while after their end."""
-        return cls(milliseconds(time_difference, "time_difference"), milliseconds(grace, "grace"))
+        return cls(
+            milliseconds(time_difference, "Window time difference must not be negative."),
+            milliseconds(grace, "Window grace period must not be negative."),
+        )
 
     def window_of(self, start: int) -> Window:
         """The window that starts here."""
@@ -127,10 +130,8 @@ class SessionWindows:
     @classmethod
     def of_inactivity_gap_and_grace(cls, inactivity_gap: Duration, grace: Duration) -> "SessionWindows":
         """Sessions that take late records for a while after they ended."""
-        gap_ms = milliseconds(inactivity_gap, "inactivity_gap")
-        if gap_ms == 0:
-            raise ValueError("Gap time (inactivityGapMs) cannot be zero or negative.")
-        return cls(gap_ms, milliseconds(grace, "grace"))
+        gap_ms = milliseconds(inactivity_gap, "Gap time cannot be negative.")
+        return cls(gap_ms, milliseconds(grace, "Grace period cannot be negative."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,28 +150,24 @@ class JoinWindows:
     @classmethod
     def of_time_difference_and_grace(cls, time_difference: Duration, grace: Duration) -> "JoinWindows":
         """The same, and unmatched records are waited for a while longer."""
-        difference = milliseconds(time_difference, "time_difference")
-        return cls(difference, difference, milliseconds(grace, "grace"))
+        difference = signed_milliseconds(time_difference)
+        windows = cls(difference, difference, 0)._checked()
+        return replace(windows, grace_ms=milliseconds(grace, "Grace period must not be negative."))
 
     def before(self, time_difference: Duration) -> "JoinWindows":
         """How much older than the left record the right one may be; negative: how much younger it must be."""
-        return self._checked(replace(self, before_ms=_signed(time_difference)))
+        return replace(self, before_ms=signed_milliseconds(time_difference))._checked()
 
     def after(self, time_difference: Duration) -> "JoinWindows":
         """How much younger than the left record the right one may be; negative: how much older it must be."""
-        return self._checked(replace(self, after_ms=_signed(time_difference)))
+        return replace(self, after_ms=signed_milliseconds(time_difference))._checked()
 
     @property
     def size_ms(self) -> int:
         """From the oldest to the youngest partner."""
         return self.before_ms + self.after_ms
 
-    @staticmethod
-    def _checked(windows: "JoinWindows") -> "JoinWindows":
-        if windows.size_ms < 0:
+    def _checked(self) -> "JoinWindows":
+        if self.size_ms < 0:
             raise ValueError("Window interval (ie, beforeMs+afterMs) must not be negative.")
-        return windows
-
-
-def _signed(duration: Duration) -> int:
-    return int(duration) if isinstance(duration, int) else int(duration.total_seconds() * 1000)
+        return self

@@ -37,8 +37,8 @@ from ottla.streams import (
     use_partition_time_on_invalid_timestamp,
     wallclock_timestamp,
 )
-from ottla.streams.option import BufferConfig
 from ottla.streams.record import Headers
+from ottla.streams.suppressed import BufferConfig
 from tests.unit.streams.scripted import Scripted, spec_of
 
 Step = dict[str, Any]

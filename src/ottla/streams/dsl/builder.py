@@ -15,7 +15,7 @@ from ottla.streams.engine.operator.processor import UserProcessor
 from ottla.streams.engine.operator.table import SourceDefinition, TableSource, store_view
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.engine.topology import ProcessorNode, SourceNode, Topology
-from ottla.streams.errors import TopologyError
+from ottla.streams.errors import TopologyError, required
 from ottla.streams.option import Consumed, Materialized
 from ottla.streams.processor import Processor
 from ottla.streams.record import K, V
@@ -38,6 +38,7 @@ class StreamsBuilder:
     ) -> "KStream[K, V]":
         """The records of topics: of one, of several, or (with no topic) of all whose names match a pattern."""
         given = consumed or Consumed()
+        required(topics, "topic names cannot be null")
         graph = self._graph
         name = graph.name_or(given.name, "KSTREAM-SOURCE-")
         names = () if pattern is not None else (topics,) if isinstance(topics, str) else tuple(topics)
@@ -98,6 +99,7 @@ class StreamsBuilder:
 
     def add_state_store(self, spec: StoreSpec) -> "StreamsBuilder":
         """A store for processors, which name it in `process(…, stores=[…])`."""
+        required(spec, "builder can't be null")
         node = GraphNode(f"store {spec.name}", lambda node, topology: _add_store(topology, spec))
         self._graph.add(self._graph.root, node)
         return self
@@ -130,6 +132,7 @@ class StreamsBuilder:
     def _table_source(
         self, topic: str, consumed: "Consumed[Any, Any] | None", given: "Materialized[Any, Any] | None"
     ) -> tuple[SourceNode, Store, str]:
+        required(topic, "topic can't be null")
         graph, consumed = self._graph, consumed or Consumed()
         store = materialized(graph, given, f"{topic}-", (consumed.key_serde, consumed.value_serde))
         source_name = graph.suffixed_or(consumed.name, "-source", "KSTREAM-SOURCE-")

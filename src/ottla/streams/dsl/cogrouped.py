@@ -10,7 +10,10 @@ from ottla.streams.dsl.repartition import RepartitionSpec, repartition_node
 from ottla.streams.dsl.step import Step, copartitioned, processor_node
 from ottla.streams.dsl.windowed import session_definition, time_definition, windowed_serde, windowed_store
 from ottla.streams.engine.operator.aggregate import AggregateDefinition
+from ottla.streams.engine.operator.session_aggregate import SessionAggregateDefinition
 from ottla.streams.engine.operator.table import MergeDefinition, TableDefinition
+from ottla.streams.engine.operator.window_aggregate import WindowAggregateDefinition
+from ottla.streams.errors import required
 from ottla.streams.option import EmitStrategy, Materialized, Named, name_of
 from ottla.streams.record import K, T, V, Windowed
 from ottla.streams.window import SessionWindows, SlidingWindows, TimeWindows, UnlimitedWindows
@@ -50,7 +53,8 @@ class CogroupedKStream(Generic[K, V]):
 
     def cogroup(self, grouped: Any, aggregator: Callable[[K, Any, V], V]) -> "CogroupedKStream[K, V]":
         """Another grouped stream, with its adder."""
-        self._members.adders[grouped.member()] = aggregator
+        required(grouped, "groupedStream can't be null")
+        self._members.adders[grouped.member()] = required(aggregator, "aggregator can't be null")
         return self
 
     def aggregate(
@@ -60,6 +64,7 @@ class CogroupedKStream(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[K, V]":
         """The table of the aggregates."""
+        required(initializer, "initializer can't be null")
         store = materialized(self._step.graph, materialized_as, _AGGREGATE, (self._key_serde(), None))
 
         def definition(adder: Any) -> TableDefinition:
@@ -79,6 +84,7 @@ class CogroupedKStream(Generic[K, V]):
         self, windows: SessionWindows | TimeWindows | SlidingWindows | UnlimitedWindows
     ) -> "SessionWindowedCogroupedKStream[K, V] | TimeWindowedCogroupedKStream[K, V]":
         """The groups, cut into windows."""
+        required(windows, "windows can't be null")
         if isinstance(windows, SessionWindows):
             return SessionWindowedCogroupedKStream(self._step, self._members, windows)
         return TimeWindowedCogroupedKStream(self._step, self._members, windows)
@@ -98,6 +104,8 @@ class CogroupedKStream(Generic[K, V]):
             name = graph.suffixed_or(given, f"-cogroup-agg-{number}", _AGGREGATE)
             node = processor_node(name, definition.make, [store.spec])
             node.output_versioned = store.is_versioned
+            if isinstance(definition, (WindowAggregateDefinition, SessionAggregateDefinition)):
+                node.grace_ms = definition.closing_ms
             definitions.append(definition)
             nodes.append(graph.add(parent.node, node))
         merged = _CogroupDefinition(None, tuple(definitions), lookup=definitions[0].view())
@@ -150,6 +158,7 @@ class TimeWindowedCogroupedKStream(CogroupedKStream[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[Windowed[K], T]":
         """The table of the aggregates per window."""
+        required(initializer, "initializer can't be null")
         store = materialized(self._step.graph, materialized_as, _AGGREGATE, (self._key_serde(), None))
         store = windowed_store(store, materialized_as, self._windows, emits_on_close=False)
 
@@ -177,6 +186,8 @@ class SessionWindowedCogroupedKStream(CogroupedKStream[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[Windowed[K], T]":
         """The table of the aggregates per session."""
+        required(initializer, "initializer can't be null")
+        required(session_merger, "sessionMerger can't be null")
         store = materialized(self._step.graph, materialized_as, _AGGREGATE, (self._key_serde(), None))
         store = sessions(store, materialized_as, self._windows.gap_ms, self._windows.grace_ms)
 

@@ -13,6 +13,7 @@ from typing import Any
 from ottla.streams.engine.operator.table import TableDefinition
 from ottla.streams.engine.topology import SourceNode, Topology
 from ottla.streams.errors import TopologyError
+from ottla.streams.naming import checked_name
 
 
 class NodeRole(Enum):
@@ -44,6 +45,8 @@ class GraphNode:
         self.windows: tuple[str, str] | None = None
         """The names of the two steps that keep the records of a stream join."""
         self.is_self_join = False
+        self.grace_ms: int | None = None
+        """How long after its end a window of this step closes."""
         self.source: SourceNode | None = None
 
     def add_child(self, child: "GraphNode") -> None:
@@ -87,12 +90,12 @@ class Graph:
     def name_or(self, given: str | None, prefix: str) -> str:
         """The given name, or a generated one; both use up a number."""
         generated = self.processor_name(prefix)
-        return generated if given is None else given
+        return generated if given is None else checked_name(given)
 
     def suffixed_or(self, given: str | None, suffix: str, prefix: str) -> str:
         """The given name with a suffix, or a generated one; both use up a number."""
         generated = self.processor_name(prefix)
-        return generated if given is None else given + suffix
+        return generated if given is None else checked_name(given) + suffix
 
     def add(self, parents: "GraphNode | Iterable[GraphNode]", node: GraphNode) -> GraphNode:
         """Adds a node below its parents."""

@@ -11,6 +11,7 @@ from ottla.streams.dsl.repartition import RepartitionSpec, repartition_node
 from ottla.streams.dsl.step import Step
 from ottla.streams.dsl.windowed import SessionWindowedKStream, TimeWindowedKStream
 from ottla.streams.engine.operator.aggregate import AggregateDefinition
+from ottla.streams.errors import required
 from ottla.streams.option import Materialized, Named, name_of
 from ottla.streams.record import K, T, V
 from ottla.streams.serde import Serdes
@@ -44,6 +45,7 @@ class KGroupedStream(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[K, V]":
         """The records of each key, put together two by two."""
+        required(reducer, "reducer can't be null")
         definition = AggregateDefinition(None, adder=lambda key, value, aggregate: reducer(aggregate, value))
         return self._aggregate(definition, named, materialized_as, self._step.value_serde, "KSTREAM-REDUCE-")
 
@@ -55,12 +57,14 @@ class KGroupedStream(Generic[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[K, T]":
         """The records of each key, added to a value that begins with `initializer()`."""
+        required(initializer, "initializer can't be null")
+        required(aggregator, "aggregator can't be null")
         definition = AggregateDefinition(None, initializer=initializer, adder=aggregator)
         return self._aggregate(definition, named, materialized_as, None)
 
     def cogroup(self, aggregator: Callable[[K, V, T], T]) -> "CogroupedKStream[K, T]":
         """This stream's part of an aggregate over several grouped streams."""
-        return CogroupedKStream.of(self._step, self._member, aggregator)
+        return CogroupedKStream.of(self._step, self._member, required(aggregator, "aggregator can't be null"))
 
     @overload
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedKStream[K, V]": ...
@@ -72,6 +76,7 @@ class KGroupedStream(Generic[K, V]):
         self, windows: SessionWindows | TimeWindows | SlidingWindows | UnlimitedWindows
     ) -> "SessionWindowedKStream[K, V] | TimeWindowedKStream[K, V]":
         """The groups, cut into windows."""
+        required(windows, "windows can't be null")
         if isinstance(windows, SessionWindows):
             return SessionWindowedKStream(self._step, windows, self.parent_of)
         return TimeWindowedKStream(self._step, windows, self.parent_of)

@@ -28,7 +28,8 @@ from ottla.streams.engine.operator.stateless import (
 )
 from ottla.streams.engine.operator.table import SourceDefinition
 from ottla.streams.engine.store.spec import StoreSpec
-from ottla.streams.engine.topology import SinkNode, Topology
+from ottla.streams.engine.topology import SinkNode, Topology, check_supplier
+from ottla.streams.errors import required
 from ottla.streams.option import (
     Grouped,
     Joined,
@@ -56,19 +57,23 @@ class KStream(Generic[K, V]):
 
     def filter(self, predicate: Callable[[K, V], Any], named: Named | None = None) -> "KStream[K, V]":
         """The records that the predicate accepts."""
+        required(predicate, "predicate cannot be null")
         return self._same("KSTREAM-FILTER-", named, lambda: Filter(predicate))
 
     def filter_not(self, predicate: Callable[[K, V], Any], named: Named | None = None) -> "KStream[K, V]":
         """The records that the predicate does not accept."""
+        required(predicate, "predicate cannot be null")
         return self._same("KSTREAM-FILTER-", named, lambda: Filter(predicate, negated=True))
 
     def select_key(self, mapper: Callable[[K, V], T], named: Named | None = None) -> "KStream[T, V]":
         """The records under another key."""
+        required(mapper, "mapper cannot be null")
         step = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None), repartition_required=True)
 
     def map(self, mapper: Callable[[K, V], tuple[KOut, VOut]], named: Named | None = None) -> "KStream[KOut, VOut]":
         """Other keys and values."""
+        required(mapper, "mapper cannot be null")
         step = self._next("KSTREAM-MAP-", named, lambda: MapPair(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None, value_serde=None), repartition_required=True)
 
@@ -80,6 +85,7 @@ class KStream(Generic[K, V]):
 
     def map_values(self, mapper: Callable[..., T], named: Named | None = None) -> "KStream[K, T]":
         """Other values; the mapper takes the value, or key and value."""
+        required(mapper, "mapper cannot be null")
         mapped = with_key(mapper)
         step = self._next("KSTREAM-MAPVALUES-", named, lambda: MapValue(mapped), NodeRole.CHANGES_VALUE)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
@@ -88,6 +94,7 @@ class KStream(Generic[K, V]):
         self, mapper: Callable[[K, V], Iterable[tuple[KOut, VOut]]], named: Named | None = None
     ) -> "KStream[KOut, VOut]":
         """Any number of pairs for each record."""
+        required(mapper, "mapper cannot be null")
         step = self._next("KSTREAM-FLATMAP-", named, lambda: FlatMap(mapper), NodeRole.CHANGES_KEY)
         return KStream(replace(step, key_serde=None, value_serde=None), repartition_required=True)
 
@@ -99,16 +106,19 @@ class KStream(Generic[K, V]):
 
     def flat_map_values(self, mapper: Callable[..., Iterable[T]], named: Named | None = None) -> "KStream[K, T]":
         """Any number of values for each record; the mapper takes the value, or key and value."""
+        required(mapper, "mapper cannot be null")
         mapped = with_key(mapper)
         step = self._next("KSTREAM-FLATMAPVALUES-", named, lambda: FlatMapValue(mapped), NodeRole.CHANGES_VALUE)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 
     def peek(self, action: Callable[[K, V], object], named: Named | None = None) -> "KStream[K, V]":
         """The same records, each shown to a function."""
+        required(action, "action cannot be null")
         return self._same("KSTREAM-PEEK-", named, lambda: Peek(action))
 
     def foreach(self, action: Callable[[K, V], object], named: Named | None = None) -> None:
         """Shows each record to a function; the stream ends here."""
+        required(action, "action cannot be null")
         self._next("KSTREAM-FOREACH-", named, lambda: Peek(action, forwards=False))
 
     def print(self, label: str | None = None, named: Named | None = None) -> None:
@@ -126,14 +136,15 @@ class KStream(Generic[K, V]):
 
     def merge(self, other: "KStream[K, V]", named: Named | None = None) -> "KStream[K, V]":
         """The records of both streams, in no particular order between them."""
+        required(other, "otherStream cannot be null")
         graph = self._step.graph
         name = graph.name_or(name_of(named), "KSTREAM-MERGE-")
         node = processor_node(name, PassThrough, role=NodeRole.MERGE)
         graph.add([self._step.node, other._step.node], node)
         sources = self._step.sources | other._step.sources
         step = Step(graph, node, name, None, None, sources)
-        required = self._repartition_required or other._repartition_required
-        return KStream(step, repartition_required=required)
+        is_rekeyed = self._repartition_required or other._repartition_required
+        return KStream(step, repartition_required=is_rekeyed)
 
     def repartition(self, repartitioned: "Repartitioned[K, V] | None" = None) -> "KStream[K, V]":
         """The same records, partitioned anew through a topic of the application."""
@@ -145,6 +156,7 @@ class KStream(Generic[K, V]):
 
     def to(self, topic: str | Callable[[K, V, RecordMetadata], str], produced: "Produced[K, V] | None" = None) -> None:
         """Writes to a topic, or to the one that the function names for each record."""
+        required(topic, "topic cannot be null")
         given = produced or Produced()
         step = self._step
         name = step.graph.name_or(given.name, "KSTREAM-SINK-")
@@ -179,6 +191,7 @@ class KStream(Generic[K, V]):
 
     def group_by(self, selector: Callable[[K, V], T], grouped: "Grouped[T, V] | None" = None) -> "KGroupedStream[T, V]":
         """The stream, grouped by another key."""
+        required(selector, "keySelector cannot be null")
         given = grouped or Grouped()
         named = None if given.name is None else Named(given.name)
         selected = self._next("KSTREAM-KEY-SELECT-", named, lambda: MapKey(selector), NodeRole.CHANGES_KEY)
@@ -343,15 +356,19 @@ class KStream(Generic[K, V]):
         return self._join_stream(other, arguments, "outer")
 
     def _join(self, other: Any, arguments: tuple[Any, ...], kind: str) -> "KStream[K, Any]":
+        required(other, "otherStream cannot be null")
         if isinstance(other, KStream):
             return self._join_stream(other, arguments, kind)
         if isinstance(other, GlobalKTable):
             key_mapper, joiner, *rest = arguments
+            required(key_mapper, "keySelector cannot be null")
+            required(joiner, "joiner cannot be null")
             named = rest[0].name if rest else None
             join = joining.TableJoin(joiner_with_key(joiner), left=kind == "left", key_mapper=key_mapper)
             step = joining.join_global_table(self._step, other.view, join, named)
             return KStream(step, repartition_required=self._repartition_required)
         joiner, *rest = arguments
+        required(joiner, "joiner cannot be null")
         joined: Joined[Any, Any] = rest[0] if rest else Joined()
         step = self._step
         if self._repartition_required:
@@ -361,7 +378,10 @@ class KStream(Generic[K, V]):
         return KStream(joining.join_table(step, other.step, other.definition, join))
 
     def _join_stream(self, other: "KStream[K, Any]", arguments: tuple[Any, ...], kind: str) -> "KStream[K, Any]":
+        required(other, "otherStream cannot be null")
         joiner, windows, *rest = arguments
+        required(joiner, "joiner cannot be null")
+        required(windows, "windows cannot be null")
         given: StreamJoined[Any, Any] = (rest[0] if rest else None) or StreamJoined()
         left, right = self._step, other._step
         if self._repartition_required:
@@ -387,6 +407,7 @@ class KStream(Generic[K, V]):
         return Step(graph, node, node.name, spec.key_serde, spec.value_serde, frozenset((node.name,)))
 
     def _processed(self, prefix: str, supplier: Callable[[], Any], named: Named | None, stores: Stores) -> Step:
+        check_supplier(supplier)
         graph = self._step.graph
         name = graph.processor_name(prefix) if named is None else named.name
         specs = [store for store in stores if isinstance(store, StoreSpec)]

@@ -20,10 +20,12 @@ from ottla.streams.engine.operator.stateless import MapKey, ToStream
 from ottla.streams.engine.operator.table import FilterDefinition, MapDefinition, TableDefinition
 from ottla.streams.engine.operator.table_join import Side
 from ottla.streams.engine.topology import InternalTopic, SinkNode, SourceNode, Topology
-from ottla.streams.option import Grouped, Materialized, Named, Suppressed, TableJoined, name_of
+from ottla.streams.errors import required
+from ottla.streams.option import Grouped, Materialized, Named, TableJoined, name_of
 from ottla.streams.processor import KOut, VOut
 from ottla.streams.record import K, T, V
 from ottla.streams.serde import Serde, Serdes
+from ottla.streams.suppressed import Suppressed
 
 if TYPE_CHECKING:
     from ottla.streams.dsl.kstream import KStream
@@ -60,6 +62,7 @@ class KTable(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[K, V]":
         """The rows that the predicate accepts."""
+        required(predicate, "predicate can't be null")
         definition = FilterDefinition(None, (self.definition,), predicate=predicate)
         return self._mapped(definition, "KTABLE-FILTER-", named, materialized_as)
 
@@ -70,6 +73,7 @@ class KTable(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[K, V]":
         """The rows that the predicate does not accept."""
+        required(predicate, "predicate can't be null")
         definition = FilterDefinition(None, (self.definition,), predicate=predicate, negated=True)
         return self._mapped(definition, "KTABLE-FILTER-", named, materialized_as)
 
@@ -96,6 +100,7 @@ class KTable(Generic[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[K, T]":
         """Other values; the mapper takes the value, or key and value."""
+        required(mapper, "mapper can't be null")
         definition = MapDefinition(None, (self.definition,), mapper=with_key(mapper))
         table = self._mapped(definition, "KTABLE-MAPVALUES-", named, materialized_as)
         given = None if materialized_as is None else materialized_as.value_serde
@@ -123,6 +128,7 @@ class KTable(Generic[K, V]):
 
     def suppress(self, suppressed: Suppressed) -> "KTable[K, V]":
         """Holds updates back."""
+        required(suppressed, "suppressed can't be null")
         step, definition = suppressed_table(self.step, self.definition, suppressed)
         return KTable(step, definition, None)
 
@@ -130,6 +136,7 @@ class KTable(Generic[K, V]):
         self, selector: Callable[[K, V], tuple[KOut, VOut]], grouped: "Grouped[KOut, VOut] | None" = None
     ) -> "KGroupedTable[KOut, VOut]":
         """The rows under other keys, to be aggregated: each update undoes the old row and adds the new one."""
+        required(selector, "selector can't be null")
         given = grouped or Grouped()
         graph = self.step.graph
         name = graph.name_or(given.name, "KTABLE-SELECT-")
@@ -215,7 +222,9 @@ class KTable(Generic[K, V]):
     def _join(
         self, other: "KTable[Any, Any]", arguments: tuple[Any, ...], extractor: Any, side: Side
     ) -> "KTable[K, Any]":
+        required(other, "other can't be null")
         functions = [argument for argument in arguments if callable(argument)]
+        required(functions or None, "joiner can't be null")
         named = next((one.name for one in arguments if isinstance(one, (Named, TableJoined))), None)
         given = next((one for one in arguments if isinstance(one, Materialized)), None)
         if len(functions) == 2:
@@ -284,6 +293,8 @@ class KGroupedTable(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[K, V]":
         """The rows of each group, put together two by two."""
+        required(adder, "adder can't be null")
+        required(subtractor, "subtractor can't be null")
         definition = TableAggregateDefinition(
             None,
             adder=lambda key, value, aggregate: adder(aggregate, value),
@@ -300,6 +311,9 @@ class KGroupedTable(Generic[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[K, T]":
         """The rows of each group, added to and subtracted from a value that begins with `initializer()`."""
+        required(initializer, "initializer can't be null")
+        required(adder, "adder can't be null")
+        required(subtractor, "subtractor can't be null")
         definition = TableAggregateDefinition(None, initializer=initializer, adder=adder, subtractor=subtractor)
         return self._aggregate(definition, "KTABLE-AGGREGATE-", named, materialized_as, None)
 

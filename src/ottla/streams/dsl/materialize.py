@@ -39,14 +39,18 @@ def materialized(
     return Store(spec, given.store_name is not None, versioned)
 
 
-def windowed(store: Store, given: Materialized[Any, Any] | None, size_ms: int, grace_ms: int) -> Store:
-    """The same as a window store; its retention is at least size plus grace."""
-    least = min(size_ms + grace_ms, (1 << 63) - 1)
+def windowed(
+    store: Store, given: Materialized[Any, Any] | None, size_ms: int, grace_ms: int, *, is_sliding: bool
+) -> Store:
+    """The same as a window store; its retention is at least size plus grace, for sliding windows twice the size."""
+    size = "2 * time difference" if is_sliding else "its window size"
+    least = min(size_ms * (1 + is_sliding) + grace_ms, (1 << 63) - 1)
     retention = _retention(given, least)
     if retention < least:
         raise ValueError(
-            f"The retention period of the window store {store.spec.name} must be no smaller than its window size plus "
-            f"the grace period. Got size=[{size_ms}], grace=[{grace_ms}], retention=[{retention}]"
+            f"The retention period of the window store {store.spec.name} must be no smaller than {size} plus the grace "
+            f"period. Got {'time difference' if is_sliding else 'size'}=[{size_ms}], grace=[{grace_ms}], "
+            f"retention=[{retention}]"
         )
     spec = replace(store.spec, kind=StoreKind.TIMESTAMPED_WINDOW, retention_ms=retention, window_size_ms=size_ms)
     return replace(store, spec=spec)

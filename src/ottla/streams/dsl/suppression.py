@@ -1,15 +1,14 @@
 """How `suppress` becomes a node with its buffer."""
 
 from dataclasses import replace
-from typing import Any
 
+from ottla.streams.dsl.graph import GraphNode
 from ottla.streams.dsl.step import Step, processor_node
 from ottla.streams.engine.operator.suppress import SuppressDefinition
 from ottla.streams.engine.operator.table import TableDefinition
-from ottla.streams.engine.operator.window_aggregate import WindowAggregateDefinition
 from ottla.streams.engine.store.spec import StoreKind, StoreSpec
 from ottla.streams.errors import TopologyError
-from ottla.streams.option import Suppressed
+from ottla.streams.suppressed import Suppressed
 
 
 def suppressed_table(step: Step, parent: TableDefinition, given: Suppressed) -> tuple[Step, SuppressDefinition]:
@@ -19,7 +18,7 @@ def suppressed_table(step: Step, parent: TableDefinition, given: Suppressed) -> 
     graph = step.graph
     name = given.name or graph.processor_name("KTABLE-SUPPRESS-")
     store = f"{given.name}-store" if given.name else graph.store_name("KTABLE-SUPPRESS-")
-    wait_ms = _grace_above(parent) if given.wait_ms is None else given.wait_ms
+    wait_ms = _grace_above(step.node) if given.wait_ms is None else given.wait_ms
     buffer = StoreSpec(store, StoreKind.BUFFER, step.key_serde, step.value_serde, logging=given.buffer.logging)
     definition = SuppressDefinition(parent, buffer, wait_ms=wait_ms, until_close=given.wait_ms is None)
     definition.records_max, definition.bytes_max = given.buffer.records_max, given.buffer.bytes_max
@@ -32,15 +31,11 @@ def suppressed_table(step: Step, parent: TableDefinition, given: Suppressed) -> 
     return replace(step, node=node, name=name), definition
 
 
-def _grace_above(definition: TableDefinition) -> int:
-    """The grace of the windows that the table was aggregated in."""
-    windows: Any = getattr(definition, "windows", None)
-    if windows is not None:
-        grace: int = windows.grace_ms
-        if isinstance(definition, WindowAggregateDefinition):
-            return grace
-        gap: int = windows.gap_ms
-        return grace + gap
-    if not definition.parents:
-        raise TopologyError("until_window_closes needs a table that was aggregated in windows")
-    return max(_grace_above(parent) for parent in definition.parents)
+def _grace_above(node: GraphNode, chain: str = "") -> int:
+    """The grace of the windows that the table was aggregated in: the longest, where several meet."""
+    if node.grace_ms is not None:
+        return node.grace_ms
+    chain = f"{node.name}->{chain}" if chain else node.name
+    if not node.parents:
+        raise TopologyError(f"Window close time is only defined for windowed computations. Got [{chain}].")
+    return max(_grace_above(parent, chain) for parent in node.parents)

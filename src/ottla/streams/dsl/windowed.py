@@ -10,6 +10,7 @@ from ottla.streams.dsl.step import Step
 from ottla.streams.engine.operator.session_aggregate import SessionAggregateDefinition
 from ottla.streams.engine.operator.sliding_aggregate import SlidingAggregate
 from ottla.streams.engine.operator.window_aggregate import WindowAggregateDefinition
+from ottla.streams.errors import required
 from ottla.streams.option import EmitStrategy, Materialized, Named, name_of
 from ottla.streams.record import K, T, V, Windowed
 from ottla.streams.serde import Serdes, SessionWindowedSerde, TimeWindowedSerde
@@ -46,7 +47,7 @@ class TimeWindowedKStream(Generic[K, V]):
         """Whether each update leaves, or the final result once."""
         if isinstance(self._windows, UnlimitedWindows) and strategy is EmitStrategy.ON_WINDOW_CLOSE:
             raise ValueError("ON_WINDOW_CLOSE emit strategy cannot be used for UnlimitedWindows")
-        self._emit = strategy
+        self._emit = required(strategy, "emitStrategy cannot be null")
         return self
 
     def count(
@@ -66,7 +67,7 @@ class TimeWindowedKStream(Generic[K, V]):
         materialized_as: "Materialized[K, V] | None" = None,
     ) -> "KTable[Windowed[K], V]":
         """The records of each key and window, put together two by two."""
-        functions = (None, _reducing(reducer))
+        functions = (None, _reducing(required(reducer, "reducer can't be null")))
         return self._aggregate(functions, named, materialized_as, self._step.value_serde, _REDUCE)
 
     def aggregate(
@@ -77,6 +78,8 @@ class TimeWindowedKStream(Generic[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[Windowed[K], T]":
         """The records of each key and window, added to a value that begins with `initializer()`."""
+        required(initializer, "initializer can't be null")
+        required(aggregator, "aggregator can't be null")
         return self._aggregate((initializer, aggregator), named, materialized_as, None)
 
     def _aggregate(
@@ -106,7 +109,7 @@ class SessionWindowedKStream(Generic[K, V]):
 
     def emit_strategy(self, strategy: EmitStrategy) -> "SessionWindowedKStream[K, V]":
         """Whether each update leaves, or the final result once."""
-        self._emit = strategy
+        self._emit = required(strategy, "emitStrategy cannot be null")
         return self
 
     def count(
@@ -126,6 +129,8 @@ class SessionWindowedKStream(Generic[K, V]):
     ) -> "KTable[Windowed[K], V]":
         """The records of each key and session, put together two by two."""
 
+        required(reducer, "reducer can't be null")
+
         def merge(key: Any, one: Any, other: Any) -> Any:
             return other if one is None else reducer(one, other)
 
@@ -141,6 +146,9 @@ class SessionWindowedKStream(Generic[K, V]):
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[Windowed[K], T]":
         """The same with a start, and a function that makes one aggregate of two sessions'."""
+        required(initializer, "initializer can't be null")
+        required(aggregator, "aggregator can't be null")
+        required(session_merger, "sessionMerger can't be null")
         return self._aggregate((initializer, aggregator, session_merger), named, materialized_as, None)
 
     def _aggregate(
@@ -168,8 +176,7 @@ def windowed_store(
 ) -> Store:
     """The store of windows of time; final results leave in the order of time."""
     size = windows.time_difference_ms if isinstance(windows, SlidingWindows) else windows.size_ms
-    least = size * 2 if isinstance(windows, SlidingWindows) else size
-    sized = windowed(store, given, least, windows.grace_ms)
+    sized = windowed(store, given, size, windows.grace_ms, is_sliding=isinstance(windows, SlidingWindows))
     return replace(sized, spec=replace(sized.spec, window_size_ms=size, by_time=emits_on_close))
 
 
@@ -207,6 +214,7 @@ def windowed_table(
 ) -> "KTable[Any, Any]":
     """The table of a windowed aggregate: its keys are windowed."""
     table: KTable[Any, Any] = KTable.of_definition(parent, name, definition, store)
+    table.step.node.grace_ms = definition.closing_ms
     return table.with_key_serde(windowed_serde(definition, store))
 
 

@@ -14,7 +14,7 @@ from ottla.streams.engine.extractor import TimestampExtractor
 from ottla.streams.engine.operator.operator import Definition
 from ottla.streams.engine.operator.processor import UserProcessor
 from ottla.streams.engine.store.spec import StoreSpec
-from ottla.streams.errors import TopologyError
+from ottla.streams.errors import TopologyError, required
 from ottla.streams.processor import Processor
 from ottla.streams.serde import Serde
 
@@ -100,12 +100,6 @@ class Topology:
         offset_reset: str | None = None,
     ) -> "Topology":
         """A node that reads topics."""
-        if not topics and pattern is None:
-            raise TopologyError("You must provide at least one topic")
-        for topic in topics:
-            owner = self.source_of(topic)
-            if owner is not None:
-                raise TopologyError(f"Topic {topic} has already been registered by another source.")
         node = SourceNode(name, topics, pattern, key_serde, value_serde, timestamp_extractor, offset_reset)
         return self.add_node(node)
 
@@ -113,6 +107,7 @@ class Topology:
         self, name: str, supplier: Callable[[], Processor[Any, Any, Any, Any]], *parents: str
     ) -> "Topology":
         """A node with a processor of the user's."""
+        check_supplier(supplier)
         return self.add_node(ProcessorNode(name, lambda: UserProcessor(supplier()), parents))
 
     def add_sink(
@@ -125,12 +120,14 @@ class Topology:
         partitioner: Callable[[str, Any, Any, int], int | None] | None = None,
     ) -> "Topology":
         """A node that writes to a topic."""
+        required(topic, "topic cannot be null")
         return self.add_node(SinkNode(name, topic, parents, key_serde, value_serde, partitioner))
 
     def add_state_store(self, spec: StoreSpec, *processors: str) -> "Topology":
         """A store, connected with these processors. The same store may be added again."""
+        required(spec, "storeBuilder cannot be null")
         known = self.stores.setdefault(spec.name, spec)
-        if known is not spec and known != spec:
+        if known is not spec:
             raise TopologyError(f"A different StateStore has already been added with the name {spec.name}")
         for processor in processors:
             self.connect_processor_and_state_stores(processor, spec.name)
@@ -138,11 +135,16 @@ class Topology:
 
     def connect_processor_and_state_stores(self, processor: str, *stores: str) -> "Topology":
         """Lets a processor use stores; all that share a store run in one task."""
-        if not isinstance(self.nodes.get(processor), ProcessorNode):
-            raise TopologyError(f"Processor {processor} is not added yet.")
+        node = self.nodes.get(required(processor, "processorName cannot be null"))
+        if not stores:
+            raise TopologyError("stateStoreNames cannot be empty")
         for store in stores:
+            if isinstance(node, (SourceNode, SinkNode)):
+                raise TopologyError(f"cannot connect a state store {store} to a source node or a sink node.")
             if store not in self.stores:
                 raise TopologyError(f"StateStore {store} is not added yet.")
+            if node is None:
+                raise TopologyError(f"Processor {processor} is not added yet.")
             connected = self.connections.setdefault(processor, [])
             if store not in connected:
                 connected.append(store)
@@ -150,6 +152,11 @@ class Topology:
 
     def add_global_store(self, source: SourceNode, processor: ProcessorNode, store: StoreSpec) -> "Topology":
         """A store that every instance fills from a whole topic."""
+        if source.name == processor.name:
+            raise TopologyError("sourceName and processorName must be different.")
+        if store.name in self.stores:
+            kind = "GlobalStateStore" if store.name in self.global_sources.values() else "StateStore"
+            raise TopologyError(f"A different {kind} has already been added with the name {store.name}")
         self.add_node(source).add_node(processor)
         self.stores[store.name] = store
         self.connections[processor.name] = [store.name]
@@ -157,16 +164,37 @@ class Topology:
         return self
 
     def add_node(self, node: Node) -> "Topology":
-        """Any node; its name must be new and its parents known."""
-        if node.name in self.nodes:
+        """Any node; its name and its topics must be new, and its parents known."""
+        if required(node.name, "name cannot be null") in self.nodes:
             raise TopologyError(f"Processor {node.name} is already added.")
+        if isinstance(node, SourceNode):
+            self._check_topics(node)
+        elif not node.parents:
+            raise TopologyError("predecessorNames cannot be empty")
         for parent in self.parents_of(node):
             if parent not in self.nodes:
-                raise TopologyError(f"Predecessor processor {parent} is not added yet for {node.name}")
+                reference = " (self-reference)" if parent == node.name else ""
+                raise TopologyError(f"Parent node {parent} is unknown{reference}.")
             if isinstance(self.nodes[parent], SinkNode):
-                raise TopologyError(f"Sink {parent} cannot be the predecessor of {node.name}")
+                raise TopologyError(f"Sink {parent} cannot be used a parent.")
         self.nodes[node.name] = node
         return self
+
+    def _check_topics(self, node: SourceNode) -> None:
+        """A topic is read by one source."""
+        if not node.topics and node.pattern is None:
+            raise TopologyError("topics cannot be empty")
+        for topic in node.topics:
+            owner = self.source_of(required(topic, "topic names cannot be null"))
+            if owner is not None and owner.pattern is not None:
+                raise TopologyError(f"Topic {topic} matches a Pattern already registered by another source.")
+            if owner is not None:
+                raise TopologyError(f"Topic {topic} has already been registered by another source.")
+        known = (topic for one in self.nodes.values() if isinstance(one, SourceNode) for topic in one.topics)
+        if any(_matches(node.pattern, topic) for topic in known):
+            raise TopologyError(
+                f"Pattern {node.pattern} will match a topic that has already been registered by another source."
+            )
 
     @staticmethod
     def parents_of(node: Node) -> tuple[str, ...]:
@@ -201,6 +229,15 @@ class Topology:
         stores = dict.fromkeys(store for name in names for store in self.connections.get(name, ()))
         is_global = any(name in self.global_sources for name in names)
         return SubTopology(number, tuple(names), tuple(stores), is_global)
+
+
+def check_supplier(supplier: Callable[[], Any]) -> None:
+    """Each task needs a processor of its own."""
+    required(supplier, "processorSupplier cannot be null")
+    if supplier() is supplier():
+        raise ValueError(
+            f"{supplier!r} generates single reference. {supplier!r} must return a new object each time it is called."
+        )
 
 
 class _Groups:

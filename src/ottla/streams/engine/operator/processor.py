@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ottla.streams.duration import Duration, milliseconds
+from ottla.streams.duration import Duration, signed_milliseconds
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.errors import StreamsError
 from ottla.streams.processor import Cancellable, Processor, PunctuationType, uses_fixed_key
@@ -66,7 +66,7 @@ class UserContext:
         self, interval: Duration, punctuation: PunctuationType, callback: Callable[[int], None]
     ) -> Cancellable:
         """Calls `callback(time)` every `interval` of stream time or of the clock."""
-        interval_ms = milliseconds(interval, "interval")
+        interval_ms = signed_milliseconds(interval)
         if interval_ms < 1:
             raise ValueError("The minimum supported scheduling interval is 1 millisecond.")
         cancellable: Cancellable = self._context.schedule(interval_ms, punctuation, callback)

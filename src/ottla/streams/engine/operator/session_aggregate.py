@@ -42,6 +42,11 @@ class SessionAggregateDefinition(TableDefinition):
     merger: Callable[[Any, Any, Any], Any] = max
     emits_on_close: bool = False
 
+    @property
+    def closing_ms(self) -> int:
+        """How long after its end a session closes: until then another record could join it."""
+        return 0 if self.windows is None else self.windows.grace_ms + self.windows.gap_ms
+
     def view(self) -> View:
         """The sessions' store."""
         assert self.store is not None

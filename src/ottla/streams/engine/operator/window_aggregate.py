@@ -41,6 +41,11 @@ class WindowAggregateDefinition(TableDefinition):
     adder: Callable[[Any, Any, Any], Any] = max
     emits_on_close: bool = False
 
+    @property
+    def closing_ms(self) -> int:
+        """How long after its end a window closes."""
+        return 0 if self.windows is None else self.windows.grace_ms
+
     def view(self) -> View:
         """The windows' store."""
         assert self.store is not None

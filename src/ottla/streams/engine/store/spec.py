@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from ottla.streams.engine.store.state_map import StateMap
+from ottla.streams.errors import required
 from ottla.streams.record import Headers
 from ottla.streams.serde import Serde
 
@@ -75,6 +76,9 @@ class StoreSupplier:
     retention_ms: int = 0
     window_size_ms: int = 0
     retain_duplicates: bool = False
+
+    def __post_init__(self) -> None:
+        required(self.name, "name cannot be null")
 
 
 @dataclass(frozen=True, slots=True)

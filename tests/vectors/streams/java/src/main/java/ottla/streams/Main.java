@@ -35,6 +35,7 @@ public final class Main {
         Path directory = Path.of(arguments[0]);
         Methods.write(directory.resolve("methods.json"));
         JSON.writerWithDefaultPrettyPrinter().writeValue(directory.resolve("shapes.json").toFile(), Shape.described());
+        JSON.writerWithDefaultPrettyPrinter().writeValue(directory.resolve("refusals.json").toFile(), Refusals.all());
         write(directory.resolve("cases.jsonl"), directory.resolve("recorded.jsonl"));
         write(directory.resolve("behaviour_cases.jsonl"), directory.resolve("behaviour_recorded.jsonl"));
     }
