@@ -24,7 +24,7 @@ class Command(NamedTuple):
 
 COMMANDS: Final = {
     "broker": Command("ottla.cli.commands.broker", "run a node that every Kafka client can use"),
-    "config": Command("ottla.cli.commands.config", "print the reference of all settings"),
+    "config": Command("ottla.cli.commands.config", "explain all settings, translate a file of older Kafka"),
     "topics": Command("ottla.cli.commands.topics", "list, describe, create, delete and alter topics"),
     "produce": Command("ottla.cli.commands.produce", "write records from the terminal, a pipe or files"),
     "consume": Command("ottla.cli.commands.consume", "read records: live, from any point, filtered"),
@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "records": Command("ottla.cli.commands.records", "delete the records before a point"),
     "configs": Command("ottla.cli.commands.configs", "show, set and unset settings of topics, brokers, groups"),
     "users": Command("ottla.cli.commands.users", "users who log in by SCRAM: list, set, delete"),
-    "security": Command("ottla.cli.commands.security", "make authority, certificates, users and settings"),
+    "security": Command("ottla.cli.commands.security", "make and check certificates, users and settings"),
     "acls": Command("ottla.cli.commands.acls", "who may do what, and which rule decides"),
     "cluster": Command("ottla.cli.commands.cluster", "brokers, quorum and health; can a broker be stopped?"),
     "elect": Command("ottla.cli.commands.elect", "choose a leader for a partition that has lost its own"),
@@ -46,7 +46,7 @@ COMMANDS: Final = {
     "rest": Command("ottla.cli.commands.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
     "pipelines": Command("ottla.cli.commands.pipelines", "run pipelines on Spark, and tell them what is wanted"),
     "connect": Command("ottla.cli.commands.connect", "run Kafka Connect with its tasks on Spark, and talk to it"),
-    "streams": Command("ottla.cli.commands.streams", "applications of streams: status, reset, a topology's picture"),
+    "streams": Command("ottla.cli.commands.streams", "streams applications: status, reset, a picture of a topology"),
     "completion": Command("ottla.cli.commands.completion", "completion for bash, zsh and fish"),
     "trucks": Command("ottla.cli.commands.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }

@@ -33,6 +33,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(capsys: pytest.CaptureF
         ("topics list --jsn", "there is no option --jsn, did you mean --json?"),
         ("topics list --jsn=1", "there is no option --jsn, did you mean --json?"),
         ("topics list --zzzzz", "there is no option --zzzzz; --help lists them"),
+        ("topics", "an action is missing: list, describe, create, delete, alter, repartition"),
         ("topics lst", "there is no lst, did you mean list?"),
         ("topics zzzzz", "there is no zzzzz; there are list, describe, create, delete, alter, repartition"),
         ("perf produce t --acks al", "argument --acks: there is no al, did you mean all?"),

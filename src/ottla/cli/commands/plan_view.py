@@ -69,8 +69,8 @@ def _partition_rates(options: argparse.Namespace) -> tuple[float, float]:
     if not options.measure:
         missing = [name for name, rate in (("--produce", produce), ("--consume", consume)) if rate is None]
         raise CommandError(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not known: give it, or --measure it on a "
-            "cluster (-b HOST:PORT)"
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed: give "
+            f"{'it' if len(missing) == 1 else 'them'}, or add --measure to find out on a cluster (-b HOST:PORT)"
         )
     from ottla.cli.commands.plan_measure import measure
 
