@@ -1,7 +1,8 @@
 """The Spark settings that Ottla's pipelines run with, each with what it buys.
 
-`python -m tests.bench spark_profile` measures each setting against Spark's default; docs/PERFORMANCE.md has the ratios. A
-setting that shows no effect, or is Spark's own default, has no place here. `TUNED` is for any cluster, `LOCAL` in addition for a driver and its checkpoints on one machine.
+`python -m tests.bench spark_profile` measures each setting against Spark's default; docs/PERFORMANCE.md has the
+ratios. A setting that shows no effect, or is Spark's own default, has no place here. `TUNED` is for any cluster,
+`LOCAL` in addition for a driver and its checkpoints on one machine.
 """
 
 from collections.abc import Sequence
