@@ -55,7 +55,7 @@ Meter: TypeAlias = Counter
 
 
 class Gauge:
-    """A number that is asked for when somebody looks."""
+    """A number that is computed when the metrics are read."""
 
     __slots__ = ("read",)
 
@@ -198,7 +198,7 @@ class MetricRegistry:
     def collector(
         self, name: str, doc: str, collect: Callable[[], Samples], kind: MetricKind = MetricKind.GAUGE
     ) -> None:
-        """Numbers that `collect` lists with their labels when somebody looks.
+        """Numbers that `collect` lists with their labels when the metrics are read.
 
         This is the form for something of which there may be many thousands, as partitions: nothing is held, made
         or removed for each of them.

@@ -74,7 +74,7 @@ class Exchange:
             self.connection.proceeded(self)
 
     def after_others(self, callback: Callable[[], None]) -> None:
-        """Calls back when everybody else has had a turn, for a request that has taken long enough for now."""
+        """Calls back when all other requests have had a turn, for one that has taken long enough for now."""
         self.connection.after_others(callback)
 
     def close(self, reason: str) -> None:

@@ -55,7 +55,7 @@ class ClientOptions:
     tls: FindContext = _plain_text
     """Finds the TLS context of the moment; None for plain text."""
     login: BeginLogin | None = None
-    """Begins the log-in of a connection; None where nobody logs in."""
+    """Begins the log-in of a connection; None without SASL."""
 
 
 class _Sent(NamedTuple):
@@ -66,7 +66,7 @@ class _Sent(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """A request that waits for the renewal of a log-in; without `done` nobody waits for its answer."""
+    """A request that waits for the renewal of a log-in; without `done` its answer is dropped."""
 
     request: Request
     version: int | None
@@ -322,7 +322,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
         sent = self._sent.pop(correlation_id, None)
         if sent is None:
-            self._fail(NetworkError(f"{self.node} answered what nobody asked (correlation id {correlation_id})"))
+            self._fail(NetworkError(f"{self.node} sent an answer without a request (correlation id {correlation_id})"))
             return
         version = sent.version
         # A node that doesn't know the version of ApiVersions answers in version 0 (KIP-511).

@@ -243,7 +243,7 @@ class Connection(Channel):
             self.end(*self._ending)
 
     def _flush_directly(self) -> None:
-        """The same without the poller: what is large, or can't wait for the end of the round."""
+        """Sends at once, without the poller: large answers, and those that can't wait for the end of the round."""
         self._finish_sending()
         if not self._interest & EPOLLOUT:
             self._write()

@@ -26,5 +26,5 @@ class FrameHandler(Protocol):
         ...
 
     def disconnected(self, connection: "Connection") -> None:
-        """The connection is gone, whoever ended it. Called exactly once for each that was `connected`."""
+        """The connection has ended, from either side. Called exactly once for each that was `connected`."""
         ...

@@ -47,7 +47,7 @@ class IdleWatch(Generic[Member]):
         return next(iter(self._noted.items()), None)
 
     def close(self) -> None:
-        """Stops watching until somebody is noted."""
+        """Stops watching until a connection is noted."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

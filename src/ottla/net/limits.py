@@ -18,7 +18,7 @@ class ListenerLimits:
     connections_max: int = UNLIMITED
     """`listener.name.<name>.max.connections`: at the limit further clients wait in the backlog."""
     connection_rate_max: int = UNLIMITED
-    """`listener.name.<name>.max.connection.creation.rate`: whoever comes faster waits in the backlog (KIP-612)."""
+    """`listener.name.<name>.max.connection.creation.rate`: connections beyond it wait in the backlog (KIP-612)."""
     idle_ms_max: int = 600_000
     """`connections.max.idle.ms`; -1 for ever."""
     request_bytes_max: int = 104_857_600

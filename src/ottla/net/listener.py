@@ -183,7 +183,7 @@ class Listener:
         return next(self._numbers)
 
     def note(self, connection: Connection) -> float:
-        """A connection is active; until the time that is returned nobody needs to know that again."""
+        """Notes that a connection is active; returns the time until which it need not be noted again."""
         now = self.poller.now
         self._idle.note(connection, now)
         return now + self._idle.step_s
@@ -276,7 +276,7 @@ class Listener:
         return since, lambda: connection.end("it was idle for longest, and a broker needed the place", logging.INFO)
 
     def _expire(self, connection: Connection) -> None:
-        # Whoever waits for us is not idle: a long poll may be longer than the limit.
+        # A client that waits for us is not idle: a long poll may be longer than the limit.
         if connection.is_busy:
             self._idle.note(connection, self.poller.loop.time())
         else:

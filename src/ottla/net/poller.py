@@ -124,7 +124,7 @@ class Poller:
             self.loop.call_soon(self._run_scheduled)
 
     def at_next_round(self, callback: Callable[[], None]) -> None:
-        """Calls back once, after everybody else has had a turn: for those who have had theirs."""
+        """Calls back once, after all other ready sockets have had a turn."""
         self._at_next.append(callback)
         if not self._is_scheduled:
             self._is_scheduled = True

@@ -187,7 +187,7 @@ class TlsConnection(GuardedConnection):
         self._look_for_more()
 
     def _refuse(self, reason: str, delay_ms: int | None = None) -> None:
-        """Goes away after a while: whoever is there hears nothing until then."""
+        """Closes after a delay, during which the peer gets no answer."""
         self._is_shaking = self._is_refused = True
         self._leave(TlsOutbox())
 
@@ -357,7 +357,7 @@ class TlsConnection(GuardedConnection):
 
     def _bury(self) -> None:
         self._is_buried = True
-        # Nobody works on the socket of one that is refused: it only stays silent for a while.
+        # The socket of a refused connection is idle: it only stays silent for a while.
         if self._away is None or self._is_refused:
             assert isinstance(self._sock, TlsSocket)
             if not self._is_shaking:

@@ -29,7 +29,7 @@ NamePrincipal: TypeAlias = Callable[[Recognised], str]
 
 @frozen(kw_only=True)
 class ListenerSecurity:
-    """Given to a listener; without it everybody is served at once."""
+    """Given to a listener; without it every connection is served at once."""
 
     tls: TlsServer | None = None
     login: LoginRules | None = None

@@ -84,7 +84,7 @@ def _submitted_settings() -> dict[str, str]:
         return {}
     from pyspark import SparkConf, SparkContext
 
-    # Its settings are in the JVM that it has started, which nobody has asked for anything yet.
+    # Its settings are in the JVM that it has started, which is unused so far.
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
 

@@ -12,7 +12,7 @@ class TimeElapsed:
 
 @frozen
 class RequestReceived:
-    """Somebody asks; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
+    """A request came; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
 
     request_id: int
     request: Request

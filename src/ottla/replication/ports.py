@@ -78,7 +78,7 @@ class EventLoop(Protocol):
         ...
 
     def call_soon_threadsafe(self, callback: Callable[[], object]) -> object:
-        """The same, from any thread."""
+        """Like `call_soon`, callable from any thread."""
         ...
 
     def call_at(self, when: float, callback: Callable[[], object]) -> TimerHandle:

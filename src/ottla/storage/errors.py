@@ -28,9 +28,9 @@ class StorageError(KafkaStorageError):
 
     @classmethod
     def from_os(cls, error: OSError, path: str) -> "StorageError":
-        """The same as the system's error, in our words.
+        """The storage error for an error of the system.
 
-        A file where a directory should be, or the other way round, is no failure of the disk: somebody put it there.
+        A file where a directory should be, or the other way round, is no failure of the disk: a user put it there.
         Neither is it one that the system gives this process no more descriptors or maps.
         """
         kind = cls
@@ -79,7 +79,7 @@ class LogOfflineError(StorageError):
 
 
 class RebuildableFileError(OttlaError):
-    """A derived file (index, snapshot) is missing or wrong; whoever loads the log rebuilds it from the batches."""
+    """A derived file (index, snapshot) is missing or wrong; loading the log rebuilds it from the batches."""
 
     def __init__(self, reason: str, path: str) -> None:
         super().__init__(f"{path}: {reason}")

@@ -169,7 +169,7 @@ class DirectoryLoading:
             self._take_damaged(_DamagedDirectory(parsed, path, options, error), bounds)
             return
         log.update_high_watermark(bounds.high_watermarks.get(partition, 0))
-        # Most partitions sleep: their descriptors come back when somebody needs them.
+        # Most partitions are idle: their descriptors come back with their next use.
         log.active_segment.release()
         with self._lock:
             self._loaded.append(LoadedLog(partition, kind, log))

@@ -126,7 +126,7 @@ class EmbeddedBroker:
                 self._addresses = host.start()
                 grow_old()
         except BaseException:
-            # What a broker was killed with may be just what somebody wants to look at.
+            # The data of a killed broker may be what a test wants to look at.
             if not self._addresses:
                 self.close()
             raise

@@ -67,7 +67,7 @@ class BearerListener:
             rules = UnsecuredRules.of(entry.options)
         except ValueError as error:
             raise ConfigError(f"{settings.prefix}oauthbearer.sasl.jaas.config", "***", str(error)) from None
-        _log.warning("[%s] takes bearer tokens that nobody signed: for trials only", settings.name)
+        _log.warning("[%s] accepts unsigned bearer tokens: for trials only", settings.name)
         self.read = unsecured_reader(rules, now_ms)
 
 

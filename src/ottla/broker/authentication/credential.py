@@ -78,7 +78,7 @@ class Credentials:
 def credential_of_password(
     mechanism: str, find_password: Callable[[str], str | None], name: ScramName
 ) -> ServerCredential | None:
-    """What checks a user whose password somebody else knows, made for one log-in; None for tokens and no user."""
+    """Checks a user whose password is known elsewhere, made for one log-in; None for tokens and no user."""
     password = None if name.is_token else find_password(name.username)
     if password is None:
         return None

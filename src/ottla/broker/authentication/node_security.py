@@ -60,12 +60,12 @@ class NodeSecurity:
         self._credentials.image = image
 
     def of_listener(self, config: ServerConfig, name: str, host: str) -> ListenerSecurity | None:
-        """What a listener asks of its clients; None if it serves everybody."""
+        """The demands of a listener on its clients; None if it serves all clients."""
         settings, protocol = ListenerSettings(config, name), config.security_protocols[name]
         exposed = exposed_mechanisms(settings, protocol, host)
         if exposed:
             _log.warning(
-                "The listener %s offers %s without TLS beyond this machine: whoever listens on the network learns "
+                "The listener %s offers %s without TLS beyond this machine: any eavesdropper learns "
                 "passwords, or can guess them. Make it SASL_SSL in listener.security.protocol.map",
                 name,
                 " and ".join(exposed),

@@ -67,7 +67,7 @@ class ServerSecurity:
         self._now_ms: Final = now_ms
 
     def make(self, settings: ListenerSettings, protocol: str) -> ListenerSecurity | None:
-        """What a listener asks for; None if it serves everybody. Raises `ConfigError`."""
+        """The demands of a listener on its clients; None if it serves all clients. Raises `ConfigError`."""
         if protocol == "PLAINTEXT":
             return None
         tls = _tls(settings) if protocol.endswith("SSL") else None

@@ -54,7 +54,7 @@ class MarkerWriter:
     def write_in_steps(
         self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]
     ) -> Generator[None, None, None]:
-        """The same, some partitions at each step."""
+        """Like `write`, some partitions at each step."""
         work = _Writing(markers, done)
         for place, (marker, partitions) in enumerate(markers):
             yield

@@ -103,7 +103,7 @@ def _refuse(refused: dict[object, A], topic: _Topic, answers: AnswerTypes[A]) ->
 
 
 def _with_partitions(topic: Any, partitions: list[Any]) -> Any:
-    """The same topic with fewer partitions."""
+    """A copy of the topic with only these partitions."""
     made = type(topic)(name=topic.name, partitions=partitions)
     _take_id(_id(topic), made)
     return made

@@ -36,7 +36,7 @@ class NodeSurroundings:
     clock: Clock
     """The time of day, as records carry it."""
     steady_clock: Clock
-    """The same, but it never runs backwards."""
+    """A clock for intervals, which never runs backwards."""
     disk: Disk
     poller: Poller
     security: "NodeSecurity"

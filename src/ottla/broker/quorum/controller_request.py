@@ -61,7 +61,7 @@ class Errand(Protocol):
         ...
 
     def judge(self, answer: Response) -> Response | ApiError:
-        """The answer, or the error that it comes to: with NOT_CONTROLLER somebody else has to be asked."""
+        """The answer, or its error; after NOT_CONTROLLER the request goes to another node."""
         ...
 
     def finish(self, answer: Response | ApiError) -> None:

@@ -107,7 +107,7 @@ def raft_setup(config: ServerConfig, store: MetadataStore, endpoints: Endpoints)
 
 
 def _quorum_config(config: ServerConfig) -> QuorumConfig:
-    """The quorum's settings; records linger only if somebody asks for it.
+    """The quorum's settings; records linger only if configured.
 
     Lingering saves flushes where every write pays for one. Here all that is written in a turn of the loop is one
     batch, and all that is written while a flush runs shares the next: waiting would only add up, at every start most.

@@ -22,7 +22,7 @@ class Bucket:
         """A second; it may change at any time, and what was used stays."""
         self.throttle_ms_max: Final = throttle_ms_max
         self.throttled = 0
-        """How often somebody had to wait."""
+        """The number of throttled requests."""
         self.used_ms = 0
         """When it was last used."""
         self._window_ms: Final = (windows - 1) * window_ms

@@ -33,7 +33,7 @@ _KINDS: Final = {
 }
 """The quotas that are kept here, with Kafka's names of their metrics: `kafka.server:type=Produce`, its `byte-rate` …"""
 _BUCKETS_MIN: Final = 1_000
-"""Up to so many buckets nobody looks for idle ones."""
+"""Idle buckets are removed only beyond this number."""
 _CALLBACK_MS: Final = 1_000
 """So long an operator's callback is believed about a client."""
 _SHOWN_MAX: Final = 1_000
@@ -79,7 +79,7 @@ class ClientQuotas:
         self._watchers: Final[list[Callable[[], object]]] = []
         self._callback: Final = callback
         self._asked_ms = 0
-        """When the callback was last asked about anybody anew."""
+        """When the callback's answers were last dropped."""
         self.is_active = callback is not None
         """Whether any client has a quota."""
         for key, (name, rate, unit) in _KINDS.items():

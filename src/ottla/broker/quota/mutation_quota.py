@@ -21,7 +21,7 @@ from ottla.protocol.errors import ThrottlingQuotaExceededError
 
 CONTROLLER_MUTATION: Final = "controller_mutation_rate"
 _BUCKETS_MIN: Final = 1_000
-"""Up to so many buckets nobody looks for those that are full again."""
+"""Buckets that are full again are removed only beyond this number."""
 
 
 class MutationCharge:

@@ -76,7 +76,7 @@ API_ROWS: Final[Mapping[ApiKey, Row]] = {
     ApiKey.CREATE_TOPICS: Row("2-7", FORWARDED, CONTROLLER, BY_ITEM, mutation(strict_since=6)),
     ApiKey.DELETE_TOPICS: Row("1-6", FORWARDED, CONTROLLER, BY_ITEM, mutation(strict_since=5)),
     ApiKey.DELETE_RECORDS: Row("0-2", HANDLER, None, BY_ITEM),
-    # v6 is unstable (KIP-939), and served by nobody who did not ask for `unstable.api.versions.enable`.
+    # v6 is unstable (KIP-939), and served only with `unstable.api.versions.enable`.
     ApiKey.INIT_PRODUCER_ID: Row("0-5", HANDLER, None, BY_ITEM),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: Row("2-4", HANDLER, None, BY_ITEM),
     ApiKey.ADD_PARTITIONS_TO_TXN: Row("0-5", HANDLER, None, BY_ITEM),

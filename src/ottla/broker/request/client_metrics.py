@@ -183,7 +183,7 @@ class ClientMetrics:
             self._check_contents(push)
 
     def _check_contents(self, push: Push) -> None:
-        """The metrics can be decompressed to no more than the limit; nobody looks into them."""
+        """Checks that the metrics decompress to no more than the limit; their content is not read."""
         try:
             decompress(CompressionType(push.compression_type), push.metrics, self.telemetry_max_bytes)
         except (DecodeError, MessageTooLargeError) as error:
@@ -196,7 +196,7 @@ class ClientMetrics:
             try:
                 self._subscriptions[name] = Subscription.of(configs)
             except ConfigError as error:
-                _log.warning("The client metrics subscription %s counts for nobody: %s", name, error)
+                _log.warning("The client metrics subscription %s applies to no client: %s", name, error)
 
     def _client(self, client_id: Uuid, attributes: ClientAttributes, connection: OpenConnection) -> ClientInstance:
         """The client as it is remembered, or as new."""

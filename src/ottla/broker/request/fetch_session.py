@@ -233,7 +233,7 @@ class FetchSessionCache:
             session.worth_to_followers = to_followers
 
     def _evict(self, now_ms: int, newcomer: _Worth) -> bool:
-        """Makes room, if somebody has to yield to the newcomer."""
+        """Makes room for a new session, by evicting an old one if necessary."""
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None:
             return False

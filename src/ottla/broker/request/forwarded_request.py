@@ -67,7 +67,7 @@ class ForwardedContext(RequestContext):
         answered: Callable[[Response], None],
         refused: Callable[[ApiError], None],
     ) -> None:
-        """`answered` hears what the client is to hear; `refused` that somebody else has to be asked."""
+        """`answered` gets the client's answer; `refused` is called if another node has to be asked."""
         super().__init__(route, origin.correlation_id, origin.client_id, exchange)
         self._origin = origin
         self._caller: Caller | None = None

@@ -21,7 +21,7 @@ from ottla.metadata.image.topic import TopicImage
 
 NO_BROKER: Final = -1
 PREPARED_BYTES_MAX: Final = 16 * 1024 * 1024
-"""How many bytes of prepared answers are kept, requests included; whoever would exceed it starts afresh."""
+"""The most bytes of prepared answers, requests included; the cache is emptied before it would exceed them."""
 
 Address = tuple[str, int]
 """A host and a port."""
@@ -47,7 +47,7 @@ class PreparedKey(NamedTuple):
     listener: str
     dialled: Address | None
     rights: object = None
-    """Who asks, by what access control lists; None where everybody is shown the same."""
+    """The principal and the version of the access control lists; None where all clients are shown the same."""
 
 
 class MetadataCache:

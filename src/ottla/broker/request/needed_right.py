@@ -26,7 +26,7 @@ class Right(NamedTuple):
 
 
 NOTHING: Final = Right()
-"""Everybody may."""
+"""Needs no right."""
 BY_ITEM: Final = Right(in_handler=True)
 """The handler checks each resource."""
 

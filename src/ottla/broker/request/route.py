@@ -52,7 +52,7 @@ class RouteKind(NamedTuple):
     time: Callable[[], float]
     """Seconds from anywhere, as an event loop counts them."""
     admission: "Admission | None" = None
-    """What lets requests pass or not; None if everybody may do everything."""
+    """Decides which requests pass; None if every request is allowed."""
 
 
 class Route:

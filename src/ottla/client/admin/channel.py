@@ -168,7 +168,7 @@ class AdminChannel:
         return True
 
     async def _look_around(self, error: OttlaError) -> None:
-        """Learns who is in charge now, if the error says that somebody else is; a failure shows in the next attempt."""
+        """Learns which broker is in charge, if this one is not; a failure shows in the next attempt."""
         if not getattr(error, "refreshes_metadata", False):
             return
         try:

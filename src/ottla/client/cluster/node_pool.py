@@ -1,4 +1,4 @@
-"""All connections of one client: which nodes there are, and who of them is asked when anybody will do.
+"""All connections of one client: the known nodes, and the choice of one when any node will do.
 
 A node has a connection per `Lane`, because brokers answer the requests of one connection in order: a heartbeat must
 not wait behind a Fetch that waits for records. Bootstrap addresses have places of their own until the cluster has

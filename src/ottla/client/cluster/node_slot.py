@@ -1,6 +1,6 @@
 """The place of one connection to one node: empty, being filled, or filled; and the pauses between attempts.
 
-One slot has one connection at most. Everybody who waits for it shares one attempt; giving up waiting does not end the
+One slot has one connection at most. All waiting callers share one attempt; giving up waiting does not end the
 attempt. After a failure the next attempt waits, longer each time (`reconnect.backoff.ms`), and takes longer before it
 counts as failed (`socket.connection.setup.timeout.ms`, KIP-601). How often it failed outlives the slot: the
 pool keeps it while slots come and go.

@@ -123,7 +123,7 @@ class ProducerBatch(RecordBuffer):
         self.finish()
 
     def finish(self) -> None:
-        """Tells everybody that the batch is done; again, if the first time was interrupted."""
+        """Completes the futures of the batch; also a second time, if the first was interrupted."""
         with callback_lock:
             self.is_done = True
         self.drop_data()

@@ -180,7 +180,7 @@ class Shard(Generic[S]):
         self._now_ms = now_ms
         journal = self._journal
         if journal.open_batch is None:
-            # It opens one, and nothing is appended that somebody could hear of.
+            # It opens one, and appends nothing that a caller could see.
             journal.take_encoded(write, now_ms)
             self.woken(self)
             return
@@ -304,7 +304,7 @@ class Shard(Generic[S]):
             raise LoadError(f"Partition {self.partition} is {self.status.value}, not loading")
 
     def _deliver(self) -> None:
-        """Calls what is due, unless somebody further up the stack is about to."""
+        """Runs due timers, unless a caller further up the stack is about to."""
         if self._is_delivering or self._is_deciding:
             return
         self._is_delivering = True

@@ -80,7 +80,7 @@ def record_of(transactional_id: str, metadata: TransactionMetadata, transaction_
 
 
 def tombstone_of(transactional_id: str) -> CoordinatorRecord:
-    """The log record that makes everybody forget the id."""
+    """The tombstone of the id."""
     return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None, -1)
 
 

@@ -166,7 +166,7 @@ def _unformatted(disk: Disk, options: FormatOptions) -> list[str]:
 
 
 def _refuse_log_without_owner(disk: Disk, directory: str) -> None:
-    """A metadata log whose `meta.properties` was lost is somebody's cluster, not an empty directory."""
+    """A metadata log whose `meta.properties` was lost belongs to a cluster: the directory is not empty."""
     path = f"{directory}/{METADATA_DIRECTORY}"
     if disk.status(path) is None:
         return

@@ -1,7 +1,7 @@
 """Kerberos by MIT's library: who accepts clients, who shows tickets, and the contexts between them.
 
 An initiator asks the KDC, which blocks: it belongs in a thread. An acceptor needs the keytab alone, reads it again for
-each client, and never asks anybody.
+each client, and never prompts for a password.
 """
 
 import logging

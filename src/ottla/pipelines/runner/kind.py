@@ -1,6 +1,6 @@
 """What a kind of pipeline has to provide, and how one is found by its name.
 
-A kind is a module of ours, an entry point of the group `ottla.pipelines`, or `module:Class` for anybody's own.
+A kind is a module of ours, an entry point of the group `ottla.pipelines`, or a user's own `module:Class`.
 """
 
 import importlib

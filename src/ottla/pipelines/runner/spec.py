@@ -1,4 +1,4 @@
-"""What a pipeline is: a value that anybody may write to the topic of specs, under the pipeline's name.
+"""The definition of a pipeline: a value that any client may write to the topic of specs, under the pipeline's name.
 
 The JSON is the interface: fields that are not known are kept out of the value, missing ones have defaults, and a record
 that can't be understood is an error that names the field. Pure.
@@ -36,7 +36,7 @@ class Isolation(enum.StrEnum):
 
     SHARED = "shared"
     OWN = "own"
-    """Nobody: it is heavy, or runs code that is not ours."""
+    """Shares its runner with no pipeline: it is heavy, or runs code of users."""
 
 
 @frozen(kw_only=True)
@@ -56,7 +56,7 @@ class PipelineSpec:
     restart: int = 0
     """Goes up with each restart that a user asks for."""
     part_restarts: Mapping[str, int] = field(default_factory=dict)
-    """The same for parts of the pipeline, such as a connector's tasks, by their numbers: the others go on."""
+    """Restarts of single parts of the pipeline, such as a connector's tasks, by their numbers; other parts go on."""
 
     @property
     def place(self) -> str:

@@ -41,7 +41,7 @@ class PipelineStatus:
     since_ms: int = 0
     """Since when it is in this state."""
     busy_until_ms: int = 0
-    """Until when a runner that nobody hears of may hold the checkpoint, on a file system without locks."""
+    """Until when a silent runner may hold the checkpoint, on a file system without locks."""
     progress: Mapping[str, Any] = field(default_factory=dict)
     parts: Sequence[Mapping[str, Any]] = ()
     """What the kind tells of the pipeline's parts, such as a connector's tasks."""

@@ -69,7 +69,7 @@ class StructPlan:
         self.compiled: object = None
         """What the compiled engine made of this plan."""
         self.arrays: tuple[FieldPlan, ...] | None = None
-        """Arrays of structs, once somebody has looked."""
+        """Arrays of structs, after the first look."""
         self.cut: tuple[StructPlan | FieldPlan, ...] | None = None
         """How a long struct is encoded piece by piece."""
 

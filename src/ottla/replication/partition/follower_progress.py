@@ -70,7 +70,7 @@ class FollowerProgress:
         self.broker_epoch = None
 
     def begin_epoch(self, leader_end_offset: int, now_ms: int, *, in_isr: bool) -> None:
-        """The same leader goes on in a new epoch: where the follower was is still true."""
+        """Begins an epoch of the same leader; the follower's known offsets stay valid."""
         self._last_fetch_leader_end_offset = leader_end_offset
         self._last_fetch_ms = now_ms if in_isr else 0
         self.last_caught_up_ms = now_ms if in_isr else 0

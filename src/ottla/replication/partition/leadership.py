@@ -78,7 +78,7 @@ class Leadership:
     # Replication
 
     def high_watermark(self, log_end_offset: int, min_insync_replicas: int) -> int | None:
-        """How far everybody who counts has the log; None if too few are in sync to commit anything (KIP-966)."""
+        """The offset that all replicas that count have; None if too few are in sync to commit (KIP-966)."""
         isr = self.isr
         if len(isr.members) < min_insync_replicas and self.is_under_min_isr(min_insync_replicas):
             return None

@@ -39,7 +39,7 @@ class Read(NamedTuple):
 
 
 class LogReader:
-    """Serves fetches. `failed` hears of every I/O error; without a selector everybody reads from leaders."""
+    """Serves fetches. `failed` is called with every I/O error; without a selector all clients read from leaders."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LogReader:
                     is_cold = is_cold or result[1] is None
                 except StorageError as error:
                     self._failed(error)
-                    # Clients wait out a storage error; of a damage that stays, they are to tell whoever reads.
+                    # Clients retry a storage error; a damage that stays must reach the application.
                     result = _DAMAGED if isinstance(error, CorruptFileError) else _OFFLINE
                 records = result[1]
                 if records is not None:

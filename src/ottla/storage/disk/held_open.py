@@ -103,7 +103,7 @@ def held_files() -> HeldOpen:
 
 
 def held_maps() -> HeldOpen:
-    """The same for maps of indexes."""
+    """For maps of indexes, as many as this process may keep open now."""
     try:
         limit = int(Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -21,7 +21,7 @@ _READAHEAD_BYTES = 131_072
 
 
 class LocalFile:
-    """A file descriptor that closes itself when nobody holds the object any more."""
+    """A file descriptor that is closed with the last reference to the object."""
 
     __slots__ = ("_access", "_descriptor", "_maps", "path")
 

@@ -22,7 +22,7 @@ _WELL_AFTER_SECONDS: Final = 5.0
 
 
 def _nobody(slow: bool) -> None:
-    """Nobody wants to know."""
+    """Has no effect."""
 
 
 class DiskPace:
@@ -94,4 +94,4 @@ class DiskPace:
 
 
 UNWATCHED: Final = DiskPace(is_timed=False)
-"""Of a disk that nobody looks after."""
+"""Of a disk that is not watched."""

@@ -80,7 +80,7 @@ class Holder(Protocol):
         """A number that changes when it is written to."""
 
     def let_go(self) -> None:
-        """Closes what is open, on any thread; whoever is using it goes on with it."""
+        """Closes the file on any thread; current users go on with it."""
 
 
 class Held(Protocol):
@@ -105,11 +105,11 @@ class Disk(Protocol):
 
     @property
     def files(self) -> Held:
-        """Who keeps files open that may be opened again at any time."""
+        """Keeps files open that may be opened again at any time."""
 
     @property
     def maps(self) -> Held:
-        """The same for maps."""
+        """Keeps maps open that may be opened again at any time."""
 
     def open(self, path: str, access: Access) -> File:
         """An open file."""
@@ -133,7 +133,7 @@ class Disk(Protocol):
         """Returns once the directory's names are on the disk."""
 
     def device(self, path: str) -> Device | None:
-        """The device below a directory; None for a disk in memory, which keeps nobody waiting."""
+        """The device below a directory; None for a disk in memory, which is never slow."""
 
     def free_bytes(self, path: str) -> int:
         """Bytes left on the file system that holds the path."""

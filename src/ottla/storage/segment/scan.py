@@ -38,7 +38,7 @@ class Indexed(Protocol):
 
 
 class Extent(NamedTuple):
-    """The same without the batch."""
+    """The place of a batch and its bounds, without the batch."""
 
     size: int
     last_offset: int

@@ -62,7 +62,7 @@ class Assignment:
 
 
 def assign(members: Mapping[str, Identity]) -> Assignment:
-    """The eligible member with the smallest URL; nobody if two have the same URL.
+    """The eligible member with the smallest URL; None if two have the same URL.
 
     >>> assign({"m1": Identity("b", 1), "m2": Identity("a", 1)}).primary_id
     'm2'

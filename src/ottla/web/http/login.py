@@ -1,4 +1,4 @@
-"""Who sends a request: nobody in particular, a user with a password, a bearer of a token, or a certificate's subject.
+"""The sender of a request: anonymous, a user with a password, a bearer of a token, or a certificate's subject.
 
 A refusal does not say which part was wrong, and comparing takes the same time wherever the difference is.
 """
@@ -30,7 +30,7 @@ class Login(Protocol):
 
 
 class NoLogin:
-    """Everybody may come; who shows a certificate is called by it."""
+    """Accepts every client; a client certificate gives the name."""
 
     challenge = ""
 

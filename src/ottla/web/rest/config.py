@@ -185,7 +185,7 @@ class _Passed:
         self.registry: Final[dict[str, object]] = {}
 
     def take(self, name: str, value: object) -> bool:
-        """Whether somebody knows a setting, or it may be ignored."""
+        """Takes a setting in; False if it is unknown."""
         if name in _NOT_ACTED_ON or name == "zookeeper.connect":
             return True
         for prefix in ("client.schema.registry.", "schema.registry."):

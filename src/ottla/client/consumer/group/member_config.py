@@ -1,4 +1,4 @@
-"""Who a member is and how patient everybody is with it: the settings of its group, read once."""
+"""A member's identity and time-outs: the settings of its group, read once."""
 
 from ottla.base.frozen import frozen
 

@@ -61,11 +61,11 @@ class Road:
         return is_there
 
     def enter(self, user: object) -> None:
-        """Somebody is about to use the socket: a thread that rides, or the loop that waits on."""
+        """Takes the socket for a use: by a thread that sends by itself, or by the loop that waits for its answer."""
         self._users.add(user)
 
     def leave(self, user: object) -> None:
-        """They do not any more."""
+        """Ends a use; the last one closes the socket if it was dropped meanwhile."""
         self._users.discard(user)
         if self._is_dropped and not self._users:
             self.socket.close()

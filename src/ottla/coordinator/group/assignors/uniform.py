@@ -1,4 +1,4 @@
-"""The uniform assignor, the default: everybody gets the same number of partitions, and keeps what it had if it can.
+"""The uniform assignor, the default: members get equal numbers of partitions, and keep theirs where possible.
 
 If all members want the same topics the numbers differ by one at most, and no partition moves that need not. With
 different wants see `balance`.

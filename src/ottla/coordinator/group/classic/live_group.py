@@ -70,7 +70,7 @@ class LiveGroup:
         self.owned_before: dict[str, Assignment] = {}
         """What members had as members of a consumer group, until they join this one."""
         self.has_grown = False
-        """Whether somebody came since the initial delay was last looked at."""
+        """Whether a member joined since the initial delay was last checked."""
         self.is_storing = False
         """Whether this generation's assignment was taken and is not committed yet."""
         self.is_unwritten = False
@@ -179,7 +179,7 @@ class LiveGroup:
             raise UnknownMemberIdError
 
     def supports(self, protocol_type: str, protocols: Iterable[str]) -> bool:
-        """Whether somebody who speaks these may join: all members must have one protocol in common."""
+        """Whether a member with these protocols may join: all members must have one protocol in common."""
         names = list(protocols)
         if self.state is ClassicState.EMPTY:
             return bool(protocol_type) and bool(names)

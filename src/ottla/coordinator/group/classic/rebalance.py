@@ -1,7 +1,7 @@
 """How a classic group gets from one generation to the next.
 
-Someone comes, leaves or falls silent: `prepare` calls everybody to join. Once all have, or the rebalance timeout is
-over, `complete_join` starts the generation and tells everybody; the leader's SyncGroup ends the rebalance (`sync`). A
+A member joins, leaves or falls silent: `prepare` asks all members to join. Once they have, or the rebalance timeout is
+over, `complete_join` starts the generation and answers them; the leader's SyncGroup ends the rebalance (`sync`). A
 group that was empty waits `group.initial.rebalance.delay.ms` for more members first, again for each that comes, up to
 the rebalance timeout.
 
@@ -40,7 +40,7 @@ class Rebalancer:
         self._log: Final = log
 
     def member_changed(self, group: LiveGroup, reason: RebalanceReason, detail: str, step: Step) -> None:
-        """Somebody joined, or joined again: rebalances, or goes on with the rebalance if now all have joined."""
+        """A member joined, or joined again: starts a rebalance, or completes one if all have joined now."""
         if group.state is ClassicState.PREPARING_REBALANCE:
             self.maybe_complete_join(group, step)
         else:
@@ -54,7 +54,7 @@ class Rebalancer:
             self.maybe_complete_join(group, step)
 
     def pending_removed(self, group: LiveGroup, step: Step) -> None:
-        """Somebody who was given an id won't come: no reason to rebalance, but maybe the last that was waited for."""
+        """A member that was given an id won't join: no reason to rebalance, but it may be the last missing one."""
         self.maybe_complete_join(group, step)
         self.groups.release(group)
 
@@ -151,7 +151,7 @@ class Rebalancer:
             self.groups.timers.cancel(("sync", group.group_id))
 
     def _announce(self, group: LiveGroup, step: Step) -> None:
-        """Tells everybody of the new generation and waits for their syncs."""
+        """Answers all members with the new generation and waits for their syncs."""
         for member_id in group.members:
             done = group.joining.pop(member_id, None)
             if done is not None:

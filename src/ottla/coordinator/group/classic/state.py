@@ -20,7 +20,7 @@ class ClassicState(enum.Enum):
     COMPLETING_REBALANCE = "CompletingRebalance"
     """All have joined; waits for the leader's assignment."""
     STABLE = "Stable"
-    """Everybody may have their assignment."""
+    """Members may fetch their assignments."""
     DEAD = "Dead"
     """Deleted, or on another coordinator."""
 

@@ -24,7 +24,7 @@ class Step:
         self._hooks: list[Settled] = []
 
     def answer(self, done: Done, response: Any) -> None:
-        """Answers somebody who waited, once all of this is committed."""
+        """Answers a waiting request, once all of this is committed."""
         self._answers.append((done, response))
 
     def answer_all(self, answers: Iterable[tuple[Done, Any]]) -> None:

@@ -133,5 +133,5 @@ class RegistryState:
         )
 
     def but(self, **changes: Any) -> "RegistryState":
-        """The same with other maps."""
+        """A copy with some maps replaced."""
         return replace(self, **changes)
