@@ -33,7 +33,7 @@ _DELETIONS: Final = 200
 
 
 class _Step(Enum):
-    """What a piece of the work asks for before the next."""
+    """The condition of the next piece of work."""
 
     GO_ON = auto()
     WAIT = auto()
@@ -49,7 +49,7 @@ class _Change(NamedTuple):
     changes: LocalReplicaChanges
     image: MetadataImage
     gone: list[Partition]
-    """What it deletes, as far as it was there."""
+    """The deleted partitions that were here."""
 
 
 class DeltaApplier:
@@ -114,7 +114,7 @@ class DeltaApplier:
                 return
 
     def _go_on(self) -> None:
-        """What was waited for is there."""
+        """Continues, as the awaited result has come."""
         self._is_waiting = False
         self._turn()
 

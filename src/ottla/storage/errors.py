@@ -1,4 +1,4 @@
-"""What goes wrong on disk, always with the path it happened at.
+"""Errors of the disk, always with their path.
 
 `StorageError` is a `KafkaStorageError`, so a handler that lets it through answers KAFKA_STORAGE_ERROR. After one the
 log that raised it is offline: its directory has to be looked at before anything is served from it again.
@@ -59,7 +59,7 @@ class ResourceShortageError(StorageError):
 
 
 class ColdReadError(StorageError):
-    """What is asked for may have to come from the disk, which the caller does not wait for."""
+    """The data may have to come from the disk, and the caller does not wait for it."""
 
     @property
     def is_passing(self) -> bool:

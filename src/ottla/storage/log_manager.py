@@ -442,11 +442,11 @@ def _last_written(place: tuple[LogDirectory, Log]) -> tuple[int, int, bool]:
 
 
 def _nothing() -> None:
-    """What is left to do for a log that is not here."""
+    """Finishes the truncation of a log that is not here: nothing to do."""
 
 
 def _lower_clean_offset(home: LogDirectory, partition: TopicPartition, offset: int) -> None:
-    """What was cut off was perhaps clean; what comes in its place is not."""
+    """Lowers the cleaner's offset: records that replace a truncated part are dirty."""
     home.cleaner_offsets.update(
         lambda offsets: offsets | {partition: offset} if offsets.get(partition, 0) > offset else offsets
     )

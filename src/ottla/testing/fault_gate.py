@@ -55,7 +55,7 @@ class LostAnswerExchange(Exchange):
 
     @property
     def is_done(self) -> bool:
-        """As that of the request that it stands for."""
+        """Whether the request that it stands for is done."""
         return self._of.is_done
 
     def answer(self, pieces: Iterable[Piece]) -> None:

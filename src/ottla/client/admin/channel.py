@@ -65,7 +65,7 @@ class AdminTimeouts:
 
 
 Outcomes: TypeAlias = Mapping[K, V | OttlaError]
-"""What came of each key."""
+"""The result or error of each key."""
 
 Route: TypeAlias = Callable[[list[K]], Awaitable[Mapping[K, int | OttlaError]]]
 """Which node is in charge of each key, or why no node is."""
@@ -101,7 +101,7 @@ class AdminChannel:
         return response
 
     async def ask(self, node_id: int, request: Request, answer: type[R]) -> R:
-        """As `ask_once`, repeated until there is an answer or an error that another attempt can't help."""
+        """Repeats `ask_once` until there is an answer, or an error that another attempt can't help."""
         return await self.persist(lambda: self.ask_once(node_id, request, answer))
 
     async def persist(self, attempt: Callable[[], Awaitable[V]]) -> V:
@@ -125,7 +125,7 @@ class AdminChannel:
         *,
         may_retry: Callable[[OttlaError], bool] = is_retriable,
     ) -> dict[K, V | OttlaError]:
-        """What came of every key, in the order of the keys; all nodes are asked at once."""
+        """The results of all keys, in their order; all nodes are asked at once."""
         order = list(dict.fromkeys(keys))
         settled: dict[K, V | OttlaError] = {}
         deadline, started = self._deadline(), _now()
@@ -182,7 +182,7 @@ class AdminChannel:
 
 
 async def _asked(ask: AskNode[K, V], node: int, keys: list[K]) -> Outcomes[K, V]:
-    """What a node answers; if it doesn't, that is what came of all its keys."""
+    """A node's answer; if there is none, that error is the result of all its keys."""
     try:
         outcomes = await ask(node, keys)
     except OttlaError as error:

@@ -26,7 +26,7 @@ from ottla.protocol.errors import NetworkError
 
 
 class Lane(enum.Enum):
-    """What a connection is for."""
+    """The purpose of a connection."""
 
     MAIN = "main"
     COORDINATOR = "coordinator"
@@ -206,7 +206,7 @@ class NodePool:
         return self._troubles.setdefault((address, lane), Trouble())
 
     def _forget_troubles(self) -> None:
-        """Those of addresses where no broker is any more."""
+        """Drops the troubles of addresses without a broker."""
         known = {broker.address for broker in self._brokers.values()}
         for address, lane in [key for key in self._troubles if key[1] is not None and key[0] not in known]:
             del self._troubles[address, lane]

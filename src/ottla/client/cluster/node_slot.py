@@ -26,7 +26,7 @@ _JITTER: Final = 0.2
 
 @frozen
 class SlotOptions:
-    """What all slots of a client share."""
+    """Settings and callbacks that all slots of a client share."""
 
     connect: ConnectOptions
     backoff: Backoff
@@ -36,7 +36,7 @@ class SlotOptions:
 
     @classmethod
     def of(cls, settings: ClientSettings, connect_options: ConnectOptions) -> "SlotOptions":
-        """As the settings say."""
+        """Reads the settings."""
         return cls(
             connect_options,
             Backoff.of_connecting(settings),

@@ -28,7 +28,7 @@ class Retries:
         await asyncio.sleep(self._backoff.delay_ms(failures) / 1000)
 
     async def pause_briefly(self, cause: OttlaError, ms_max: int) -> None:
-        """As `pause` for a cause that mostly lasts a few milliseconds, which makes later pauses no longer."""
+        """Like `pause`, for a cause that mostly lasts a few milliseconds; later pauses do not grow."""
         self._check(cause)
         await asyncio.sleep(min(self._backoff.delay_ms(self._failures), ms_max) / 1000)
 

@@ -1,4 +1,4 @@
-"""What it takes to lead a partition with followers: their progress, the ISR, and how far all of it is replicated.
+"""The leadership of a partition with followers: their progress, the ISR, and the high watermark.
 
 Knows offsets, not logs. The high watermark is the smallest log end of all who count: the maximal ISR, and those who
 are caught up and about to join, since otherwise they would forever run after it.

@@ -23,7 +23,7 @@ from ottla.storage.errors import StorageError
 _THREADS: Final = 2
 """For each log directory."""
 _WARM_S: Final = 2.0
-"""What was read is believed to be in the page cache for so long."""
+"""How long data that was read is assumed to be in the page cache."""
 
 _Place: TypeAlias = tuple[Partition, int]
 

@@ -168,5 +168,5 @@ def _varint(value: int) -> bytes:
 
 
 def _wrap(value: int) -> int:
-    """As Java's longs do."""
+    """Wraps around as Java's longs do."""
     return (value + (_INT64 >> 1)) % _INT64 - (_INT64 >> 1)

@@ -31,7 +31,7 @@ class Worker(Protocol):
     """Carries out an order."""
 
     def reports(self) -> Iterator[Report]:
-        """What it says until it ends."""
+        """Its replies until it ends."""
         ...
 
     def stop(self) -> None:

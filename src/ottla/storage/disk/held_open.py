@@ -1,4 +1,4 @@
-"""What is kept open of files that may be opened again at any time: a bounded number, those used last.
+"""Files that may be opened again at any time: the last used ones stay open, in a bounded number.
 
 A broker has more segments than the system lets it have descriptors and maps. Each segment opens its files when it
 needs them and notes that here; when there are too many, those that were not used for long are let go of, and come back

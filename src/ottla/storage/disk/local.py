@@ -17,7 +17,7 @@ _FLAGS = {
 }
 _PERMISSIONS = 0o644
 _READAHEAD_BYTES = 131_072
-"""What Linux brings into memory at a time, by default."""
+"""Bytes that Linux reads ahead, by default."""
 
 
 class LocalFile:

@@ -26,7 +26,7 @@ def _nobody(slow: bool) -> None:
 
 
 class DiskPace:
-    """What is known of one disk. Any thread may tell and ask; `look` is for one."""
+    """The state of one disk. Any thread may report and ask; `look` is for one."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, *, is_timed: bool = True) -> None:
         self._now: Final = now

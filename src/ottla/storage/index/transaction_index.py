@@ -29,7 +29,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class IndexDigest(NamedTuple):
-    """What an index holds, in short."""
+    """A summary of an index."""
 
     entries: int
     crc: int

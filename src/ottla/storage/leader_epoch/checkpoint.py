@@ -29,7 +29,7 @@ def write_epochs(disk: Disk, path: str, entries: Iterable[EpochEntry]) -> None:
 
 
 def read_epochs(disk: Disk, path: str) -> list[EpochEntry]:
-    """What the file holds, in its order."""
+    """The entries of the file, in its order."""
     raw = read_whole(disk, path)
     if not raw:
         return []

@@ -19,7 +19,7 @@ StoredBatch = Batch | LegacyMessage
 
 
 class Indexed(Protocol):
-    """What the indexes of a segment have to know of a batch."""
+    """The fields of a batch that a segment's indexes need."""
 
     @property
     def size(self) -> int:

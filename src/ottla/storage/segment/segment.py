@@ -31,9 +31,9 @@ from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
 __all__ = ["RELATIVE_OFFSET_MAX", "Segment"]
 
 _WALK_BYTES = 4608
-"""What a search reads at once: index entries are 4096 bytes apart and a bit, and batches are mostly small or large."""
+"""Bytes of a search's read: index entries are a bit more than 4096 bytes apart, and batches mostly small or large."""
 _HEADER_BYTES = 27
-"""As much of a batch as says where it ends and which offset is its last."""
+"""The bytes of a batch header that contain its size and its last offset."""
 _log = logging.getLogger(__name__)
 
 
@@ -80,7 +80,7 @@ class Segment(SegmentEnd):
         self.has_unflushed_trim = False
         """Whether the file would be longer than its batches after a crash."""
         self.damage: CorruptFileError | None = None
-        """What is wrong with bytes of the file; `size_bytes` then counts those before, which are read as ever."""
+        """The damage in the file; `size_bytes` then counts the bytes before it, which stay readable."""
         self.created_ms = 0
         """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
         bytes_max = config.segment_index_bytes

@@ -58,7 +58,7 @@ class FetchSession:
         return self.session_id != NO_SESSION
 
     def request(self, wanted: dict[TopicPartition, FetchTarget]) -> SessionRequest:
-        """What to send so that all of `wanted` is fetched, and nothing else."""
+        """The request that fetches exactly `wanted`."""
         uses_topic_ids = all(target.topic_id != ZERO_UUID for target in wanted.values())
         if uses_topic_ids != self._uses_topic_ids:
             self._uses_topic_ids = uses_topic_ids
@@ -80,7 +80,7 @@ class FetchSession:
         )
 
     def end(self) -> SessionRequest:
-        """What to send so that the node forgets the session."""
+        """The request that ends the session."""
         return SessionRequest(self.session_id, FINAL_EPOCH)
 
     def answered(self, response: FetchResponse) -> None:

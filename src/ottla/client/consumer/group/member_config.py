@@ -7,7 +7,7 @@ PROTOCOL_TYPE = "consumer"
 
 @frozen
 class MemberConfig:
-    """What a membership needs to know of the settings."""
+    """The settings of a membership."""
 
     group_id: str
     group_instance_id: str | None = None
