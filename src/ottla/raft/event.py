@@ -1,4 +1,4 @@
-"""What can happen to a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
+"""The events of a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
 
 from ottla.base.frozen import frozen
 from ottla.protocol.definition import Request, Response

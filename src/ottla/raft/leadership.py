@@ -23,7 +23,7 @@ from ottla.raft.voters.kraft_version import start_of_epoch_records, volatile_vot
 
 @frozen
 class LeaderClaim:
-    """What a request or a response says about the leadership."""
+    """The leadership by a request or a response."""
 
     epoch: int
     leader_id: int | None
@@ -139,7 +139,7 @@ class Leadership:
             self.to_follower(claim, now_ms)
 
     def settle_response(self, error: ErrorCode, claim: LeaderClaim, now_ms: int) -> bool | None:
-        """What every response of the quorum means for the epoch.
+        """Takes the leadership over from a response of the quorum.
 
         True or False if there is nothing more in it (and whether the node deserves a backoff), None if the caller
         goes on with it.

@@ -12,7 +12,7 @@ from ottla.raft.roles.role import RoleKind
 
 
 class EpochStep(Enum):
-    """What the epoch may do."""
+    """The change of the epoch in a transition."""
 
     SAME = "the same epoch"
     NEXT = "the next epoch"
@@ -31,7 +31,7 @@ class EpochStep(Enum):
 
 @frozen
 class Transition:
-    """What is asked of a change of roles."""
+    """The rules of a transition."""
 
     epochs: EpochStep
     is_durable: bool
@@ -81,4 +81,4 @@ TRANSITIONS: Final[dict[tuple[RoleKind, RoleKind], Transition]] = {
 }
 
 INITIAL_ROLES: Final = frozenset({_U, _C, _F, _R})
-"""What a replica may find itself after a restart: never leader, since that needs the log of the whole epoch."""
+"""The roles after a restart: never leader, since that needs the log of the whole epoch."""

@@ -1,4 +1,4 @@
-"""Who sent a request to the group coordinator."""
+"""The sender of a request to the group coordinator."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Journal(Generic[S]):
-    """What a shard knows, and how it gets into the log."""
+    """A shard's state, and its way into the log."""
 
     def __init__(self, machine: Machine[S], log: ShardLog, ready: deque[Call], write_timeout_ms: int) -> None:
         self.state: S = machine.initial()

@@ -142,7 +142,7 @@ class Shard(Generic[S]):
         self._deliver()
 
     def read(self, operation: Callable[[S], R]) -> R:
-        """What `operation` finds in the committed state. Raises its refusal, or that this is not the coordinator."""
+        """Runs a read on the committed state. Raises its refusal, or that this is not the coordinator."""
         if self.status is not ShardStatus.ACTIVE:
             raise self._unavailable()
         if self._journal.high_watermark < self._loaded_end_offset:
@@ -264,7 +264,7 @@ class Shard(Generic[S]):
             self._deliver()
 
     def _append_open(self) -> None:
-        """What was decided before comes first in the log, too."""
+        """Writes pending decisions first, so that the log has their order."""
         self._journal.append_open()
         if self._journal.is_out_of_sync:
             raise NotCoordinatorError
@@ -274,7 +274,7 @@ class Shard(Generic[S]):
             self._fail()
 
     def _timer_ran(self, key: Hashable, operation: Operation[S], result: object) -> None:
-        """What a timer wanted must happen: the end of a session is not lost to a short failure of the log."""
+        """Repeats a timer's work that failed: the end of a session must survive a short failure of the log."""
         if isinstance(result, ApiError) and self.status is ShardStatus.ACTIVE:
             _log.info("[partition=%d] Timer %s failed and runs again: %s", self.partition, key, result)
             self.timers.set_if_absent(key, self._now_ms + TIMER_RETRY_MS, operation)

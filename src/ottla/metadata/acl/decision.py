@@ -54,7 +54,7 @@ class Decision(NamedTuple):
 
 @frozen
 class AclSettings:
-    """What decides besides the entries."""
+    """The settings that decide besides the entries."""
 
     super_users: frozenset[str] = frozenset()
     allow_everyone_if_no_acl_found: bool = False

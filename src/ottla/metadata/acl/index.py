@@ -14,7 +14,7 @@ from ottla.protocol.acl import ANYBODY, WILDCARD, PatternType
 
 
 class _Pattern(NamedTuple):
-    """What a resource's name must be like."""
+    """A resource pattern, as the key of its entries."""
 
     resource_type: int
     pattern_type: int

@@ -8,7 +8,7 @@ from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, 
 
 
 def token_hmac(secret: bytes, token_id: str) -> bytes:
-    """What a token is shown by, and in base64 its password: made from the cluster's secret, so every node knows it."""
+    """The HMAC of a token, in base64 its password: made from the cluster's secret, so every node knows it."""
     return hmac.digest(secret, token_id.encode(), "sha512")
 
 

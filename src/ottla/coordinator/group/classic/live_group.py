@@ -68,7 +68,7 @@ class LiveGroup:
         self.unsynced: set[str] = set()
         """Members of this generation that have not asked for their assignment."""
         self.owned_before: dict[str, Assignment] = {}
-        """What members had as members of a consumer group, until they join this one."""
+        """The assignments that members had in a consumer group, until they join this one."""
         self.has_grown = False
         """Whether a member joined since the initial delay was last checked."""
         self.is_storing = False
@@ -80,7 +80,7 @@ class LiveGroup:
         self.subscribed_topics = self._subscribed_topics()
 
     def stored(self) -> ClassicGroup:
-        """What to write of the group."""
+        """The group's record."""
         return ClassicGroup(
             generation=self.generation,
             protocol_type=self.protocol_type,

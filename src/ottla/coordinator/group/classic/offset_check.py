@@ -1,4 +1,4 @@
-"""What a classic group allows to be done with its offsets."""
+"""A classic group's rules for its offsets."""
 
 from typing import Final
 

@@ -113,7 +113,7 @@ class Rebalancer:
         step.answer_all(group.remove(member_id))
 
     def reset_assignments(self, group: LiveGroup) -> None:
-        """What was handed out in the generation that did not come about must not be found later."""
+        """Drops assignments of a generation that was not committed, so that they are not found later."""
         for member in list(group.members.values()):
             group.members[member.member_id] = member._replace(assignment=b"")
 
@@ -234,7 +234,7 @@ class Rebalancer:
         return step.outcome()
 
     def _emptied(self, group: LiveGroup, generation: int, error: ApiError | None) -> None:
-        """What could not be written is written later: till then the log has the members, and we must deny them."""
+        """Writes a failed record later: until then the log has the members, which must be denied."""
         if group.state is not ClassicState.EMPTY or group.generation != generation:
             return
         if error is None:

@@ -1,4 +1,4 @@
-"""What one operation on classic groups gathers on its way: records, answers for members that waited, what to do later.
+"""The results of one operation on classic groups: records, answers to waiting members, later work.
 
 Nothing is called while an operation decides. Everything goes out when the records, and all that the operation rested
 on, are committed; if they are lost those who waited hear why.

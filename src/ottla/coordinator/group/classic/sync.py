@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Assignment(NamedTuple):
-    """What a leader assigned, until it is committed."""
+    """A leader's assignment, until it is committed."""
 
     group: LiveGroup
     generation: int

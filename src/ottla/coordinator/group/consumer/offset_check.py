@@ -1,4 +1,4 @@
-"""What a consumer group allows to be done with its offsets (KIP-848, KIP-1251)."""
+"""A consumer group's rules for its offsets (KIP-848, KIP-1251)."""
 
 from typing import Final
 

@@ -21,7 +21,7 @@ class PlainCommit(EncodedWrite[GroupsState], Protocol):
 
     @property
     def claim(self) -> CommitClaim:
-        """Who sends them."""
+        """The sender."""
         ...
 
     @property
