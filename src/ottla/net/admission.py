@@ -1,4 +1,4 @@
-"""Who may connect: the limits that all listeners of a process share (KIP-402).
+"""The limits of connections that all listeners of a process share (KIP-402).
 
 At `max.connections` listeners stop accepting, so that clients wait in the backlog, and so they do for a moment where
 connections come too fast. An inter-broker listener accepts

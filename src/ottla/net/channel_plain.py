@@ -1,4 +1,4 @@
-"""What nearly every request of a connection goes through: received, cut into frames, handled, answered, sent.
+"""The path of nearly every request of a connection: received, cut into frames, handled, answered, sent.
 
 `Connection` adds all that happens less often. The two are apart because this half exists twice, here and compiled in
 `_channel.pyx`: a server of small requests spends a third of its time here. The twins do the same in the same order.

@@ -44,7 +44,7 @@ def _plain_text() -> SSLContext | None:
 
 @frozen
 class ClientOptions:
-    """Who we are, and how patient."""
+    """The client's identity and time-outs."""
 
     client_id: str | None = None
     software_name: str = "ottla"
@@ -83,7 +83,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self.host = ""
         """The name or address that was dialled: whom Kerberos' ticket is for."""
         self.versions: dict[int, VersionRange] = {}
-        """What the node serves, by API key."""
+        """The node's versions, by API key."""
         self.api_versions: ApiVersionsResponse | None = None
         """All that the node said about itself."""
         self.is_known = True
@@ -141,7 +141,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """What the node has not taken yet."""
+        """Bytes that the node has not taken yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def version_of(self, api: ApiKey) -> int:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-"""Who comes without having logged in."""
+"""The principal of a connection without log-in."""
 _UNREAD_PIECES_MAX: Final = 1_000
 """A connection with more unread pieces than this is not read from, however small they are."""
 
@@ -62,9 +62,9 @@ class Connection(Channel):
         self.peer: Final = peer
         """The client's address and port."""
         self.id: Final = f"{local[0]}:{local[1]}-{peer[0]}:{peer[1]}-{owner.next_number()}"
-        """As Kafka forms it: both ends, and a number."""
+        """The id in Kafka's form: both ends, and a number."""
         self.principal = ANONYMOUS
-        """Who is on the other side, as ACLs name them. Log-in sets it before the handler gets a request."""
+        """The client's principal, in the form of ACLs. Log-in sets it before the handler gets a request."""
         self.principal_is_token = False
         """Whether that was proved by a delegation token."""
         self.session: object | None = None

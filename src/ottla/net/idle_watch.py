@@ -43,7 +43,7 @@ class IdleWatch(Generic[Member]):
 
     @property
     def longest_idle(self) -> tuple[Member, float] | None:
-        """Who was active least recently, and when."""
+        """The least recently active member, and the time."""
         return next(iter(self._noted.items()), None)
 
     def close(self) -> None:

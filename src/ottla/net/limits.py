@@ -13,7 +13,7 @@ SYSTEM_BUFFER: Final = -1
 
 @frozen
 class ListenerLimits:
-    """What one listener grants its clients."""
+    """The limits of one listener."""
 
     connections_max: int = UNLIMITED
     """`listener.name.<name>.max.connections`: at the limit further clients wait in the backlog."""
@@ -39,7 +39,7 @@ class ListenerLimits:
 
 @frozen
 class ServerLimits:
-    """What all listeners of a process grant together."""
+    """The limits of all listeners of a process together."""
 
     connections_max: int = UNLIMITED
     """`max.connections`."""

@@ -28,7 +28,7 @@ class ReplicaSession:
         self._known: dict[TopicIdPartition, ReplicaFetch] = {}
 
     def topics(self, wanted: Sequence[ReplicaFetch]) -> tuple[list[FetchTopic], list[ForgottenTopic]]:
-        """What the next request says: partitions that are new or changed, and those that are to be forgotten."""
+        """The content of the next request: new and changed partitions, and those to be forgotten."""
         now = {TopicIdPartition(one.topic_id, one.partition): one for one in wanted}
         if self.epoch == _FULL_EPOCH:
             self._known = {}

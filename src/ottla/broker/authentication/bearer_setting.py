@@ -46,7 +46,7 @@ def bearer_handler(settings: ListenerSettings, mechanism: str) -> bool:
 
 
 class BearerListener:
-    """What a listener knows about bearer tokens. Raises `ConfigError` if it can't be made."""
+    """A listener's settings of bearer tokens. Raises `ConfigError`."""
 
     def __init__(
         self,

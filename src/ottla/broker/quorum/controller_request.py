@@ -1,4 +1,4 @@
-"""What is asked of the active controller, here or across the network: a broker's own requests, and its clients'.
+"""Requests to the active controller, here or across the network: a broker's own, and its clients'.
 
 An errand is asked as often as it takes to find the controller, one attempt after the other, and finished once. How
 often, where and for how long is for `controller_channel` to say.
@@ -53,7 +53,7 @@ class Errand(Protocol):
     """Whether a client waits for the answer, and may ask this broker next about what it has changed."""
 
     def request(self) -> Request:
-        """What travels across the network."""
+        """The request as it is sent across the network."""
         ...
 
     def ask_here(self, local: LocalController, heard: Heard) -> None:

@@ -101,7 +101,7 @@ def _shown(names: list[str]) -> str:
 
 
 def error_of_missing(name: str) -> ErrorCode:
-    """What a client that asks for a topic which is not there is told.
+    """The answer to a client that asks for a missing topic.
 
     >>> error_of_missing("orders").name, error_of_missing("a b").name
     ('UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION')

@@ -96,7 +96,7 @@ class FetchSession:
     def __init__(self, session_id: int, partitions: dict[PartitionKey, SessionPartition], now_ms: int) -> None:
         self.id = session_id
         self.epoch = 1
-        """What the next request has to carry."""
+        """The epoch of the next request."""
         self.partitions = partitions
         self.counted = 0
         """How many partitions the cache has counted of it."""
@@ -151,7 +151,7 @@ class FetchSessionCache:
         """By id; the one that was used longest ago comes first."""
         self._partition_count = 0
         self._evictable: list[_Worth] = []
-        """What any newcomer may displace that is worth more."""
+        """The sessions that a larger newcomer may evict."""
         self._evictable_by_followers: list[_Worth] = []
         self._evictions = metrics.counter(
             "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total",

@@ -28,7 +28,7 @@ Address = tuple[str, int]
 
 
 class Dialled(Protocol):
-    """What of a connection decides which addresses its client is told (`ottla.net.connection.Connection`)."""
+    """The part of a connection that decides its client's addresses (`ottla.net.connection.Connection`)."""
 
     @property
     def listener(self) -> str:
@@ -40,7 +40,7 @@ class Dialled(Protocol):
 
 
 class PreparedKey(NamedTuple):
-    """What decides the bytes of a Metadata answer, besides the image."""
+    """The key of a Metadata answer, besides the image."""
 
     version: int
     body: bytes
@@ -51,7 +51,7 @@ class PreparedKey(NamedTuple):
 
 
 class MetadataCache:
-    """What a broker tells about the cluster."""
+    """A broker's answers about the cluster."""
 
     def __init__(
         self,

@@ -28,11 +28,11 @@ class Echo(NamedTuple):
     answered: str
     """The response's field."""
     taken: Mapping[str, str]
-    """What is taken over: field of the request's element to field of the response's."""
+    """The copied fields: field of the request's element to field of the response's."""
     within: "Echo | None" = None
     """The list inside of each element."""
     fixed: Mapping[str, object] = {}
-    """What else an element says; the defaults of its fields mean success."""
+    """Further fields of an element; their defaults mean success."""
 
 
 _NAME: Final = {"name": "name"}

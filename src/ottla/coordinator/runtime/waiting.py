@@ -33,7 +33,7 @@ class Waiting:
         self._settlements: deque[tuple[int, list[Settled]]] = deque()
 
     def add(self, end_offset: int, since_ms: int, answers: list[Answer], settlements: list[Settled]) -> None:
-        """Callbacks that wait until all before `end_offset` is committed; the offsets of calls never fall."""
+        """Adds callbacks that wait until all before `end_offset` is committed; the offsets of calls never fall."""
         if answers:
             self._answers.append(_Waiters(end_offset, since_ms, answers))
         if settlements:

@@ -23,7 +23,7 @@ class Login(Protocol):
     """Finds out who sends a request."""
 
     challenge: str
-    """What `WWW-Authenticate` says to those who are not known; empty where logging in is no question of headers."""
+    """The `WWW-Authenticate` header for unknown clients; empty where headers are not used for log-in."""
 
     def principal(self, request: Request) -> str | None:
         """The sender's name, None if the request must be refused."""

@@ -87,7 +87,7 @@ class RegistryService:
 
     @property
     def state(self) -> RegistryState:
-        """What this instance knows now."""
+        """This instance's present state."""
         return self._reader.state
 
     @property

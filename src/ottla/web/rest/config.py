@@ -201,7 +201,7 @@ class _Passed:
         return True
 
     def of(self, kind: str) -> dict[str, object]:
-        """What a kind of client is given."""
+        """The settings of a kind of client."""
         shared = {name: value for name, value in self._by_kind["client"].items() if name in self._keys[kind]}
         return {**shared, **self._by_kind[kind]}
 

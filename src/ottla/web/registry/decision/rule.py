@@ -1,4 +1,4 @@
-"""What the configuration file says about decisions: defaults, and whether modes may change."""
+"""The settings of decisions: defaults, and whether modes may change."""
 
 from dataclasses import field
 

@@ -87,7 +87,7 @@ class RegistryState:
     configs: immutables.Map[str | None, ConfigValue] = field(default_factory=_empty)
     modes: immutables.Map[str | None, Mode] = field(default_factory=_empty)
     referrers: immutables.Map[Use, tuple[Use, ...]] = field(default_factory=_empty)
-    """Who refers to a version, deleted referrers included."""
+    """The referrers of a version, deleted ones included."""
     associations: Associations = field(default_factory=Associations)
 
     def subject(self, qualified: str) -> SubjectState:

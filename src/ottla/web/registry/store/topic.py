@@ -29,7 +29,7 @@ class TopicUnusableError(OttlaError):
 
 
 def not_allowed(name: str, error: ApiError) -> TopicUnusableError:
-    """What a user without rights is told."""
+    """The error of a user without rights."""
     return TopicUnusableError(
         f"the topic {name}: {error} A registry's user needs READ, WRITE and DESCRIBE_CONFIGS on it, CREATE if it is "
         f"not there yet, and READ on the group of the instances: `ottla acls add USER write {name}` gives one of them"
