@@ -14,7 +14,7 @@ _YOUNG_MAX: Final = 50_000
 take five times as long: none of its objects is in a cycle, and all are looked at again and again while it is read."""
 
 _YOUNG_ROUNDS: Final = 5
-"""What survived so many collections is seen once more: 250,000 objects are 40 ms in one piece, a million 0.15 s."""
+"""Objects that survived so many collections are visited once more: 250,000 take 40 ms, a million 0.15 s."""
 
 
 @contextmanager

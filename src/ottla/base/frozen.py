@@ -163,7 +163,7 @@ def _parameter(each: "Field[Any]", scope: dict[str, Any]) -> str:
 
 
 def _value(each: "Field[Any]", scope: dict[str, Any]) -> str:
-    """What a field is set to."""
+    """The expression of a field's value."""
     if each.default_factory is not MISSING:
         scope[f"_make_{each.name}"] = each.default_factory
         made = f"_make_{each.name}()"

@@ -79,7 +79,7 @@ def _start(builder: "SparkSession.Builder") -> "SparkSession":
 
 
 def _submitted_settings() -> dict[str, str]:
-    """What spark-submit was told; nothing in a process that it did not start."""
+    """The settings of spark-submit; empty in a process that it did not start."""
     if _GATEWAY_VARIABLE not in os.environ:
         return {}
     from pyspark import SparkConf, SparkContext

@@ -23,7 +23,7 @@ class FileRegion(Protocol):
 
 
 Records = bytes | bytearray | memoryview | FileRegion
-"""What a `records` field holds: a memoryview of the input after decoding, any buffer or file region for encoding."""
+"""The value of a `records` field: a memoryview of the input after decoding, any buffer or file region for encoding."""
 
 
 def _scalar(kind: Kind, zero: object) -> Callable[..., Any]:

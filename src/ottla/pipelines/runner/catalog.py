@@ -1,4 +1,4 @@
-"""What tools read and write: the specs and statuses of all pipelines, without being a control process."""
+"""The specs and statuses of all pipelines, for tools outside of control processes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -22,7 +22,7 @@ class InvalidSpecError(OttlaError, ValueError):
 
 
 class Wanted(enum.StrEnum):
-    """What the user wants of a pipeline."""
+    """The wanted state of a pipeline."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -46,7 +46,7 @@ class PipelineSpec:
     name: str
     kind: str
     definition: Mapping[str, Any] = field(default_factory=dict)
-    """What the kind makes of it."""
+    """The settings for the kind."""
     version: int = 1
     """Goes up with each change of the definition."""
     wanted: Wanted = Wanted.RUNNING
@@ -84,7 +84,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts=
 
     @classmethod
     def from_json(cls, name: str, value: bytes) -> "PipelineSpec":
-        """What a record says; `InvalidSpecError` if it says nothing sensible."""
+        """Reads a record; raises `InvalidSpecError` for an invalid one."""
         try:
             fields = json.loads(value)
         except ValueError as error:
