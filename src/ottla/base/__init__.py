@@ -1,1 +1,1 @@
-"""What every other package stands on: ids, errors, bytes of text. Nothing in here knows Kafka."""
+"""The base of every other package: ids, errors, bytes of text. Nothing in here knows Kafka."""

@@ -1,4 +1,4 @@
-"""What may be handed in where bytes are read, and copied nowhere."""
+"""The type of arguments from which bytes are read without a copy."""
 
 from typing import TypeAlias
 

@@ -39,7 +39,7 @@ class ListConfigError(ConfigError):
 
 
 class Scope(enum.Enum):
-    """What a setting belongs to."""
+    """The scope of a setting."""
 
     BROKER = "broker"
     TOPIC = "topic"
@@ -48,7 +48,7 @@ class Scope(enum.Enum):
 
 
 class Dynamic(enum.Enum):
-    """Who may change a setting while the process runs."""
+    """Whether and how a setting may change while the process runs."""
 
     READ_ONLY = "read-only"
     PER_BROKER = "per-broker"

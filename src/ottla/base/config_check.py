@@ -24,7 +24,7 @@ class ListError(ValueError):
 
 
 class Check(Protocol):
-    """What a setting's value must satisfy."""
+    """A check of a setting's value."""
 
     @property
     def text(self) -> str:

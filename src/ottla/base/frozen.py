@@ -99,7 +99,7 @@ def _set_state(self: Any, state: list[Any]) -> None:
 
 
 class _CompiledLater:
-    """A method that puts another in its place when somebody looks it up: to call it, or to see its signature."""
+    """A method that replaces itself at the first access: to call it, or to see its signature."""
 
     def __init__(self, made: type[Any], name: str, source: Callable[[type[Any], dict[str, Any]], str]) -> None:
         self._made: Final = made
@@ -163,7 +163,7 @@ def _parameter(each: "Field[Any]", scope: dict[str, Any]) -> str:
 
 
 def _value(each: "Field[Any]", scope: dict[str, Any]) -> str:
-    """What a field is set to."""
+    """The expression of a field's value."""
     if each.default_factory is not MISSING:
         scope[f"_make_{each.name}"] = each.default_factory
         made = f"_make_{each.name}()"

@@ -18,7 +18,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.log_limit import RepeatFilter
 
 ROOT: Final = "root"
-"""What the root logger is called in `levels` and `set_level`."""
+"""The name of the root logger in `levels` and `set_level`."""
 
 TRACE: Final = 5
 _NUMBER: Final = {
@@ -46,7 +46,7 @@ class LogLevelError(OttlaError):
 
 
 class LogForm(enum.Enum):
-    """What a log line looks like."""
+    """The form of a log line."""
 
     KAFKA = "kafka"
     JSON = "json"

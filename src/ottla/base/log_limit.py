@@ -18,7 +18,7 @@ _COUNTED: Final = " (and %d times since this was last said)"
 
 
 class Repetitions:
-    """What was said lately. Knows no clock: times are given."""
+    """The recently logged subjects. Has no clock: times are given."""
 
     __slots__ = ("_interval_ms", "_said", "_subjects_max")
 

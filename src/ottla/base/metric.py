@@ -1,4 +1,4 @@
-"""What a process counts about itself: counters, histograms and gauges, held by the registry that is handed around.
+"""A process's metrics: counters, histograms and gauges, held by the registry that is passed around.
 
 `metric_text` renders them. Nothing here is global, reads a clock or takes a lock: `add` and `record` are a few
 bytecodes, made for one writing thread (the event loop); a reader on another thread sees a slightly older state.
@@ -17,7 +17,7 @@ Labels: TypeAlias = tuple[tuple[str, str], ...]
 """A metric's labels: name and value, in the order of the names."""
 
 QUANTILES: Final = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
-"""Those that Kafka reports for its histograms."""
+"""The quantiles that Kafka reports for its histograms."""
 
 _SMALLEST: Final = 2.0**-10
 _LARGEST: Final = 2.0**50
@@ -55,7 +55,7 @@ Meter: TypeAlias = Counter
 
 
 class Gauge:
-    """A number that is asked for when somebody looks."""
+    """A number that is computed when the metrics are read."""
 
     __slots__ = ("read",)
 
@@ -198,7 +198,7 @@ class MetricRegistry:
     def collector(
         self, name: str, doc: str, collect: Callable[[], Samples], kind: MetricKind = MetricKind.GAUGE
     ) -> None:
-        """Numbers that `collect` lists with their labels when somebody looks.
+        """Numbers that `collect` lists with their labels when the metrics are read.
 
         This is the form for something of which there may be many thousands, as partitions: nothing is held, made
         or removed for each of them.

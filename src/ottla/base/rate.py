@@ -5,7 +5,7 @@ from typing import Final
 
 
 class Rate:
-    """What was recorded in the last samples, over the time since the oldest of them began.
+    """The sum of the last samples, over the time since the oldest of them began.
 
     >>> rate = Rate(samples=11, sample_ms=1_000)
     >>> rate.record(4_000, 0)

@@ -28,7 +28,13 @@ class CommandParser(argparse.ArgumentParser):
         if found is not None:
             choices = [choice.strip("'") for choice in found[2].split(", ")]
             message = f"{message[: found.start()]}there is no {found[1]}{_suggestion(found[1], choices)}"
+        elif message.endswith(" ACTION"):
+            message = f"an action is missing: {', '.join(self._actions_below())}"
         super().error(message)
+
+    def _actions_below(self) -> Iterable[str]:
+        below = (action.choices for action in self._actions if isinstance(action, argparse._SubParsersAction))
+        return next(below, {})
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:

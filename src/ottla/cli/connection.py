@@ -91,7 +91,7 @@ def explained(options: argparse.Namespace | None = None) -> Iterator[None]:
 
 
 def _controller_advice(error: OttlaError, options: argparse.Namespace) -> str | None:
-    """Where the brokers are, for somebody who gave a controller's port."""
+    """The addresses of the brokers, for a user who gave a controller's port."""
     import asyncio
 
     from ottla.cli import controller_port

@@ -1,4 +1,4 @@
-"""Finds the brokers' port for somebody who gave the controller's.
+"""Finds the brokers' port for a user who gave the controller's.
 
 A controller does not tell where the brokers are, so this knocks at the ports where they mostly are: the one before
 the controller's, as `ottla broker` chooses it, and 9092. A port is named only if the same cluster answers there.

@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
 COMMANDS: Final = {
     "broker": Command("node.broker", "run a node that every Kafka client can use"),
-    "config": Command("node.config", "print the reference of all settings"),
+    "config": Command("node.config", "explain all settings, translate a file of older Kafka"),
     "topics": Command("topics.topics", "list, describe, create, delete and alter topics"),
     "produce": Command("records.produce", "write records from the terminal, a pipe or files"),
     "consume": Command("records.consume", "read records: live, from any point, filtered"),
@@ -39,7 +39,7 @@ COMMANDS: Final = {
     "records": Command("records.records", "delete the records before a point"),
     "configs": Command("configs.configs", "show, set and unset settings of topics, brokers, groups"),
     "users": Command("security.users", "users who log in by SCRAM: list, set, delete"),
-    "security": Command("security.security", "make authority, certificates, users and settings"),
+    "security": Command("security.security", "make and check certificates, users and settings"),
     "acls": Command("security.acls", "who may do what, and which rule decides"),
     "cluster": Command("cluster.cluster", "brokers, quorum and health; can a broker be stopped?"),
     "elect": Command("cluster.elect", "choose a leader for a partition that has lost its own"),
@@ -52,7 +52,7 @@ COMMANDS: Final = {
     "rest": Command("services.rest", "run a REST proxy: the cluster over HTTP, with Confluent's API"),
     "pipelines": Command("services.pipelines", "run pipelines on Spark, and tell them what is wanted"),
     "connect": Command("services.connect", "run Kafka Connect with its tasks on Spark, and talk to it"),
-    "streams": Command("services.streams", "applications of streams: status, reset, a topology's picture"),
+    "streams": Command("services.streams", "streams applications: status, reset, a picture of a topology"),
     "completion": Command("completion", "completion for bash, zsh and fish"),
     "trucks": Command("services.trucks", "a pipeline to look at: broker, trucks, Spark, live view"),
 }

@@ -12,12 +12,12 @@ def add_service_arguments(parser: argparse.ArgumentParser, address: str) -> None
         "--bootstrap",
         "--bootstrap-server",
         metavar="HOST:PORT",
-        help="brokers to begin with (default: localhost:9092)",
+        help="brokers to begin with (default: $OTTLA_BOOTSTRAP, else localhost:9092)",
     )
     parser.add_argument(
         "-l",
         "--listen",
-        metavar="[HOST]:PORT",
+        metavar="[HOST:]PORT",
         help=f"where clients find it (default: {address}); all interfaces: :{address.rpartition(':')[2]}",
     )
     parser.add_argument("--config", metavar="FILE", help="settings under Confluent's names")
@@ -38,5 +38,5 @@ def service_settings(options: argparse.Namespace) -> dict[str, str]:
             raise CommandError(f"--config {options.config}: {error.strerror}; give a file that exists") from None
     given |= dict(key_value(text, "-X") for text in options.settings)
     if options.listen is not None:
-        given["listeners"] = options.listen
+        given["listeners"] = f"127.0.0.1:{options.listen}" if options.listen.isdecimal() else options.listen
     return given

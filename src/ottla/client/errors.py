@@ -1,4 +1,4 @@
-"""What clients raise that no broker has a code for. Refusals of brokers are the `ApiError`s of `ottla.protocol.errors`.
+"""Errors of the clients themselves. Refusals of brokers are the `ApiError`s of `ottla.protocol.errors`.
 
 `retriable` says whether the same call may succeed later, unchanged. Each text says what was tried, and what to do next.
 """
@@ -41,7 +41,7 @@ class FailedAttempt(NamedTuple):
     address: str
     reason: str
     error: OttlaError | None = None
-    """What was raised; its `__cause__` is what the system said."""
+    """The exception; its `__cause__` is the system's."""
 
 
 class NoBrokersAvailableError(ClientError):

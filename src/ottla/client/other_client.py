@@ -98,7 +98,7 @@ def refuse_keywords(call: str, given: Collection[str]) -> None:
 
 
 def several(call: str, given: Iterable[T], kind: str) -> list[T]:
-    """What was given, as a list. A lone text would be taken for its letters: `delete_topics("ab")` is an error.
+    """The argument as a list. A lone text would be taken for its letters: `delete_topics("ab")` is an error.
 
     >>> several("delete_topics()", "orders", "names")
     Traceback (most recent call last):

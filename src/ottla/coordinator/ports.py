@@ -1,4 +1,4 @@
-"""What the coordinators need from outside: their logs, the cluster's metadata, other brokers, ids and dice.
+"""The ports of the coordinators: their logs, the cluster's metadata, other brokers, ids and dice.
 
 All calls come from one thread and none waits; what takes time answers through a callback, on that thread.
 """
@@ -64,7 +64,7 @@ class ShardLog(Protocol):
 
 
 class TopicView(NamedTuple):
-    """What coordinators want to know of a topic."""
+    """A topic, as coordinators see it."""
 
     name: str
     id: Uuid
@@ -72,7 +72,7 @@ class TopicView(NamedTuple):
 
 
 class PartitionLeader(NamedTuple):
-    """Who leads a partition, and since which epoch; the broker is -1 while there is no leader."""
+    """A partition's leader and its epoch; the broker is -1 while there is no leader."""
 
     broker_id: int
     leader_epoch: int

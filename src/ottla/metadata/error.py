@@ -1,4 +1,4 @@
-"""What metadata refuses to go on with."""
+"""Errors with which metadata can't go on."""
 
 from ottla.base.errors import OttlaError
 

@@ -71,11 +71,11 @@ FEATURES: Final[Mapping[str, Feature]] = {
 """Every feature but metadata.version by its name."""
 
 NOT_SUPPORTED: Final = VersionRange(0, 0)
-"""What a node that never heard of a feature can do with it: leave it off."""
+"""The range of an unknown feature: off."""
 
 
 def supported_features() -> dict[str, VersionRange]:
-    """What this node can work with, as it says in its registration.
+    """The features that this node supports, as its registration lists them.
 
     >>> supported_features()["metadata.version"]
     VersionRange(lowest=7, highest=30)

@@ -137,7 +137,7 @@ cdef class Channel:
             room = PROBE_BYTES
         count = recv(self._fd, <uint8_t *>shared.buf + start, <size_t>room, 0)
         if count < 0:
-            # Whoever is interrupted is told of the same bytes again.
+            # A handler that is interrupted is told of the same bytes again.
             if errno != EAGAIN and errno != EINTR:
                 self.end(os.strerror(errno), DEBUG)
             return 0

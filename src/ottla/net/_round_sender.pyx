@@ -58,7 +58,7 @@ cdef struct Job:
 cdef struct Work:
     Job *jobs
     long count
-    long untaken  # jobs that nobody has taken yet
+    long untaken  # jobs that no thread has taken yet
     long undone  # jobs that are not done yet
     long rounds
     bint is_closed
@@ -166,7 +166,7 @@ cdef class RoundSender:
         return unsent
 
     cdef void put_out(self) noexcept:
-        """The jobs are there for whoever takes them."""
+        """Offers the jobs to the sending thread."""
         put_back(&self.work.undone, self.work.count)
         put_back(&self.work.untaken, self.work.count)
 

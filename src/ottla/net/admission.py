@@ -1,4 +1,4 @@
-"""Who may connect: the limits that all listeners of a process share (KIP-402).
+"""The limits of connections that all listeners of a process share (KIP-402).
 
 At `max.connections` listeners stop accepting, so that clients wait in the backlog, and so they do for a moment where
 connections come too fast. An inter-broker listener accepts
@@ -31,7 +31,7 @@ class Admission:
         self.change_limits(limits)
 
     def change_limits(self, limits: ServerLimits) -> None:
-        """Takes other limits from now on; nobody who is connected is sent away."""
+        """Applies other limits from now on; open connections stay."""
         self._connections_max = limits.connections_max
         self.rate.change(limits.connection_rate_max)
         self._per_address_max = limits.connections_per_ip_max
@@ -68,7 +68,7 @@ class Admission:
         self._wake()
 
     def wait(self, callback: Callable[[], None]) -> None:
-        """Calls back once when somebody has left."""
+        """Calls back once when a connection has closed."""
         self._waiting.append(callback)
 
     def offer(self, listener: object, longest_idle: LongestIdle) -> None:
@@ -94,7 +94,7 @@ class Admission:
 
 
 def _addresses(name: str) -> set[str]:
-    """The addresses of a host; a name that nobody knows limits nobody."""
+    """The addresses of a host; a name that can't be resolved has no effect."""
     try:
         return {str(found[4][0]) for found in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)}
     except socket.gaierror:

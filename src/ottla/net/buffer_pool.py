@@ -1,4 +1,4 @@
-"""Buffers for large frames, lent again once nobody looks into them.
+"""Buffers for large frames, reused once they have no views any more.
 
 Buffers are anonymous memory maps: a claimed size takes address space only, and pages are committed as bytes arrive;
 one that is not kept goes back to the system at once. Nobody gives a buffer back: whoever still holds a view of it is
@@ -14,7 +14,7 @@ KEPT_BYTES_MAX: Final = 16 * 1_048_576
 _SMALLEST: Final = 65_536
 _LARGEST_KEPT: Final = 4 * 1_048_576
 _UNHELD_REFERENCES: Final = 3
-"""Of a kept buffer that nobody uses: the list, the loop's variable, and the call that counts."""
+"""References to an unused kept buffer: the list, the loop's variable, and the call that counts."""
 
 
 class BufferPool:

@@ -1,4 +1,4 @@
-"""What nearly every request of a connection goes through: received, cut into frames, handled, answered, sent.
+"""The path of nearly every request of a connection: received, cut into frames, handled, answered, sent.
 
 `Connection` adds all that happens less often. The two are apart because this half exists twice, here and compiled in
 `_channel.pyx`: a server of small requests spends a third of its time here. The twins do the same in the same order.
@@ -75,7 +75,7 @@ class Exchange:
             self.connection.proceeded(self)
 
     def after_others(self, callback: Callable[[], None]) -> None:
-        """Calls back when everybody else has had a turn, for a request that has taken long enough for now."""
+        """Calls back when all other requests have had a turn, for one that has taken long enough for now."""
         self.connection.after_others(callback)
 
     def close(self, reason: str) -> None:

@@ -44,7 +44,7 @@ def _plain_text() -> SSLContext | None:
 
 @frozen
 class ClientOptions:
-    """Who we are, and how patient."""
+    """The client's identity and time-outs."""
 
     client_id: str | None = None
     software_name: str = "ottla"
@@ -55,7 +55,7 @@ class ClientOptions:
     tls: FindContext = _plain_text
     """Finds the TLS context of the moment; None for plain text."""
     login: BeginLogin | None = None
-    """Begins the log-in of a connection; None where nobody logs in."""
+    """Begins the log-in of a connection; None without SASL."""
 
 
 class _Sent(NamedTuple):
@@ -66,7 +66,7 @@ class _Sent(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """A request that waits for the renewal of a log-in; without `done` nobody waits for its answer."""
+    """A request that waits for the renewal of a log-in; without `done` its answer is dropped."""
 
     request: Request
     version: int | None
@@ -83,7 +83,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self.host = ""
         """The name or address that was dialled: whom Kerberos' ticket is for."""
         self.versions: dict[int, VersionRange] = {}
-        """What the node serves, by API key."""
+        """The node's versions, by API key."""
         self.api_versions: ApiVersionsResponse | None = None
         """All that the node said about itself."""
         self.is_known = True
@@ -141,7 +141,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """What the node has not taken yet."""
+        """Bytes that the node has not taken yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def version_of(self, api: ApiKey) -> int:
@@ -322,7 +322,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
         sent = self._sent.pop(correlation_id, None)
         if sent is None:
-            self._fail(NetworkError(f"{self.node} answered what nobody asked (correlation id {correlation_id})"))
+            self._fail(NetworkError(f"{self.node} sent an answer without a request (correlation id {correlation_id})"))
             return
         version = sent.version
         # A node that doesn't know the version of ApiVersions answers in version 0 (KIP-511).

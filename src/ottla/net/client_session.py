@@ -32,7 +32,7 @@ Ask: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 @frozen
 class SessionEvents:
-    """What a connection wants to hear."""
+    """The connection's side of a session."""
 
     renewed: Callable[[], None]
     """Requests may be sent again."""
@@ -89,7 +89,7 @@ class ClientSession:
             self._task = None
 
     async def _soon_or_later(self) -> tuple[str, ClientExchange]:
-        """What is to be shown. Requests wait for it a moment, and go on if it takes longer."""
+        """Fetches the credentials. Requests wait for them a moment, and go on if it takes longer."""
         proof = asyncio.ensure_future(self._proof())
         try:
             await asyncio.wait((proof,), timeout=_MOMENT_S)
@@ -102,7 +102,7 @@ class ClientSession:
             proof.cancel()
 
     async def _proof(self) -> tuple[str, ClientExchange]:
-        """What is to be shown, tried for as long as the session lasts."""
+        """Fetches the credentials, and retries for as long as the session lasts."""
         while True:
             try:
                 return await self._begin(self._host)

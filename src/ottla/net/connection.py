@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-"""Who comes without having logged in."""
+"""The principal of a connection without log-in."""
 _UNREAD_PIECES_MAX: Final = 1_000
 """A connection with more unread pieces than this is not read from, however small they are."""
 
@@ -274,7 +274,7 @@ class Connection(Channel):
             self.end(*self._ending)
 
     def _flush_directly(self) -> None:
-        """The same without the poller: what is large, or can't wait for the end of the round."""
+        """Sends at once, without the poller: large answers, and those that can't wait for the end of the round."""
         self._finish_sending()
         if not self._interest & EPOLLOUT:
             self._write()

@@ -11,7 +11,7 @@ from ottla.net.limits import UNLIMITED
 
 _WINDOW_S: Final = 10.0
 _RATE_MIN: Final = 0.1
-"""A limit of 0 would lock out whoever could change it: one connection in each window."""
+"""The lowest limit, one connection in each window: 0 would lock out the administrator who could change it."""
 _ADDRESSES_MAX: Final = 10_000
 """Addresses that are remembered; before more are, those go that have been quiet for a window."""
 

@@ -1,4 +1,4 @@
-"""What can go wrong between two sockets, beyond what the protocol has codes for."""
+"""Errors between two sockets, beyond those that the protocol has codes for."""
 
 from ottla.base.errors import OttlaError
 from ottla.protocol.errors import NetworkError
@@ -35,15 +35,15 @@ class LoginFailedError(OttlaError):
 
 
 class LoginRefusedError(LoginFailedError):
-    """What the node answered, as the end of a sentence that begins with its name."""
+    """The node's answer, as the end of a sentence that begins with its name."""
 
 
 class NoProofError(NetworkError):
-    """Who would give us what we log in with can't be asked now: trying again may help."""
+    """The source of the credentials can't be reached now: a retry may help."""
 
 
 def _guess(size: int) -> str:
-    """What the first four bytes look like, to save an operator's time."""
+    """The protocol that the first four bytes look like, to save an operator's time."""
     start = size.to_bytes(4, "big", signed=True)
     if start.startswith(b"\x16\x03"):
         return ": this looks like TLS"

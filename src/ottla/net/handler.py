@@ -1,4 +1,4 @@
-"""What a listener does with its frames, as a port: the broker's pipeline implements it."""
+"""The port for a listener's frames: the broker's pipeline implements it."""
 
 from typing import TYPE_CHECKING, Protocol
 

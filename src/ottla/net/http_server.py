@@ -39,7 +39,7 @@ Route: TypeAlias = Callable[[], HttpAnswer]
 
 
 class _Head(NamedTuple):
-    """What matters of a request."""
+    """The used part of a request."""
 
     method: str
     path: str
@@ -218,7 +218,7 @@ def _encode(answer: HttpAnswer, *, keeps_alive: bool) -> bytes:
 
 
 def _date(now_ms: int) -> str:
-    """As HTTP writes it, in English whatever the locale.
+    """The date in HTTP's form, in English whatever the locale.
 
     >>> _date(784_111_777_000)
     'Sun, 06 Nov 1994 08:49:37 GMT'

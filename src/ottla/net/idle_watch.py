@@ -43,11 +43,11 @@ class IdleWatch(Generic[Member]):
 
     @property
     def longest_idle(self) -> tuple[Member, float] | None:
-        """Who was active least recently, and when."""
+        """The least recently active member, and the time."""
         return next(iter(self._noted.items()), None)
 
     def close(self) -> None:
-        """Stops watching until somebody is noted."""
+        """Stops watching until a connection is noted."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

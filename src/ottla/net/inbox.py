@@ -1,4 +1,4 @@
-"""What a connection has received and not handled yet.
+"""The received bytes of a connection that are not handled yet.
 
 Either bytes in a row (`held`: the start of a frame, or whole frames that must wait), or one large frame on its way
 into a buffer of its own. What is held, and the whole size of a large frame, counts against `queued.max.request.bytes`;

@@ -6,7 +6,7 @@ from typing import Final
 from ottla.net.buffer_pool import BufferPool
 
 _TURN_BYTES: Final = 2_097_152
-"""What is received in one turn at most, so that one fast writer does not hold up the others."""
+"""The most bytes received in one turn, so that one fast writer does not hold up the others."""
 
 
 class LargeFrame:

@@ -13,12 +13,12 @@ SYSTEM_BUFFER: Final = -1
 
 @frozen
 class ListenerLimits:
-    """What one listener grants its clients."""
+    """The limits of one listener."""
 
     connections_max: int = UNLIMITED
     """`listener.name.<name>.max.connections`: at the limit further clients wait in the backlog."""
     connection_rate_max: int = UNLIMITED
-    """`listener.name.<name>.max.connection.creation.rate`: whoever comes faster waits in the backlog (KIP-612)."""
+    """`listener.name.<name>.max.connection.creation.rate`: connections beyond it wait in the backlog (KIP-612)."""
     idle_ms_max: int = 600_000
     """`connections.max.idle.ms`; -1 for ever."""
     request_bytes_max: int = 104_857_600
@@ -39,7 +39,7 @@ class ListenerLimits:
 
 @frozen
 class ServerLimits:
-    """What all listeners of a process grant together."""
+    """The limits of all listeners of a process together."""
 
     connections_max: int = UNLIMITED
     """`max.connections`."""

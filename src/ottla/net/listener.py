@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 _ACCEPTS_MAX: Final = 64
 """Clients accepted in one turn."""
 _BACKLOG_MIN: Final = 1_024
-"""Who finds the backlog full tries again after a whole second; Kafka's 50 is too few when a fleet of clients starts."""
+"""A client that finds the backlog full retries after a second; Kafka's 50 is too few when a fleet of clients starts."""
 _REJECTED_S_MAX: Final = 1.0
 """How long a client is kept that came too early; Apache Kafka's longest, too."""
 _CLOSED: Final = "[%s] closed the connection from %s:%d: %s"
@@ -61,7 +61,7 @@ class Listener:
     ) -> None:
         self.name: Final = name
         self.security: Final = security
-        """What it asks of its clients before it serves them; None for nothing."""
+        """The demands on clients before they are served; None without any."""
         self.handler: Final = handler
         self.poller: Final = poller
         self._host: Final = host

@@ -91,7 +91,7 @@ class LoginGate:
         apart.run(self._connection.loop, partial(self._think, kept), partial(self._thought, exchange, kept))
 
     def _think(self, frame: memoryview) -> tuple[Step, str | None]:
-        """What to do with a frame, and who the client is by the operator's class; on another thread."""
+        """Decides on a frame, and on the client's principal by the operator's class; on another thread."""
         step = self._login.received(frame, self._security.now_ms())
         identity, name = self._login.identity, self._security.name_principal
         if step.turn is not Turn.ACCEPT or identity is None or name is None:

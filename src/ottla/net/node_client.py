@@ -2,7 +2,7 @@
 
 What was in flight on a connection fails with it; what waits for a connection fails with the attempt to make one. After
 a failure the next attempt waits, twice as long each time and never quite as long, so that nodes that lost the same
-peer don't come back all at once. Nobody is asked twice: whether a request may be repeated is for its sender to know.
+peer don't come back all at once. A request is never repeated: only its sender knows whether it may be.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ BUFFERS: Final = (bytes, bytearray, memoryview)
 _BATCH_MAX: Final = 64
 """Buffers in one `sendmsg`."""
 _TURN_BYTES: Final = 2_097_152
-"""What is written in one turn at most, so that one fast reader does not hold up the others."""
+"""The most bytes written in one turn, so that one fast reader does not hold up the others."""
 
 
 class Outbox:
@@ -32,7 +32,7 @@ class Outbox:
 
     @property
     def unread_bytes(self) -> int:
-        """What has not been written yet."""
+        """Pieces that have not been written yet."""
         return sum(map(len, self.pieces)) - self._region_sent
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""What an answer is made of: buffers, and stretches of files that leave with `sendfile`."""
+"""The pieces of an answer: buffers, and stretches of files that leave with `sendfile`."""
 
 from typing import TypeAlias
 

@@ -22,7 +22,7 @@ from ottla.net.request_memory import RequestMemory
 from ottla.net.round_sender import RoundSender
 
 SHARED_BYTES: Final = 262_144
-"""What one `recv` takes in at most, unless a large frame has a buffer of its own."""
+"""The most bytes of one `recv`, unless a large frame has a buffer of its own."""
 
 _EVENTS_MAX: Final = 256
 _ROUNDS_S_MAX: Final = 0.001
@@ -93,7 +93,7 @@ class Poller:
 
     @property
     def limits(self) -> ServerLimits:
-        """What all listeners together take on; may be replaced at any time."""
+        """The limits of all listeners together; may be replaced at any time."""
         return self._limits
 
     @limits.setter
@@ -124,7 +124,7 @@ class Poller:
             self.loop.call_soon(self._run_scheduled)
 
     def at_next_round(self, callback: Callable[[], None]) -> None:
-        """Calls back once, after everybody else has had a turn: for those who have had theirs."""
+        """Calls back once, after all other ready sockets have had a turn."""
         self._at_next.append(callback)
         if not self._is_scheduled:
             self._is_scheduled = True

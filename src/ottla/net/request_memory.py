@@ -24,7 +24,7 @@ class RequestMemory:
         self._waiting: Final[dict[object, Callable[[], None]]] = {}
         self.used_bytes = 0
         self.is_full = False
-        """Whether nobody should start another request."""
+        """Whether no further request may start."""
 
     def claim(self, count: int) -> None:
         """Counts bytes that a connection holds from now on."""

@@ -34,7 +34,7 @@ T = TypeVar("T")
 _PROBE_BYTES: Final = 4_096
 """Received from a client whose last frame was large, as on plain connections."""
 _AWAY_FROM: Final = 262_144
-"""So much to encrypt is worth another thread's waking up."""
+"""From this many bytes on another thread encrypts."""
 
 
 class GuardedConnection(Connection):
@@ -50,7 +50,7 @@ class GuardedConnection(Connection):
         security: ListenerSecurity,
     ) -> None:
         self.handler: Final = owner.handler
-        """Who serves it once its client is known."""
+        """Serves the connection once its client is known."""
         self._security: Final = security
         super().__init__(owner, sock, *addresses)
         self._deadline: asyncio.TimerHandle | None = self._poller.loop.call_later(
@@ -187,7 +187,7 @@ class TlsConnection(GuardedConnection):
         self._look_for_more()
 
     def _refuse(self, reason: str, delay_ms: int | None = None) -> None:
-        """Goes away after a while: whoever is there hears nothing until then."""
+        """Closes after a delay, during which the peer gets no answer."""
         self._is_shaking = self._is_refused = True
         self._leave(TlsOutbox())
 
@@ -232,7 +232,7 @@ class TlsConnection(GuardedConnection):
         self._look_for_more()
 
     def _look_for_more(self) -> None:
-        """What is decrypted already is no news to the poller."""
+        """Handles decrypted bytes, of which the poller does not know."""
         if self._paused or self._away is not None or self._is_looking or self._is_shaking:
             return
         assert isinstance(self._sock, TlsSocket)
@@ -357,7 +357,7 @@ class TlsConnection(GuardedConnection):
 
     def _bury(self) -> None:
         self._is_buried = True
-        # Nobody works on the socket of one that is refused: it only stays silent for a while.
+        # The socket of a refused connection is idle: it only stays silent for a while.
         if self._away is None or self._is_refused:
             assert isinstance(self._sock, TlsSocket)
             if not self._is_shaking:

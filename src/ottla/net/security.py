@@ -1,4 +1,4 @@
-"""What a listener asks of its clients before it serves them: TLS, a log-in, or both."""
+"""The demands of a listener on its clients before it serves them: TLS, a log-in, or both."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -11,10 +11,10 @@ from ottla.net.tls.server import TlsServer
 
 @frozen
 class Recognised:
-    """What a client proved, for those who make a principal of it."""
+    """A client's proven identity, for principal builders."""
 
     principal: str
-    """What it is without them: `User:alice`."""
+    """The default principal: `User:alice`."""
     host: str
     """The client's address."""
     listener: str
@@ -29,7 +29,7 @@ NamePrincipal: TypeAlias = Callable[[Recognised], str]
 
 @frozen(kw_only=True)
 class ListenerSecurity:
-    """Given to a listener; without it everybody is served at once."""
+    """Given to a listener; without it every connection is served at once."""
 
     tls: TlsServer | None = None
     login: LoginRules | None = None
@@ -38,7 +38,7 @@ class ListenerSecurity:
     login_bytes_max: int = 524_288
     """`sasl.server.max.receive.size`: a larger frame before the end of the log-in closes the connection."""
     login_ms_max: int = 60_000
-    """Who has not shaken hands and logged in by then is sent away."""
+    """A client that has not finished handshake and log-in by then is disconnected."""
     apart: Apart | None = None
     """Where log-ins are handled if an operator's class has a say in them."""
     name_principal: NamePrincipal | None = None
@@ -46,7 +46,7 @@ class ListenerSecurity:
     now_ms: Callable[[], int]
     """The time of day, which tokens end by."""
     ends: tuple[Callable[[], None], ...] = ()
-    """What ends the work that goes on for the listener beside it."""
+    """Ends the background work for the listener."""
 
     def close(self) -> None:
         """The listener is closed, or will not be opened."""

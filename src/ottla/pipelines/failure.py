@@ -15,7 +15,7 @@ def reason(error: BaseException | None) -> str:
     'no broker answers'
     """
     if error is None:
-        return "nobody knows why"
+        return "unknown cause"
     text = str(error)
     found = _PYTHON_ERROR.findall(text)
     return str(found[-1]) if found else text.strip().partition("\n")[0][:_FIRST_LINE_MAX]

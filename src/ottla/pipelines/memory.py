@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class _Names(NamedTuple):
-    """What the files of a version of control groups are called, and the lines of file pages in `memory.stat`."""
+    """The file names of a version of control groups, and the lines of file pages in `memory.stat`."""
 
     limit: str
     taken: str
@@ -25,7 +25,7 @@ _VERSION_2: Final = _Names("memory.max", "memory.current", ("active_file", "inac
 
 
 def available_bytes(root: Path = Path("/")) -> int | None:
-    """What can be had without swapping, None where the kernel does not say; `root` is where its files are."""
+    """The memory available without swapping, None where the kernel does not say; `root` is where its files are."""
     text = _text(root / "proc/meminfo")
     found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
     machine = [int(found[1]) * 1024] if found else []
@@ -33,7 +33,7 @@ def available_bytes(root: Path = Path("/")) -> int | None:
 
 
 def _within_limits(root: Path) -> Iterator[int]:
-    """What each limited group may still take."""
+    """The remaining memory of each limited group."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:

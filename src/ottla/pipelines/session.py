@@ -79,12 +79,12 @@ def _start(builder: "SparkSession.Builder") -> "SparkSession":
 
 
 def _submitted_settings() -> dict[str, str]:
-    """What spark-submit was told; nothing in a process that it did not start."""
+    """The settings of spark-submit; empty in a process that it did not start."""
     if _GATEWAY_VARIABLE not in os.environ:
         return {}
     from pyspark import SparkConf, SparkContext
 
-    # Its settings are in the JVM that it has started, which nobody has asked for anything yet.
+    # Its settings are in the JVM that it has started, which is unused so far.
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
 

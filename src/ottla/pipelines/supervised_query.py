@@ -90,7 +90,7 @@ class SupervisedQuery:
         return query is not None and query.isActive and bool(query.status["isTriggerActive"])
 
     def progress(self) -> "StreamingQueryProgress | None":
-        """What Spark tells of the last micro-batch."""
+        """Spark's report on the last micro-batch."""
         return None if self._query is None else self._query.lastProgress
 
     def _is_up(self) -> bool:

@@ -6,12 +6,12 @@ from typing import Final
 CLUSTER_NAME: Final = "kafka-cluster"
 """The one name of the one cluster."""
 WILDCARD: Final = "*"
-"""As a literal name, any resource; as a host, any address."""
+"""Any resource as a literal name; any address as a host."""
 ANYBODY: Final = "User:*"
 
 
 class AclResourceType(IntEnum):
-    """What access is controlled to."""
+    """The types of resource with access control."""
 
     UNKNOWN = 0
     ANY = 1
@@ -42,7 +42,7 @@ class PatternType(IntEnum):
 
 
 class AclOperation(IntEnum):
-    """What may be done."""
+    """The operations of access control."""
 
     UNKNOWN = 0
     ANY = 1

@@ -116,7 +116,7 @@ CONTROLLER_ONLY_APIS = frozenset(
         ApiKey.UPDATE_RAFT_VOTER,
     }
 )
-"""What nodes say to controllers and no client ever sends to a broker."""
+"""Calls from nodes to controllers, which no client sends to a broker."""
 
 BROKER_APIS = frozenset(ApiKey) - CONTROLLER_ONLY_APIS
 """Served on listeners for clients."""

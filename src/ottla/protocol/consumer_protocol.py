@@ -1,4 +1,4 @@
-"""What classic consumer groups put into the opaque bytes of JoinGroup and SyncGroup.
+"""The content of the opaque bytes of JoinGroup and SyncGroup in classic consumer groups.
 
 On the wire a version (int16) stands before each. Members read a newer version by the newest layout they know and
 ignore the rest, so fields are only ever appended; nothing here is flexible. The group's leader reads all

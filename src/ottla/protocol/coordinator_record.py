@@ -13,7 +13,7 @@ from ottla.protocol.errors import DecodeError
 
 
 class CoordinatorKey(Message):
-    """What a coordinator's record is about; `type_id` is the number before it."""
+    """The key of a coordinator's record; `type_id` is the number before it."""
 
     type_id: ClassVar[int]
 
@@ -23,7 +23,7 @@ class CoordinatorKey(Message):
 
 
 class CoordinatorValue(Message):
-    """What a coordinator's record says; `type_id` is that of its key."""
+    """The value of a coordinator's record; `type_id` is that of its key."""
 
     type_id: ClassVar[int]
 
@@ -57,7 +57,7 @@ class CoordinatorLog:
         return version.to_bytes(2, "big") + value.encode(version)
 
     def decode(self, key: Buffer, value: Buffer | None) -> CoordinatorRecord:
-        """What a log record says; `DecodeError` for a type or a version that we don't know."""
+        """Decodes a log record; raises `DecodeError` for an unknown type or version."""
         type_id = _int16(key, "coordinator key")
         if type_id not in self.types:
             raise DecodeError(f"unknown record type {type_id}", path="coordinator key", position=0)

@@ -1,4 +1,4 @@
-"""What a message is: a struct with versions of its own that can be encoded and decoded.
+"""Messages: structs with versions of their own that can be encoded and decoded.
 
 A struct is declared like a dataclass, with the functions of `ottla.protocol.field` as defaults:
 
@@ -70,7 +70,7 @@ class Message(Struct):
 
     @classmethod
     def decode_tolerantly(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
-        """As `decode_from`, with everything accepted that Apache Kafka accepts in a request (see `codec.tolerant`)."""
+        """Like `decode_from`; accepts everything that Apache Kafka accepts in a request (see `codec.tolerant`)."""
         return engine.decode_tolerantly(cls.plan(version), buffer, position)
 
     @classmethod
@@ -90,7 +90,7 @@ class Message(Struct):
 
 
 class Request(Message):
-    """What a client sends; `api` says which of Kafka's calls it is."""
+    """A client's message; `api` says which of Kafka's calls it is."""
 
     api: ClassVar[ApiKey]
 
@@ -100,7 +100,7 @@ class Request(Message):
 
 
 class Response(Message):
-    """What a server answers to the request of the same `api` and version."""
+    """A server's answer to the request of the same `api` and version."""
 
     api: ClassVar[ApiKey]
 

@@ -23,7 +23,7 @@ class FileRegion(Protocol):
 
 
 Records = bytes | bytearray | memoryview | FileRegion
-"""What a `records` field holds: a memoryview of the input after decoding, any buffer or file region for encoding."""
+"""The value of a `records` field: a memoryview of the input after decoding, any buffer or file region for encoding."""
 
 
 def _scalar(kind: Kind, zero: object) -> Callable[..., Any]:
@@ -113,7 +113,7 @@ def legacy_string(versions: str, *, nullable: str = "none", default: object = ""
 
 
 def secret(versions: str, *, nullable: str = "none", default: object = b"", ignorable: bool = False) -> Any:
-    """Bytes that give somebody power: they travel as others do, and are never shown."""
+    """Secret bytes: encoded like others, and never shown."""
     field = Field(Kind.BYTES, versions, default=default, nullable=nullable, ignorable=ignorable)
     field.secret = True
     return field

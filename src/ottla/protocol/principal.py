@@ -1,4 +1,4 @@
-"""Who sent a request, as a broker tells it to the controller inside an Envelope (KIP-590).
+"""The sender of a request, as a broker passes it to the controller inside an Envelope (KIP-590).
 
 On the wire a version (int16) stands before it. It is what Kafka's default principal builder writes: `type` is User,
 `name` the authenticated name. `token_authenticated` is set if the client logged in by delegation token, since such a

@@ -17,7 +17,7 @@ class ScramMechanism(IntEnum):
 
     @property
     def mechanism_name(self) -> str:
-        """As Kafka writes it.
+        """The name in Kafka's spelling.
 
         >>> ScramMechanism.SCRAM_SHA_256.mechanism_name
         'SCRAM-SHA-256'
@@ -26,4 +26,4 @@ class ScramMechanism(IntEnum):
 
 
 SCRAM_MECHANISMS: Final = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
-"""Those that a credential can be for."""
+"""The mechanisms of credentials."""

@@ -179,5 +179,5 @@ class Struct(StructBase):
 
 
 def _shown(value: object) -> str:
-    """As `repr`, but a view of records says how long it is and not where it lies."""
+    """Like `repr`, but a view of records shows its length and not its address."""
     return f"<{value.nbytes} bytes>" if isinstance(value, memoryview) else repr(value)

@@ -62,7 +62,7 @@ class Connections:
         return connection is not None and connection.correlation_id is not None and now_ms >= connection.until_ms
 
     def is_any_in_flight(self, now_ms: int) -> bool:
-        """Whether we wait for anybody."""
+        """Whether a request is in flight."""
         for connection in self._by_id.values():
             if connection.correlation_id is not None and now_ms < connection.until_ms:
                 return True

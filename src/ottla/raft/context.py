@@ -1,4 +1,4 @@
-"""What the parts of the state machine share: who we are, the ports, the role, and the effects of the current event."""
+"""The common state of the state machine's parts: identity, ports, role, and the effects of the current event."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -18,7 +18,7 @@ from ottla.raft.voters.voter_set import NO_VOTERS, VoterSet
 
 @frozen
 class RaftSetup:
-    """What a replica is told about itself and its quorum."""
+    """The identity of a replica and its quorum."""
 
     cluster_id: str
     local: LocalReplica
@@ -33,7 +33,7 @@ class RaftSetup:
 
 @frozen
 class RaftPorts:
-    """What a replica stands on."""
+    """The ports of a replica."""
 
     log: LogPort
     snapshots: SnapshotPort

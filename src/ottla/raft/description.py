@@ -15,7 +15,7 @@ from ottla.raft.roles.replica_progress import ReplicaProgress
 def describe_quorum(
     context: RaftContext, event: RequestReceived, request: message.DescribeQuorumRequest, now_ms: int
 ) -> message.DescribeQuorumResponse:
-    """The leader's view; anybody else says NOT_LEADER_OR_FOLLOWER."""
+    """The leader's view; other nodes answer NOT_LEADER_OR_FOLLOWER."""
     if only_partition(request.topics) is None:
         return _unknown_partitions(request)
     leader = context.quorum.role

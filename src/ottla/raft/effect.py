@@ -1,4 +1,4 @@
-"""What a quorum member wants done: the outputs of `core.RaftCore.handle`, to be carried out in order.
+"""The effects of a quorum member: the outputs of `core.RaftCore.handle`, to be carried out in order.
 
 What must be durable before an answer leaves (quorum-state, truncations) went through the ports before the effect was
 made. Flushing the log is an effect so that it can run beside the network; counting replicas waits for it.

@@ -16,7 +16,7 @@ class Address(NamedTuple):
 
 
 class NamedListener(Protocol):
-    """What the endpoint structs of all messages have."""
+    """The common fields of the endpoint structs of all messages."""
 
     name: str
     host: str
@@ -24,7 +24,7 @@ class NamedListener(Protocol):
 
 
 class NodeAddress(Protocol):
-    """What the `node_endpoints` structs of all responses have."""
+    """The common fields of the `node_endpoints` structs of all responses."""
 
     node_id: int
     host: str
@@ -59,7 +59,7 @@ class Endpoints:
         return self.by_listener.get(listener)
 
     def listeners(self, make: Callable[..., Listener]) -> list[Listener]:
-        """As structs of a message."""
+        """The endpoints as structs of a message."""
         return [make(name=name, host=address.host, port=address.port) for name, address in self]
 
     def __iter__(self) -> Iterator[tuple[str, Address]]:

@@ -1,4 +1,4 @@
-"""What the quorum refuses locally, and what it stops for."""
+"""The quorum's local refusals, and the errors that stop it."""
 
 from ottla.base.errors import OttlaError
 

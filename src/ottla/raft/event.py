@@ -1,4 +1,4 @@
-"""What can happen to a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
+"""The events of a quorum member: the inputs of `core.RaftCore.handle`, all in the past tense."""
 
 from ottla.base.frozen import frozen
 from ottla.protocol.definition import Request, Response
@@ -12,7 +12,7 @@ class TimeElapsed:
 
 @frozen
 class RequestReceived:
-    """Somebody asks; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
+    """A request came; the answer is a `SendResponse` with the same `request_id`, perhaps later."""
 
     request_id: int
     request: Request

@@ -30,7 +30,7 @@ class OffsetAndEpoch(NamedTuple):
 
 
 BOOTSTRAP_SNAPSHOT_ID: Final = OffsetAndEpoch(offset=0, epoch=0)
-"""What formatting a directory writes; it is never replicated."""
+"""The snapshot that formatting writes; it is never replicated."""
 
 
 class ReplicaKey(NamedTuple):
@@ -57,7 +57,7 @@ class ReplicaKey(NamedTuple):
 
 
 class LeaderAndEpoch(NamedTuple):
-    """Who leads in an epoch, as far as known."""
+    """The leader of an epoch, as far as known."""
 
     leader_id: int | None
     epoch: int
@@ -87,7 +87,7 @@ class Node(NamedTuple):
 
 @frozen
 class LocalReplica:
-    """Who we are."""
+    """This replica: its key, endpoints and abilities."""
 
     key: ReplicaKey
     endpoints: Endpoints

@@ -23,7 +23,7 @@ from ottla.raft.voters.kraft_version import start_of_epoch_records, volatile_vot
 
 @frozen
 class LeaderClaim:
-    """What a request or a response says about the leadership."""
+    """The leadership by a request or a response."""
 
     epoch: int
     leader_id: int | None
@@ -50,7 +50,7 @@ class Leadership:
         self._context.connections.reset_all()
 
     def to_follower(self, claim: LeaderClaim, now_ms: int) -> None:
-        """Follows the claimed leader; without any address of it, waits unattached until somebody gives one."""
+        """Follows the claimed leader; without an address of it, waits unattached until a message gives one."""
         if claim.leader_id is None:
             raise RaftInvariantError(f"no leader to follow in epoch {claim.epoch}")
         endpoints = claim.endpoints
@@ -122,7 +122,7 @@ class Leadership:
             self.to_leader(now_ms)
 
     def learn(self, claim: LeaderClaim, now_ms: int) -> None:
-        """Takes what somebody says about the leadership as far as it is news."""
+        """Takes a message's claim about the leadership, if it is new."""
         quorum = self._quorum
         claim = self._with_known_endpoints(claim)
         if claim.leader_id == self._context.local.id and claim.epoch <= quorum.epoch:
@@ -139,7 +139,7 @@ class Leadership:
             self.to_follower(claim, now_ms)
 
     def settle_response(self, error: ErrorCode, claim: LeaderClaim, now_ms: int) -> bool | None:
-        """What every response of the quorum means for the epoch.
+        """Takes the leadership over from a response of the quorum.
 
         True or False if there is nothing more in it (and whether the node deserves a backoff), None if the caller
         goes on with it.

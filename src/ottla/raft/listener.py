@@ -1,4 +1,4 @@
-"""What the state machine on top is told, and in which order: committed batches, snapshots, leaders.
+"""The interface of the state machine on top, told in order: committed batches, snapshots, leaders.
 
 It gets one piece at a time and the next when it says so, which bounds memory whatever it is behind. After a restart it
 starts with the newest snapshot, or with the first record if there is none, as soon as a high watermark is known.

@@ -1,4 +1,4 @@
-"""What the state machine needs from outside: a log, snapshots beside it, a file for votes, and dice.
+"""The ports of the state machine: a log, snapshots beside it, a file for votes, and dice.
 
 Every call returns when it is done; an implementation that cannot do what it is asked raises, and the process stops.
 """

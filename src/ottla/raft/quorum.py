@@ -88,7 +88,7 @@ class Quorum:
 
     @property
     def has_remote_leader(self) -> bool:
-        """Whether somebody else is known to lead."""
+        """Whether another node is known to lead."""
         return self.role.leader_id is not None and self.role.leader_id != self.local.id
 
     def to_unattached(self, epoch: int, leader_id: int | None, now_ms: int) -> None:
@@ -129,7 +129,7 @@ class Quorum:
         self._become(follower)
 
     def to_prospective(self, now_ms: int) -> Prospective:
-        """Asks whether anybody would vote for us; epoch, vote and leader stay."""
+        """Becomes prospective: asks for pre-votes; epoch, vote and leader stay."""
         election = replace(self.role.election, voters=self.voters.ids)
         endpoints = self.role.leader_endpoints
         role = Prospective(election, self.high_watermark, self._nomination(now_ms), endpoints)

@@ -1,4 +1,4 @@
-"""What a replica must remember of elections, and the one line of JSON that `quorum-state` holds it in.
+"""A replica's durable state of elections, and the line of JSON for it in `quorum-state`.
 
 A vote, an epoch or a leader that was forgotten lets a replica vote twice, so every change is written before anything
 that follows from it leaves the node. Version 0 goes with kraft.version 0 and lists the static voters, version 1 adds
@@ -46,7 +46,7 @@ def encode(state: ElectionState, kraft_version: int) -> str:
 
 
 def decode(text: str) -> ElectionState:
-    """What the file's text says; `QuorumStateError` for text that no version can have.
+    """Reads the file's text; raises `QuorumStateError` for text that no version can have.
 
     >>> decode(encode(ElectionState(epoch=2, voted_key=ReplicaKey(3)), kraft_version=1)).voted_key
     ReplicaKey(id=3, directory_id=Uuid('AAAAAAAAAAAAAAAAAAAAAA'))

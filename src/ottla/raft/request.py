@@ -26,14 +26,14 @@ def only_partition(topics: Sequence[Any]) -> Any | None:
 
 
 def voter_request_error(context: RaftContext, remote_id: int, epoch: int) -> ErrorCode:
-    """What is wrong with a request of one voter to another. Who votes is not asked: our voter set may be old."""
+    """Checks a request of one voter to another. It does not check the voter set, as ours may be old."""
     if epoch < context.quorum.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     return ErrorCode.INVALID_REQUEST if remote_id < 0 else ErrorCode.NONE
 
 
 def leader_request_error(context: RaftContext, epoch: int) -> ErrorCode:
-    """What is wrong with a request that only a leader answers."""
+    """Checks a request that only a leader answers."""
     if epoch < context.quorum.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if epoch > context.quorum.epoch:

@@ -12,7 +12,7 @@ from ottla.raft.roles.role import RoleKind
 
 
 class EpochStep(Enum):
-    """What the epoch may do."""
+    """The change of the epoch in a transition."""
 
     SAME = "the same epoch"
     NEXT = "the next epoch"
@@ -31,7 +31,7 @@ class EpochStep(Enum):
 
 @frozen
 class Transition:
-    """What is asked of a change of roles."""
+    """The rules of a transition."""
 
     epochs: EpochStep
     is_durable: bool
@@ -60,7 +60,7 @@ _LATER, _SAME, _ANY = EpochStep.LATER, EpochStep.SAME, EpochStep.SAME_OR_LATER
 TRANSITIONS: Final[dict[tuple[RoleKind, RoleKind], Transition]] = {
     (_U, _U): _durable(_ANY, "a later epoch without a known leader, or a vote in this one"),
     (_U, _P): _volatile("the election timeout is up"),
-    (_U, _F): _durable(_ANY, "somebody names the leader"),
+    (_U, _F): _durable(_ANY, "a message names the leader"),
     (_P, _U): _durable(_ANY, "pre-votes refused, or a later epoch"),
     (_P, _P): _durable(_SAME, "a vote in this epoch", voters_only=True),
     (_P, _C): _durable(EpochStep.NEXT, "a majority would vote for us", voters_only=True),
@@ -81,4 +81,4 @@ TRANSITIONS: Final[dict[tuple[RoleKind, RoleKind], Transition]] = {
 }
 
 INITIAL_ROLES: Final = frozenset({_U, _C, _F, _R})
-"""What a replica may find itself after a restart: never leader, since that needs the log of the whole epoch."""
+"""The roles after a restart: never leader, since that needs the log of the whole epoch."""

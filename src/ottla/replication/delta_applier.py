@@ -33,7 +33,7 @@ _DELETIONS: Final = 200
 
 
 class _Step(Enum):
-    """What a piece of the work asks for before the next."""
+    """The condition of the next piece of work."""
 
     GO_ON = auto()
     WAIT = auto()
@@ -49,7 +49,7 @@ class _Change(NamedTuple):
     changes: LocalReplicaChanges
     image: MetadataImage
     gone: list[Partition]
-    """What it deletes, as far as it was there."""
+    """The deleted partitions that were here."""
 
 
 class DeltaApplier:
@@ -114,7 +114,7 @@ class DeltaApplier:
                 return
 
     def _go_on(self) -> None:
-        """What was waited for is there."""
+        """Continues, as the awaited result has come."""
         self._is_waiting = False
         self._turn()
 
@@ -154,7 +154,7 @@ class DeltaApplier:
     # Deleting
 
     def _withdraw(self, names: Sequence[LocalPartition]) -> list[Partition]:
-        """Has nobody read, write or fetch any more what is to be deleted; what that was."""
+        """Stops reads, writes and fetches of the partitions to delete; returns them."""
         gone = []
         for topic, _, index in names:
             partition = self._table.online.pop((topic, index), None)
@@ -201,7 +201,7 @@ class DeltaApplier:
             self._follow(partition, registration)
             return True
         if registration.leader_epoch > partition.leader_epoch:
-            # From here to the promotion nobody writes the log.
+            # From here to the promotion the log has no writer.
             self._parts.fetchers.leave(partition)
             if partition.log.is_half_cut or partition.log.offline_error is not None:
                 return False

@@ -14,7 +14,7 @@ from ottla.replication.ports import LeaderAndIsr
 
 
 class Answered(Enum):
-    """What came of a proposal."""
+    """The result of a proposal."""
 
     ACCEPTED = auto()
     REFUSED = auto()

@@ -30,7 +30,7 @@ class IsrUpdater:
         self.failures = 0
 
     def shrink(self, partitions: Iterable[Partition], now_ms: int) -> None:
-        """Proposes to leave out whoever lags behind for too long; who was about to join and lags is not waited for."""
+        """Proposes to remove replicas that lag for too long; stops waiting for joining replicas that lag."""
         for partition in partitions:
             proposed = partition.shrink_isr(now_ms)
             if partition.advance():

@@ -1,4 +1,4 @@
-"""Replication's metrics, under Kafka's names. Everything is counted when somebody looks."""
+"""Replication's metrics, under Kafka's names. Values are computed when they are read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING

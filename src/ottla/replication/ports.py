@@ -1,4 +1,4 @@
-"""What replication asks of the rest of the broker, which implements it in `ottla.broker.adapters`."""
+"""The ports of replication to the rest of the broker, which implements them in `ottla.broker.adapters`."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
@@ -17,7 +17,7 @@ class IsrMember(NamedTuple):
 
 @frozen
 class LeaderAndIsr:
-    """What a leader proposes to the controller, and what the controller answers."""
+    """A leader's proposals to the controller, and the answers."""
 
     leader_id: int
     leader_epoch: int
@@ -67,7 +67,7 @@ class TimerHandle(Protocol):
 
 
 class EventLoop(Protocol):
-    """As much of an asyncio loop as replication uses, so that a simulation can bring its own."""
+    """The part of an asyncio loop that replication uses, so that a simulation can bring its own."""
 
     def time(self) -> float:
         """Seconds on the loop's own clock."""
@@ -78,7 +78,7 @@ class EventLoop(Protocol):
         ...
 
     def call_soon_threadsafe(self, callback: Callable[[], object]) -> object:
-        """The same, from any thread."""
+        """Like `call_soon`, callable from any thread."""
         ...
 
     def call_at(self, when: float, callback: Callable[[], object]) -> TimerHandle:

@@ -1,4 +1,4 @@
-"""What the replica manager is told when it is made."""
+"""The replica manager's arguments."""
 
 import logging
 from collections.abc import Callable

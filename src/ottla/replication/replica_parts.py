@@ -1,4 +1,4 @@
-"""What the parts of the replica manager share."""
+"""The collaborators that all parts of the replica manager share."""
 
 from collections.abc import Callable
 

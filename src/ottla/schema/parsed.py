@@ -29,7 +29,7 @@ class ParsedSchema(Protocol):
         """The full name of the record or message, the title of a JSON Schema; None when there is none."""
 
     def normalized(self) -> "ParsedSchema":
-        """The same schema without what can be written in several ways: `normalize=true`."""
+        """The schema in its normal form, for which `normalize=true` asks: one spelling for each meaning."""
 
     def formatted(self, form: str) -> str:
         """The text in another form: `resolved` (Avro), `serialized` (Protobuf); empty is the canonical text."""

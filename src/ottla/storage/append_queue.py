@@ -17,7 +17,7 @@ from ottla.storage.errors import BusyDiskError, StorageError
 
 BYTES_MAX: Final = 64 << 20
 _TELL_SECONDS: Final = 0.002
-"""Who waits for the first write of a round hears of it after this time, though the round is not over."""
+"""The first write of a round is reported after this time, though the round is not over."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ Call: TypeAlias = Callable[[Callable[[], None]], None]
 
 
 class Writes(NamedTuple):
-    """What became of the first writes of a log's line."""
+    """The results of the first writes of a log's queue."""
 
     appends: int
     """How many they were; at least one."""
@@ -85,7 +85,7 @@ class AppendQueue:
 
     @property
     def size_bytes(self) -> int:
-        """What waits to be written, or is being written."""
+        """Writes that wait or are under way."""
         return self._size_bytes
 
     def check_room(self, size_bytes: int) -> None:

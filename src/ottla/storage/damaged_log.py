@@ -17,7 +17,7 @@ DAMAGED_CHECKPOINT: Final = "damaged-log-checkpoint"
 
 @frozen(kw_only=True)
 class DamagedLog:
-    """What is known of it: where it is, what is wrong, and what the checkpoints say."""
+    """A damaged log: its place, the error, and its entries in the checkpoints."""
 
     directory: str
     error: CorruptFileError

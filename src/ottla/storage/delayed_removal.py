@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class DelayedRemoval:
-    """What is to be removed, by the time it is due."""
+    """Files to remove, by the time when it is due."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, str, Callable[[], None]]] = []

@@ -38,7 +38,7 @@ class DirectoryLock:
 
     @classmethod
     def acquire(cls, directory: str, patience_ms: int = PATIENCE_MS) -> "DirectoryLock":
-        """Takes the lock; `DirectoryInUseError` if somebody has it for longer than the patience lasts."""
+        """Takes the lock; raises `DirectoryInUseError` if another process holds it for longer than the patience."""
         path = f"{directory}/{LOCK_FILE}"
         while True:
             try:
@@ -64,7 +64,7 @@ class DirectoryLock:
 
 
 def _try_lock(path: str) -> int | None:
-    """The descriptor of the locked file; None if somebody else has it, or removed it just now."""
+    """The descriptor of the locked file; None if another process holds it, or removed it just now."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE_FOR_WRITING)

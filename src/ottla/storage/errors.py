@@ -1,4 +1,4 @@
-"""What goes wrong on disk, always with the path it happened at.
+"""Errors of the disk, always with their path.
 
 `StorageError` is a `KafkaStorageError`, so a handler that lets it through answers KAFKA_STORAGE_ERROR. After one the
 log that raised it is offline: its directory has to be looked at before anything is served from it again.
@@ -28,9 +28,9 @@ class StorageError(KafkaStorageError):
 
     @classmethod
     def from_os(cls, error: OSError, path: str) -> "StorageError":
-        """The same as the system's error, in our words.
+        """The storage error for an error of the system.
 
-        A file where a directory should be, or the other way round, is no failure of the disk: somebody put it there.
+        A file where a directory should be, or the other way round, is no failure of the disk: a user put it there.
         Neither is it one that the system gives this process no more descriptors or maps.
         """
         kind = cls
@@ -59,7 +59,7 @@ class ResourceShortageError(StorageError):
 
 
 class ColdReadError(StorageError):
-    """What is asked for may have to come from the disk, which the caller does not wait for."""
+    """The data may have to come from the disk, and the caller does not wait for it."""
 
     @property
     def is_passing(self) -> bool:
@@ -79,7 +79,7 @@ class LogOfflineError(StorageError):
 
 
 class RebuildableFileError(OttlaError):
-    """A derived file (index, snapshot) is missing or wrong; whoever loads the log rebuilds it from the batches."""
+    """A derived file (index, snapshot) is missing or wrong; loading the log rebuilds it from the batches."""
 
     def __init__(self, reason: str, path: str) -> None:
         super().__init__(f"{path}: {reason}")

@@ -93,11 +93,11 @@ class LogDirectories:
         return tuple(self._directories)
 
     def online(self) -> list[LogDirectory]:
-        """Those that may be used."""
+        """The directories in use."""
         return [directory for directory in self._directories if directory.is_online]
 
     def offline(self) -> list[LogDirectory]:
-        """Those that may not."""
+        """The directories that are offline."""
         return [directory for directory in self._directories if not directory.is_online]
 
     def named(self, path: str) -> LogDirectory:

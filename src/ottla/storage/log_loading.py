@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @frozen(kw_only=True)
 class LoadingRules:
-    """What loading needs to know from outside."""
+    """The input of loading."""
 
     clock: Clock
     config_of: Callable[[str], LogConfig]
@@ -169,7 +169,7 @@ class DirectoryLoading:
             self._take_damaged(_DamagedDirectory(parsed, path, options, error), bounds)
             return
         log.update_high_watermark(bounds.high_watermarks.get(partition, 0))
-        # Most partitions sleep: their descriptors come back when somebody needs them.
+        # Most partitions are idle: their descriptors come back with their next use.
         log.active_segment.release()
         with self._lock:
             self._loaded.append(LoadedLog(partition, kind, log))
@@ -242,7 +242,7 @@ def _mend_clean_offsets(directory: LogDirectory) -> None:
 
 
 def second_directory(partition: TopicPartition, other: str, directory: str) -> CorruptFileError:
-    """What to say about a partition that is in two places."""
+    """The error for a partition that is in two directories."""
     return CorruptFileError(
         f"{partition} has a second directory, in {other}; a move between directories broke off half way. "
         "Delete the one on the disk that failed",
@@ -251,7 +251,7 @@ def second_directory(partition: TopicPartition, other: str, directory: str) -> C
 
 
 class _Bounds(NamedTuple):
-    """What the directory's files say about its logs."""
+    """The directory's checkpoints about its logs."""
 
     shutdown: Shutdown
     recovery_points: dict[TopicPartition, int]

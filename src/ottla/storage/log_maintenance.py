@@ -24,7 +24,7 @@ _TRIES: Final = 10
 
 
 class LogMaintenance:
-    """What a broker does to its logs every now and then."""
+    """The periodic work of a broker on its logs."""
 
     def __init__(
         self,

@@ -279,7 +279,7 @@ class LogManager:
         with target.offline_on_error():
             new.relocate(f"{target.path}/{partition}")
         claimed = new.claim()
-        assert claimed, "nobody flushes a copy"
+        assert claimed, "a copy is never flushed"
         new.update_high_watermark(old.high_watermark)
         self.directories.settle(partition, target, new)
         target.future_logs.pop(partition)
@@ -321,7 +321,7 @@ class LogManager:
             self._checkpoint_homes(changed)
 
     def _delete_damaged(self, partition: TopicPartition) -> bool:
-        """Takes a damaged log away, which nobody reads; answers whether there was one."""
+        """Removes a damaged log, which is not served; returns whether there was one."""
         home = self.directories.damaged_home_of(partition)
         if home is None:
             return False
@@ -389,14 +389,14 @@ class LogManager:
             finish()
 
     def begin_truncation(self, partition: TopicPartition, offset: int) -> Callable[[], None] | None:
-        """Cuts a log back for whoever reads it; what is returned has to be called before the next append.
+        """Cuts a log back for its readers; the returned function has to be called before the next append.
 
         That brings it to the disk, checkpoints too, on a thread that may wait. None if the log is being flushed.
         """
         return self._begin_cut(partition, lambda log: log.begin_truncation(offset))
 
     def begin_restart(self, partition: TopicPartition, offset: int) -> Callable[[], None] | None:
-        """The same for a log that is emptied and then begins at the offset."""
+        """Like `begin_truncation`, for a log that is emptied and then begins at the offset."""
         return self._begin_cut(partition, lambda log: log.begin_restart(offset))
 
     def _begin_cut(self, partition: TopicPartition, begin: Callable[[Log], Truncation]) -> Callable[[], None] | None:
@@ -442,11 +442,11 @@ def _last_written(place: tuple[LogDirectory, Log]) -> tuple[int, int, bool]:
 
 
 def _nothing() -> None:
-    """What is left to do for a log that is not here."""
+    """Finishes the truncation of a log that is not here: nothing to do."""
 
 
 def _lower_clean_offset(home: LogDirectory, partition: TopicPartition, offset: int) -> None:
-    """What was cut off was perhaps clean; what comes in its place is not."""
+    """Lowers the cleaner's offset: records that replace a truncated part are dirty."""
     home.cleaner_offsets.update(
         lambda offsets: offsets | {partition: offset} if offsets.get(partition, 0) > offset else offsets
     )

@@ -1,4 +1,4 @@
-"""What the log manager is told when it is made."""
+"""The log manager's arguments."""
 
 import uuid
 from collections.abc import Callable

@@ -24,7 +24,7 @@ class ForeignDirectoryError(CorruptFileError):
 
 @frozen
 class MetaProperties:
-    """What the file says."""
+    """The content of the file."""
 
     cluster_id: str | None
     node_id: int | None

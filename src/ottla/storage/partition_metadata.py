@@ -38,7 +38,7 @@ def read_partition_metadata(disk: Disk, directory: str) -> Uuid | None:
 
 
 def _refused(raw: bytes, path: str) -> CorruptFileError:
-    """Whoever reads this has to decide whose records these are: nothing else in the directory says it."""
+    """The owner of the records has to be decided by the reader: nothing else in the directory names it."""
     return CorruptFileError(
         f"should be the lines 'version: {_VERSION}' and 'topic_id: ...' and is {raw[:_SHOWN_BYTES]!r}; if the records "
         "belong to the topic that has the name now, remove this file while the broker is stopped",

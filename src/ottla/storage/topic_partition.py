@@ -15,7 +15,7 @@ _SUFFIXED: Final = re.compile(r"(\S+-\S+)\.([^.\s]+)-(delete|future|stray)")
 
 
 class DirectoryKind(enum.Enum):
-    """What a partition's directory is for."""
+    """The purpose of a partition's directory."""
 
     LIVE = ""
     DELETE = "delete"
@@ -24,7 +24,7 @@ class DirectoryKind(enum.Enum):
 
 
 class PartitionDirectory(NamedTuple):
-    """What a directory's name says."""
+    """The meaning of a directory's name."""
 
     topic_partition: TopicPartition
     kind: DirectoryKind

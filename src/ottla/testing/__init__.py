@@ -1,4 +1,4 @@
-"""What users need to test against Ottla: a broker for tests, and a simulator of whole clusters.
+"""Tools for tests against Ottla: a broker for tests, and a simulator of whole clusters.
 
 `EmbeddedBroker` runs in a test's own process; `ottla.testing.pytest_plugin` makes fixtures of it. See docs/TESTING.md.
 """

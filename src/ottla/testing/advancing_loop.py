@@ -8,7 +8,7 @@ from typing import Final
 from ottla.testing.advancing_clock import AdvancingClock
 
 _STEP_S: Final = 1.0
-"""As far as time goes at once: timers that others set up when they fire are due within the same advance."""
+"""The largest step of time: timers that others set when they fire are due within the same advance."""
 _STEPS_MAX: Final = 300
 """A longer advance takes longer steps instead of more."""
 _TURNS: Final = 4

@@ -35,7 +35,7 @@ class BrokerThread:
     """See `broker_host.BrokerHost`."""
 
     def __init__(self, settings: Mapping[str, str], clock: AdvancingClock) -> None:
-        """`ConfigLoadError` if the settings are wrong, or one of them is nobody's."""
+        """Raises `ConfigLoadError` if the settings are wrong or one of them is unknown."""
         self.pid: Final = os.getpid()
         self._config: Final = _checked(settings)
         self._clock: Final = clock
@@ -57,7 +57,7 @@ class BrokerThread:
         try:
             return self._started.result()
         except BaseException:
-            # It could not start, or nobody wants to wait for it any more.
+            # It could not start, or its caller has stopped waiting.
             self.kill()
             raise
 
@@ -125,7 +125,7 @@ class BrokerThread:
             self._end.set_result(_End.STOPPED)
 
     def _kill(self) -> None:
-        """All in one turn of the loop: nobody is answered by a broker whose disk is gone."""
+        """Does it in one turn of the loop, so that no client is answered by a broker whose disk is gone."""
         if not self._end.done():
             self._disk.sever()
             self._gate.cut()

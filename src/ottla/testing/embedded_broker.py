@@ -73,7 +73,7 @@ class EmbeddedBroker:
         self.clock: Final = BrokerClock(self, self._advancing)
         """The broker's time."""
         self.faults: Final = Faults(self._add_fault, self._clear_faults)
-        """What it is made to do wrong."""
+        """The faults of the broker."""
 
     def __enter__(self) -> "EmbeddedBroker":
         self.start()
@@ -88,7 +88,7 @@ class EmbeddedBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What clients are told; the same after every restart."""
+        """The address for clients; it survives restarts."""
         if not self._addresses:
             raise BrokerDownError("the broker was not started")
         return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self._addresses)
@@ -126,7 +126,7 @@ class EmbeddedBroker:
                 self._addresses = host.start()
                 grow_old()
         except BaseException:
-            # What a broker was killed with may be just what somebody wants to look at.
+            # The data of a killed broker may be what a test wants to look at.
             if not self._addresses:
                 self.close()
             raise

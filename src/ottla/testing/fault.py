@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FaultKind(Enum):
-    """What happens to a request."""
+    """The effect of a fault on a request."""
 
     DROP = "drop"
     DELAY = "delay"
@@ -36,7 +36,7 @@ class FaultRule:
     error: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As values that JSON knows."""
+        """The fault as JSON values."""
         return dataclasses.asdict(self) | {"kind": self.kind.value}
 
     @classmethod

@@ -55,7 +55,7 @@ class LostAnswerExchange(Exchange):
 
     @property
     def is_done(self) -> bool:
-        """As that of the request that it stands for."""
+        """Whether the request that it stands for is done."""
         return self._of.is_done
 
     def answer(self, pieces: Iterable[Piece]) -> None:
@@ -94,12 +94,12 @@ class FaultGate:
         return fault
 
     def clear(self) -> None:
-        """Follows no rules any more."""
+        """Removes all faults."""
         self._faults = []
         self._is_meddling = self._is_cut
 
     def cut(self) -> None:
-        """Closes all connections, and serves nobody any more."""
+        """Closes all connections and refuses new ones."""
         self._is_cut = self._is_meddling = True
         for connection in list(self._connections):
             connection.close("the broker was killed")
@@ -163,7 +163,7 @@ class FaultGate:
 
 
 def _refuse(frame: memoryview, exchange: Exchange, error: ApiError) -> bool:
-    """Whether the request could be refused; one that nobody can read is the target's to deal with."""
+    """Whether the request could be refused; an unreadable one is left to the target."""
     try:
         header, request = decode_request(frame)
     except (DecodeError, ApiError):

@@ -1,6 +1,6 @@
 """Fixtures for pytest: a broker and topics for tests with any client.
 
-pytest loads this for everybody who has Ottla installed, so it imports nothing but pytest: a broker is imported when a
+pytest loads this wherever Ottla is installed, so it imports nothing but pytest: a broker is imported when a
 test first asks for one. One broker serves all tests of a session; what a test did to it, faults or a kill, is undone
 before the next. Tests keep out of each other's way by topics of their own, or take a fresh broker.
 """

@@ -1,4 +1,4 @@
-"""The machine's disk, until it is cut off: from then on nothing that is written reaches it, and nobody notices.
+"""The machine's disk, until it is cut off: later writes do not reach it, and report no error.
 
 This is how a broker inside of a living process dies: the parts that still run for a moment, to give their threads and
 descriptors back, write into the void, and the files stay as they were at the moment of the cut. What was written before

@@ -105,7 +105,7 @@ def test_records_are_deleted_only_when_told(ottla: Ottla, ottla_broker: Embedded
 def test_what_does_not_exist_is_said(ottla: Ottla, ottla_topic: str) -> None:
     assert "there is no topic" in ottla("consume", ottla_topic + "x").err
     assert f"did you mean {ottla_topic}?" in ottla("offsets", ottla_topic + "x").err
-    assert "has no partition 99: they are 0 to 0" in ottla("consume", f"{ottla_topic}:99").err
+    assert "has no partition 99: its only partition is 0" in ottla("consume", f"{ottla_topic}:99").err
     assert "needs a value at its end" in ottla("consume", ottla_topic, "--filter", "key ==").err
 
 

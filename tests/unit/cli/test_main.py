@@ -33,6 +33,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(capsys: pytest.CaptureF
         ("topics list --jsn", "there is no option --jsn, did you mean --json?"),
         ("topics list --jsn=1", "there is no option --jsn, did you mean --json?"),
         ("topics list --zzzzz", "there is no option --zzzzz; --help lists them"),
+        ("topics", "an action is missing: list, describe, create, delete, alter, repartition"),
         ("topics lst", "there is no lst, did you mean list?"),
         ("topics zzzzz", "there is no zzzzz; there are list, describe, create, delete, alter, repartition"),
         ("perf produce t --acks al", "argument --acks: there is no al, did you mean all?"),
@@ -65,8 +66,8 @@ def test_help_waits_for_no_heavy_import(arguments: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(eval(done.stdout.splitlines()[-1])) <= {
         "ottla", "ottla.base", "ottla.base.errors", "ottla.base.version", "ottla.cli", "ottla.cli.main",
-        "ottla.cli.command_parser", "ottla.cli.ending", "ottla.cli.node", "ottla.cli.node.listen_default", "ottla.cli.commands",
-        "ottla.cli.commands.node", "ottla.cli.commands.node.broker", "ottla.cli.commands.node.config",
+        "ottla.cli.command_parser", "ottla.cli.ending", "ottla.cli.node", "ottla.cli.node.listen_default",
+        "ottla.cli.commands", "ottla.cli.commands.node", "ottla.cli.commands.node.broker", "ottla.cli.commands.node.config",
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ _OCTAL: Final = "01234567"
 _HEX: Final = "0123456789abcdefABCDEF"
 _CODE_POINT_MAX: Final = 0x10FFFF
 _BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]|\\x\{?([0-9a-fA-F]{2,8})|\\([1-7][0-7]{2})")
-"""What may name a character beyond ASCII: itself, or its number. Too many do no harm."""
+"""The spellings of a character beyond ASCII: itself, or its number. Too many do no harm."""
 
 
 def alphabet_of(text: str) -> Alphabet:
@@ -157,7 +157,7 @@ class _Parser:
         return low, high
 
     def _atoms(self) -> list[Node]:
-        """What is next: usually one part, none for flags, several for a quotation."""
+        """The next parts: usually one, none for flags, several for a quotation."""
         character = self._next()
         match character:
             case "(":

@@ -1,4 +1,4 @@
-"""What happens to log directories, on its way to the controller (KIP-858): replication's `DirectoryEventPort`.
+"""Events of log directories, on their way to the controller (KIP-858): replication's `DirectoryEventPort`.
 
 Where replicas live goes in AssignReplicasToDirs, one request at a time and up to so many replicas in each; a replica
 that moved again before its turn is told of once, at its last place. What the controller refuses for now is told again.
@@ -25,7 +25,7 @@ from ottla.protocol.messages.assign_replicas_to_dirs import (
 _log = logging.getLogger(__name__)
 
 ASSIGNMENTS_PER_REQUEST_MAX: Final = 2250
-"""As in Kafka: a request of the size that a controller can write as one batch."""
+"""The most entries of a request, as in Kafka: a controller can write them as one batch."""
 _TIMEOUT_MS: Final = 30_000
 _DELAY_S: Final = 0.02
 _RETRY_DELAY_S: Final = 1.0

@@ -39,7 +39,7 @@ from ottla.storage.leader_epoch.checkpoint import EpochEntry
 
 @frozen(kw_only=True)
 class Follower:
-    """Who asks: this broker, with its settings of the same names (`replica.fetch.…`)."""
+    """The fetching broker, with its settings of the same names (`replica.fetch.…`)."""
 
     node_id: int
     broker_epoch: Callable[[], int]

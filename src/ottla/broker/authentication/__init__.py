@@ -1,1 +1,1 @@
-"""Who clients and nodes are: what a node's settings say, users and their secrets, certificates that change."""
+"""Identities of clients and nodes: a node's settings, users and their secrets, certificates that change."""

@@ -46,7 +46,7 @@ def bearer_handler(settings: ListenerSettings, mechanism: str) -> bool:
 
 
 class BearerListener:
-    """What a listener knows about bearer tokens. Raises `ConfigError` if it can't be made."""
+    """A listener's settings of bearer tokens. Raises `ConfigError`."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class BearerListener:
             rules = UnsecuredRules.of(entry.options)
         except ValueError as error:
             raise ConfigError(f"{settings.prefix}oauthbearer.sasl.jaas.config", "***", str(error)) from None
-        _log.warning("[%s] takes bearer tokens that nobody signed: for trials only", settings.name)
+        _log.warning("[%s] accepts unsigned bearer tokens: for trials only", settings.name)
         self.read = unsecured_reader(rules, now_ms)
 
 

@@ -1,4 +1,4 @@
-"""What the cluster's metadata knows of users: SCRAM credentials, and delegation tokens with their owners (KIP-48).
+"""Users in the cluster's metadata: SCRAM credentials, and delegation tokens with their owners (KIP-48).
 
 A token's password is made from the cluster's secret, so no record holds it. What costs many iterations to make from a
 password is made once and remembered.
@@ -45,7 +45,7 @@ class Credentials:
         self._made: Final[dict[Hashable, ServerCredential]] = {}
 
     def find(self, name: ScramName, passwords: Passwords | None) -> ServerCredential | None:
-        """What is kept of a user, or of a token; None if there is none."""
+        """The credential of a user, or of a token; None if there is none."""
         if name.is_token:
             return self._of_token(name)
         stored = self.image().scram.get(ScramUser(_NUMBERS[name.mechanism], name.username))
@@ -78,7 +78,7 @@ class Credentials:
 def credential_of_password(
     mechanism: str, find_password: Callable[[str], str | None], name: ScramName
 ) -> ServerCredential | None:
-    """What checks a user whose password somebody else knows, made for one log-in; None for tokens and no user."""
+    """The credential of a user by a password kept elsewhere, for one log-in; None for tokens and unknown users."""
     password = None if name.is_token else find_password(name.username)
     if password is None:
         return None

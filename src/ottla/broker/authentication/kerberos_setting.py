@@ -19,7 +19,7 @@ _RULES: Final = "sasl.kerberos.principal.to.local.rules"
 
 
 def accepts_tickets(settings: ListenerSettings, entry: JaasConfig) -> Callable[[], ServerExchange]:
-    """What begins the server's side of an exchange. Raises `ConfigError`, also where the package is missing."""
+    """A factory of the server's side of exchanges. Raises `ConfigError`, also where the package is missing."""
     place = _place(settings, entry)
     name_user = _namer(settings)
     try:

@@ -1,4 +1,4 @@
-"""The keys of an OAuth provider, kept fresh by a thread of their own: nobody who logs in waits for the provider.
+"""The keys of an OAuth provider, kept fresh by a thread of their own: no log-in waits for the provider.
 
 The thread fetches them every `refresh_ms`, and sooner when a token names a key that is not there, but then not more
 often than `pause_max_ms` says. Keys that were fetched once count until newer ones come, however long that takes.
@@ -57,7 +57,7 @@ class KeySource:
         threading.Thread(target=self._run, name="ottla-oauth-keys", daemon=True).start()
 
     def want_newer(self) -> None:
-        """A token names a key that is not there. May be called on any thread, as often as somebody likes."""
+        """Notes that a token names an unknown key. May be called on any thread, and any number of times."""
         with self._changed:
             self._is_wanted = True
             self._changed.notify()
@@ -97,7 +97,7 @@ class KeySource:
 
     def _rest(self, rest_s: float) -> None:
         now = time.monotonic()
-        # Whoever invents names of keys must not make us a nuisance to the provider.
+        # A client that invents names of keys must not cause a flood of requests to the provider.
         due, earliest = now + rest_s, now + min(rest_s, self._place.pause_max_ms / 1000)
         with self._changed:
             while not self._is_closed:

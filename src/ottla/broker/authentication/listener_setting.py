@@ -36,26 +36,26 @@ class ListenerSettings:
         return self._config[key] if own is None else SERVER_KEYS[key].parse(own)
 
     def text(self, key: str) -> str | None:
-        """The same of a setting that is a text; None if nobody gave one."""
+        """The value of a text setting; None if it is not set."""
         value = self.value(key)
         if isinstance(value, Password):
             return value.secret
         return None if value is None else str(value)
 
     def strings(self, key: str) -> tuple[str, ...]:
-        """The same of a list."""
+        """The value of a list setting; empty if it is not set."""
         value = self.value(key)
         assert value is None or isinstance(value, tuple)
         return value or ()
 
     def integer(self, key: str) -> int:
-        """The same of a number."""
+        """The value of an integer setting."""
         value = self.value(key)
         assert isinstance(value, int)
         return value
 
     def boolean(self, key: str) -> bool:
-        """The same of a switch."""
+        """The value of a boolean setting."""
         return self.value(key) is True
 
     def of_mechanism(self, mechanism: str, key: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""What a node proves to other nodes that it dials: brokers on the inter-broker listener, controllers on theirs.
+"""A node's log-in to other nodes: brokers on the inter-broker listener, controllers on theirs.
 
 The same settings serve both sides: the listener's key store is what the node shows, and the JAAS entry's `username` and
 `password` are what it logs in with. Tokens, tickets and users' classes are those of the clients, by the same settings.
@@ -19,7 +19,7 @@ _HANDLER: Final = "sasl.client.callback.handler.class"
 
 
 def begin_login(settings: ListenerSettings, mechanism: str, jaas: JaasEntries) -> BeginLogin:
-    """What begins a log-in by a mechanism. Raises `ConfigError` if it has nothing to log in with."""
+    """A factory of log-ins by a mechanism. Raises `ConfigError` without credentials."""
     # A node without SASL starts sooner, and stays smaller, without the clients.
     from ottla.client.config.admin import ADMIN_KEYS
     from ottla.client.config.settings import ClientSettings

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class NodeProof:
-    """What connections to other nodes are made with. The context may be replaced at any time."""
+    """The security of connections to other nodes. The context may be replaced at any time."""
 
     def __init__(self, context: ssl.SSLContext | None, login: BeginLogin | None) -> None:
         self.context = context
@@ -62,12 +62,12 @@ class NodeSecurity:
         self._credentials.image = image
 
     def of_listener(self, config: ServerConfig, name: str, host: str) -> ListenerSecurity | None:
-        """What a listener asks of its clients; None if it serves everybody."""
+        """The demands of a listener on its clients; None if it serves all clients."""
         settings, protocol = ListenerSettings(config, name), config.security_protocols[name]
         exposed = exposed_mechanisms(settings, protocol, host)
         if exposed:
             _log.warning(
-                "The listener %s offers %s without TLS beyond this machine: whoever listens on the network learns "
+                "The listener %s offers %s without TLS beyond this machine: any eavesdropper learns "
                 "passwords, or can guess them. Make it SASL_SSL in listener.security.protocol.map",
                 name,
                 " and ".join(exposed),
@@ -145,12 +145,12 @@ class NodeSecurity:
         _log.warning("The certificate of the listener %s " + said, name, date.isoformat())
 
     def to_brokers(self) -> NodeProof:
-        """What this node shows to other brokers."""
+        """This node's credentials for other brokers."""
         name = self._config.inter_broker_listener_name
         return self._proof(name, "sasl.mechanism.inter.broker.protocol")
 
     def to_controllers(self) -> NodeProof:
-        """What this node shows to controllers."""
+        """This node's credentials for controllers."""
         return self._proof(self._config.controller_listener_names[0], "sasl.mechanism.controller.protocol")
 
     def _proof(self, name: str, mechanism_key: str) -> NodeProof:
@@ -170,7 +170,7 @@ class NodeSecurity:
 
 
 def _successor(settings: ListenerSettings, rotating: _Rotating) -> _Rotating | None:
-    """What a listener's certificate is now, if it is another; raises `ConfigError` if it may not be this one."""
+    """A listener's new certificate, if it has changed; raises `ConfigError` if it may not be used."""
     tls = settings.tls()
     state = TlsState.of(tls)
     if state == rotating.state:

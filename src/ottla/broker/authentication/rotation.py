@@ -19,19 +19,19 @@ _SAN_CHANGES: Final = "ssl.allow.san.changes"
 
 
 class TlsState(NamedTuple):
-    """What a listener's TLS was made from: equal if there is nothing new."""
+    """The sources of a listener's TLS: equal if nothing has changed."""
 
     settings: TlsSettings
     files: tuple[tuple[int, int] | None, ...]
 
     @classmethod
     def of(cls, settings: TlsSettings) -> "TlsState":
-        """As the files are now."""
+        """Reads the present state of the files."""
         return cls(settings, tuple(map(_seen, (settings.keystore_location, settings.truststore_location))))
 
 
 def own_certificate(settings: TlsSettings) -> Certificate:
-    """What a listener's certificate says. Raises `ConfigError`."""
+    """The subject and names of a listener's certificate. Raises `ConfigError`."""
     name = "ssl.keystore.location" if settings.keystore_location else "ssl.keystore.certificate.chain"
     store = key_store(settings)
     if store is None:

@@ -1,4 +1,4 @@
-"""What each listener of a node asks of its clients, from its settings.
+"""The demands of each listener of a node on its clients, from its settings.
 
 All of it is read when the listener is made: a node whose certificate or users can't be read does not start.
 """
@@ -47,7 +47,7 @@ _RULES: Final = "ssl.principal.mapping.rules"
 _NONCE_BYTES: Final = 18
 _USER: Final = "user_"
 _OPEN: Final = frozenset({"PLAIN", *SCRAM_MECHANISMS})
-"""What gives passwords, or what they can be guessed from, to whoever listens."""
+"""The mechanisms that expose passwords, or data to guess them from, to eavesdroppers."""
 _LOOPBACK: Final = ("localhost", "127.", "::1")
 
 
@@ -67,7 +67,7 @@ class ServerSecurity:
         self._now_ms: Final = now_ms
 
     def make(self, settings: ListenerSettings, protocol: str) -> ListenerSecurity | None:
-        """What a listener asks for; None if it serves everybody. Raises `ConfigError`."""
+        """The demands of a listener on its clients; None if it serves all clients. Raises `ConfigError`."""
         if protocol == "PLAINTEXT":
             return None
         tls = _tls(settings) if protocol.endswith("SSL") else None
@@ -122,7 +122,7 @@ class ServerSecurity:
 
 
 def _by_handler(handler: OwnHandler, mechanism: str) -> Callable[[], ServerExchange]:
-    """What begins an exchange that the operator's class decides; it runs apart."""
+    """A factory of exchanges that the operator's class decides; it runs on another thread."""
     if mechanism == "OAUTHBEARER":
         return partial(oauthbearer_server, handler.read_token)
     if mechanism == "PLAIN":
@@ -145,7 +145,7 @@ def enabled_mechanisms(settings: ListenerSettings) -> tuple[str, ...]:
 
 
 def mapping_rules(settings: ListenerSettings) -> tuple[PrincipalRule, ...]:
-    """What makes users of certificates. Raises `ConfigError`."""
+    """The mapping of certificates to users. Raises `ConfigError`."""
     text = settings.text(_RULES) or "DEFAULT"
     try:
         return parse_rules(text)

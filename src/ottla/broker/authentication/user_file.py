@@ -57,7 +57,7 @@ class UserFile:
         except ValueError as error:
             raise ConfigError(KEY, path, str(error)) from None
         if path.stat().st_mode & 0o007:
-            _log.warning("%s %s can be read by everybody on this machine: chmod o= it", KEY, path)
+            _log.warning("%s %s can be read by all users of this machine: chmod o= it", KEY, path)
 
     def password(self, name: str) -> str | None:
         """The password of a user; None if there is no such user."""

@@ -1,4 +1,4 @@
-"""What is wrong with settings that are right each by itself."""
+"""Conflicts between settings that are each valid by themselves."""
 
 from ottla.base.config import ConfigError
 

@@ -148,7 +148,7 @@ class _Description:
         return [config for config in configs if not names or config in names]
 
     def _inherited(self, key: ConfigKey | None) -> str | None:
-        """What the node's own settings make of a key that the resource says nothing about."""
+        """The node's own value of a key that the resource does not set."""
         assert key is not None
         for synonym in key.synonyms:
             value = self._dynamic.current[synonym.name]

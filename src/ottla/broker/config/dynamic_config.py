@@ -44,9 +44,9 @@ class DynamicConfig:
     ) -> None:
         """`logs` is None on a controller without a broker; `schema` is kept up to date."""
         self.static: Final = config
-        """What the node was started with."""
+        """The settings at the node's start."""
         self.current = config
-        """What counts now."""
+        """The present settings."""
         self.broker_configs: Mapping[str, str] = {}
         """This node's own dynamic configs, as far as they count."""
         self.cluster_configs: Mapping[str, str] = {}
@@ -73,7 +73,7 @@ class DynamicConfig:
         self._written.append(callback)
 
     def topic_overrides(self, image: MetadataImage) -> Mapping[str, Mapping[str, str]]:
-        """What every topic says itself, for `LogManager.load`; it then counts as applied."""
+        """The own settings of every topic, for `LogManager.load`; they then count as applied."""
         for resource, configs in image.configs.items():
             if resource.type == ResourceType.TOPIC:
                 self._topics[resource.name] = configs
@@ -172,7 +172,7 @@ def _changed_of_listeners(before: Mapping[str, str], after: Mapping[str, str]) -
 
 
 def _usable(topic: str, configs: Mapping[str, str]) -> dict[str, str]:
-    """What of a topic's stored configs this release understands."""
+    """The part of a topic's stored configs that this release understands."""
     usable = {}
     for name, text in configs.items():
         if name not in LOG_CONFIG_KEYS:

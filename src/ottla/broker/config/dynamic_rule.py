@@ -78,7 +78,7 @@ def dynamic_key(name: str) -> ConfigKey | None:
 
 
 def applicable(configs: Mapping[str, str], level: Level) -> tuple[dict[str, str], list[str]]:
-    """What of the stored `configs` counts, and sentences on what does not: an old release may have let it in."""
+    """The valid part of the stored `configs`, and sentences on the rest, which an old release may have accepted."""
     kept, ignored = dict(configs), []
     single = _per_broker(configs) if level is Level.CLUSTER else frozenset()
     for names, sentence in (

@@ -39,7 +39,7 @@ class SettingSource:
         self.name: Final = name
         """The file that settings mostly come from, for errors about what is missing."""
         self.notes: Final[list[str]] = []
-        """What was changed of the settings, in a sentence each."""
+        """The changes to the settings, in a sentence each."""
         self.settings: Final[dict[str, Setting]] = {}
 
     def add(self, key: str, value: str, *, place: str) -> None:

@@ -46,7 +46,7 @@ def log_synonyms(name: str) -> tuple[str, ...]:
 
 
 def synonyms(name: str) -> tuple[str, ...]:
-    """The same, where a name with a listener's prefix falls back to the key without it.
+    """Like `log_synonyms`; a name with a listener's prefix also falls back to the key without it.
 
     >>> synonyms("listener.name.a.plain.sasl.jaas.config")
     ('listener.name.a.plain.sasl.jaas.config', 'sasl.jaas.config')

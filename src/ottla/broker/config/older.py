@@ -65,7 +65,7 @@ GONE: Final = {
 
 
 class Replacement(NamedTuple):
-    """What stands in 4.3 in place of a setting, and why."""
+    """The replacement of a setting in 4.3, and the reason."""
 
     settings: Mapping[str, str]
     reason: str
@@ -79,7 +79,7 @@ class GoneKey(UnknownKey):
 
 
 def gone_because(name: str) -> str | None:
-    """What replaced a key that is gone and decides nothing; None for any other name.
+    """The replacement of a removed key that decides nothing; None for any other name.
 
     >>> gone_because("replica.lag.max.messages")
     'replica.lag.time.max.ms decides which replicas are in sync'
@@ -90,7 +90,7 @@ def gone_because(name: str) -> str | None:
 
 
 def signs_of_older(names: Container[str]) -> list[str]:
-    """What tells that a file was written for an older Kafka, and cannot be taken as it is.
+    """The signs of a file for an older Kafka, which can't be used unchanged.
 
     >>> signs_of_older({"broker.id", "port"}), signs_of_older({"broker.id", "process.roles"})
     (['port'], [])
@@ -104,7 +104,7 @@ def signs_of_older(names: Container[str]) -> list[str]:
 
 
 def replacements(given: Mapping[str, str]) -> dict[str, Replacement]:
-    """What stands in 4.3 for each older setting that was given.
+    """The replacement in 4.3 of each older setting that was given.
 
     >>> replacements({"port": "19693", "log.dirs": "/data"})["port"].settings
     {'listeners': 'PLAINTEXT://:19693'}
@@ -142,7 +142,7 @@ def _listening(
 
 
 def standalone(given: Mapping[str, str]) -> dict[str, str]:
-    """What a file without a quorum needs so that its node is its own controller; {} if it has one."""
+    """The settings that make the node of a file without a quorum its own controller; {} if it has one."""
     if "process.roles" in given:
         return {}
     listeners = given.get("listeners", f"PLAINTEXT://:{_PORT}")

@@ -11,7 +11,7 @@ from ottla.base.config import ConfigError
 
 
 class GivenSettings(Protocol):
-    """What of a node's config is asked here."""
+    """The part of a node's config that is used here."""
 
     @property
     def given(self) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ class OperatorClass(NamedTuple):
     methods: tuple[str, ...]
     """The class must have one of them."""
     advice: str
-    """What to write where there is no such class, after "no such Python class (…); "."""
+    """The advice where there is no such class, after "no such Python class (…); "."""
 
     def find(self, named: str | None) -> Any:
         """The class that a name stands for; None without a name. Raises `ConfigError`."""

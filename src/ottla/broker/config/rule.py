@@ -1,4 +1,4 @@
-"""What a node's settings must satisfy together, beyond what each must satisfy alone.
+"""The rules about several of a node's settings together.
 
 `check_together` holds Kafka's own rules and runs whenever a `ServerConfig` is made, also for dynamic changes.
 `check_startable` holds what this release cannot serve, so that a node refuses rather than serves without protection;
@@ -56,7 +56,7 @@ def check_startable(config: ServerSettings) -> None:
 
 
 def warnings_of(config: ServerSettings) -> Iterator[str]:
-    """What deserves a line in the log."""
+    """Warnings about valid settings."""
     heartbeat, session = config.integer("broker.heartbeat.interval.ms"), config.integer("broker.session.timeout.ms")
     if heartbeat * 2 > session:
         yield (
@@ -83,7 +83,7 @@ def _refuse(key: str, reason: str) -> ConfigConflictError:
 
 
 def _unmet(key: str, requirement: str) -> ConfigConflictError:
-    """As Kafka words what is also asked of configs that change while a broker runs."""
+    """The error of a rule that also holds for dynamic configs, in Kafka's words."""
     return _refuse(key, f"requirement failed: {requirement}")
 
 

@@ -1,4 +1,4 @@
-"""What configs topics, brokers, groups and client metrics may have: the controller's `ConfigSchema` port.
+"""The allowed configs of topics, brokers, groups and client metrics: the controller's `ConfigSchema` port.
 
 A refusal has Kafka's code: INVALID_CONFIG (40) for topics and groups, INVALID_REQUEST (42) for brokers and for names
 that no client metrics subscription has.
@@ -167,7 +167,7 @@ def converted(text: str, synonym: Synonym) -> str:
 
 
 def _validate_broker(name: str, configs: Mapping[str, str], existing: Mapping[str, str]) -> None:
-    """What was stored before is not looked at again: it must not stand in the way of a change."""
+    """Checks changed configs alone: stored ones must not prevent a change."""
     if name:
         if not re.fullmatch(r"[+-]?[0-9]{1,10}", name):
             raise InvalidRequestError("Unable to parse broker name as a base 10 number.")

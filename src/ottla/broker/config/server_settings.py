@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class ServerSettings:
-    """What a file of settings says, each checked by itself: typed where it is structured, by dotted name otherwise."""
+    """The settings of a file, each checked by itself: typed where structured, by dotted name otherwise."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         """`given` is name → text. Raises `ConfigError` for what is missing or wrong."""
@@ -180,13 +180,13 @@ class ServerSettings:
 
     @cached_property
     def advertised_broker_listeners(self) -> tuple[ListenerAddress, ...]:
-        """What clients and brokers are told; a `host` of `""` is for the node to fill in with its own name."""
+        """The advertised listeners for clients and brokers; the node fills in its own name for a `host` of `""`."""
         addresses = self._secured("advertised.listeners") or self.listeners
         return tuple(address for address in addresses if address.name not in self.controller_listener_names)
 
     @cached_property
     def advertised_controller_listeners(self) -> tuple[ListenerAddress, ...]:
-        """What other nodes are told of this controller, in the order of `controller.listener.names`."""
+        """The advertised listeners of this controller, in the order of `controller.listener.names`."""
         told = {address.name: address for address in self._secured("advertised.listeners")}
         bound = {address.name: address for address in self.controller_listeners}
         found = [told.get(name) or bound.get(name) for name in self.controller_listener_names]
@@ -208,7 +208,7 @@ class ServerSettings:
 
     @property
     def advertised_listeners(self) -> tuple[ListenerAddress, ...]:
-        """What others are told, of all listeners."""
+        """All advertised listeners."""
         return self.advertised_broker_listeners + self.advertised_controller_listeners
 
     @property
@@ -313,7 +313,7 @@ class ServerSettings:
         )
 
     def controller_settings(self, cluster_id: str, broker_incarnation_id: Uuid | None) -> ControllerSettings:
-        """What the controller decides by; the incarnation is that of the broker in this very process, if any."""
+        """The controller's settings; the incarnation is that of the broker in this process, if any."""
         secret = self.optional_string("delegation.token.secret.key")
         return ControllerSettings(
             node_id=self.node_id,

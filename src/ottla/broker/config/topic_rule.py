@@ -1,4 +1,4 @@
-"""What a topic's configs must satisfy together, on top of this node's defaults, with Kafka's sentences."""
+"""The rules about several of a topic's configs together, with this node's defaults and Kafka's sentences."""
 
 from collections.abc import Mapping
 from typing import Final

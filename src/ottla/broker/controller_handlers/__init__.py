@@ -1,1 +1,1 @@
-"""What the controller listener serves: a module per API, each with `handle(parts, context, request)`."""
+"""The calls of the controller listener: a module per API, each with `handle(parts, context, request)`."""

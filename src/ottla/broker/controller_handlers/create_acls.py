@@ -14,7 +14,7 @@ from ottla.protocol.messages.create_acls import CreateAclsRequest
 
 
 def handle(parts: ControllerParts, context: RequestContext, request: CreateAclsRequest) -> None:
-    """Hands it to the controller if anybody would heed it."""
+    """Passes the request to the controller, if there is an authorizer."""
     if not has_authorizer(parts.config):
         raise SecurityDisabledError("No Authorizer is configured.")
     submit(parts, context, request)

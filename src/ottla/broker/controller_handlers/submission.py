@@ -29,7 +29,7 @@ def submit(parts: ControllerParts, context: RequestContext, request: Request) ->
 
 
 def answer_with(complete: Completion, parts: ControllerParts, context: RequestContext, request: Request) -> None:
-    """As `submit`, with something done to the controller's response before it leaves."""
+    """Like `submit`, with a change of the controller's response before it leaves."""
     account = None
     throttle = context.route.throttle
     if throttle.kind is ThrottleKind.MUTATION:

@@ -1,1 +1,1 @@
-"""What hosts the coordinators in a broker: their shards, logs, timers and peers."""
+"""The host of the coordinators in a broker: their shards, logs, timers and peers."""

@@ -21,7 +21,7 @@ _GONE: Final = None
 
 
 class Followers(NamedTuple):
-    """Who wants to hear of the metadata."""
+    """Listens to the metadata."""
 
     shards: "Mapping[str, ShardSet[Any]]"
     """By internal topic."""
@@ -74,7 +74,7 @@ class CoordinatorLeadership:
 
 
 class _Role(NamedTuple):
-    """What a partition of an internal topic is to this broker, from a leader epoch on; None if it is not here."""
+    """This broker's role for a partition of an internal topic from a leader epoch on; None without a replica."""
 
     topic: str
     partition: int

@@ -217,7 +217,7 @@ class _Load:
         self.offset: int | None = None
         """The next offset to replay; None before the first read."""
         self.pieces: Iterator[StoredBatch | StoredMarker] | None = None
-        """What was read and is not replayed yet."""
+        """Batches that were read and are not replayed yet."""
 
     def pieces_of(self, read: bytes) -> "Iterator[StoredBatch | StoredMarker]":
         """The batches from the next offset on, those with many records in pieces; decoded one by one."""

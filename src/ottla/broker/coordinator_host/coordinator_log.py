@@ -68,7 +68,7 @@ class PartitionShardLog:
 
     @property
     def batch_bytes_max(self) -> int:
-        """What the topic allows for a batch."""
+        """The most bytes of a batch, by the topic's settings."""
         partition = self._replicas.get(*self._partition)
         if partition is None:
             return _BATCH_BYTES_MAX
@@ -147,7 +147,7 @@ class _Write:
         self.result: AppendResult | None = None
 
     def done(self, results: Sequence[AppendResult]) -> None:
-        """What became of it. If the leadership is lost the shard is told by the metadata, not from here."""
+        """The outcome of the append. A lost leadership reaches the shard through the metadata, not from here."""
         self.result = result = results[0]
         if result.error_code in _REPLICATED:
             self._committed(result.last_offset + 1)
@@ -177,6 +177,6 @@ class _HighWatermarkWait:
 
 
 def _transactional(producer: TransactionalProducer) -> AppendOptions:
-    """What `transaction_check` cleared the batch with, as the coordinator's own."""
+    """The verification of the coordinator's own batch, as `transaction_check` makes it."""
     cleared = producer.verification
     return replace(cleared, origin=AppendOrigin.COORDINATOR) if isinstance(cleared, AppendOptions) else FROM_COORDINATOR

@@ -34,7 +34,7 @@ _NOT_READY: Final = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-"""What a group coordinator says that can't take the marker yet; to the sender of markers it is no leader yet."""
+"""Errors of a group coordinator that can't take the marker yet; the sender of markers sees "no leader yet"."""
 
 
 class MarkerWriter:
@@ -54,7 +54,7 @@ class MarkerWriter:
     def write_in_steps(
         self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]
     ) -> Generator[None, None, None]:
-        """The same, some partitions at each step."""
+        """Like `write`, some partitions at each step."""
         work = _Writing(markers, done)
         for place, (marker, partitions) in enumerate(markers):
             yield
@@ -82,7 +82,7 @@ class MarkerWriter:
 
 
 class _Writing:
-    """What is still open of a request."""
+    """The open part of a request."""
 
     def __init__(self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]) -> None:
         self._done = done
@@ -92,12 +92,12 @@ class _Writing:
             done(self._codes)
 
     def ended(self, place: int, key: PartitionKey, result: ApiError | None) -> None:
-        """What the group coordinator says of a marker."""
+        """The group coordinator's result for a marker."""
         code = ErrorCode.NONE if result is None else result.code
         self._add(place, key, ErrorCode.NOT_LEADER_OR_FOLLOWER if code in _NOT_READY else code)
 
     def appended(self, place: int, results: Sequence[AppendResult]) -> None:
-        """What became of the other partitions of a marker."""
+        """The results of the other partitions of a marker."""
         for result in results:
             self._add(place, PartitionKey(result.topic, result.partition), result.error_code)
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorSurroundings:
-    """What the coordinators are built on."""
+    """The collaborators of the coordinators."""
 
     config: ServerConfig
     loop: EventLoop

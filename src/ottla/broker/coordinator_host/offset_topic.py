@@ -94,7 +94,7 @@ def merged(refused: list[A], answered: list[A]) -> list[A]:
 
 
 def _refuse(refused: dict[object, A], topic: _Topic, answers: AnswerTypes[A]) -> A:
-    """What is refused of a topic, which may be named more than once."""
+    """The refused part of a topic, which may be named more than once."""
     key = _key(topic)
     if key not in refused:
         refused[key] = answers.topic(name=topic.name)  # type: ignore[call-arg]
@@ -103,7 +103,7 @@ def _refuse(refused: dict[object, A], topic: _Topic, answers: AnswerTypes[A]) ->
 
 
 def _with_partitions(topic: Any, partitions: list[Any]) -> Any:
-    """The same topic with fewer partitions."""
+    """A copy of the topic with only these partitions."""
     made = type(topic)(name=topic.name, partitions=partitions)
     _take_id(_id(topic), made)
     return made

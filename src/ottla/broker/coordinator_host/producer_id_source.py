@@ -78,14 +78,14 @@ class ProducerIdSource:
             done(_refusal(answer))
 
     def _serve_waiting(self) -> None:
-        """Those who wait now, in their order; more than a block holds go on waiting for the next."""
+        """Serves the waiting requests in their order; those beyond the block wait for the next."""
         waiting, self._waiting = self._waiting, deque()
         for done in waiting:
             self.next(done)
 
 
 def _refusal(answer: Response | ApiError) -> ApiError:
-    """What a producer is told: it asks again after COORDINATOR_LOAD_IN_PROGRESS, as with Apache Kafka."""
+    """The producer's error: it retries after COORDINATOR_LOAD_IN_PROGRESS, as with Apache Kafka."""
     if isinstance(answer, AllocateProducerIdsResponse) and answer.error_code:
         cause: object = error_for(answer.error_code)
     else:

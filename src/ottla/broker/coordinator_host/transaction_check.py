@@ -38,7 +38,7 @@ _ASK_AGAIN: Final = frozenset(
 
 
 class TransactionSupport(NamedTuple):
-    """What the client that sent a batch understands."""
+    """The sender's support of transactions, by the version of its request."""
 
     adds_partitions: bool
     """Of the second version: its partitions are added by the brokers, its epoch rises with every transaction."""
@@ -64,7 +64,7 @@ class TransactionalBatch(NamedTuple):
 
 
 class Clearance(NamedTuple):
-    """What came of the question: how a partition is to be appended to, or why not."""
+    """The result of the check: how to append to a partition, or the error."""
 
     options: AppendOptions = FROM_CLIENT
     error_code: int = 0
@@ -117,7 +117,7 @@ def clear_transactional(
 
 
 def _clear(parts: "BrokerParts", found: TransactionalBatch, support: TransactionSupport) -> Clearance | AppendOptions:
-    """What is known without asking, or what to append with once the coordinator says yes."""
+    """The result without a request, or the verification to append with once the coordinator agrees."""
     log = parts.logs.get(found.partition)
     if log is None:
         # The append says whether the partition is unknown or elsewhere.
@@ -130,7 +130,7 @@ def _clear(parts: "BrokerParts", found: TransactionalBatch, support: Transaction
 
 
 def _refusal(code: int, support: TransactionSupport) -> Clearance:
-    """What a client of its age makes sense of."""
+    """The error in a form that a client of this version understands."""
     if code in _ASK_AGAIN:
         return Clearance(
             error_code=int(ErrorCode.NOT_ENOUGH_REPLICAS), error_message=f"{_UNANSWERED}{ErrorCode(code).name}"

@@ -1,4 +1,4 @@
-"""What a partition's leader asks a transaction coordinator before it appends."""
+"""The request of a partition's leader to a transaction coordinator before it appends."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from ottla.coordinator.ports import PartitionKey
 
 
 class TransactionQuestion(NamedTuple):
-    """What the coordinator is asked: whether the partitions are part of the producer's transaction."""
+    """The question whether the partitions are part of the producer's transaction."""
 
     transactional_id: str
     producer_id: int

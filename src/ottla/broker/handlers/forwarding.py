@@ -1,4 +1,4 @@
-"""What a broker does with a call that only the controller can answer: it hands it on in the client's name (KIP-590).
+"""Forwards calls that only the controller can answer, in the client's name (KIP-590).
 
 The broker checks nothing: the controller sees the state that counts. Its answer, or the refusal of the whole request
 if no controller is found within a minute, goes back to the client as it is.

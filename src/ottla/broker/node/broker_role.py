@@ -144,7 +144,7 @@ class BrokerRole:
             raise StartError(f"no controller could be followed within {timeout_ms} ms; {self._quorum_seen()}")
 
     def _quorum_seen(self) -> str:
-        """What an operator has to know of a quorum that does not answer."""
+        """The log line about a quorum that does not answer."""
         config = self._around.config
         servers = [f"{server.host}:{server.port}" for server in config.quorum_bootstrap_servers]
         voters = [f"{voter.host}:{voter.port}" for voter in config.quorum_voters]
@@ -307,7 +307,7 @@ class BrokerRole:
         return listeners
 
     def _make_lifecycle(self, parts: BrokerParts, listeners: ListenerSet) -> BrokerLifecycle:
-        """What registers the broker and keeps it alive."""
+        """The registration and the heartbeats of the broker."""
         around, config, current = self._around, self._around.config, self._dynamic.current
         identity = BrokerIdentity(
             node_id=config.node_id,

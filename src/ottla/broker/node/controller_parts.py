@@ -1,4 +1,4 @@
-"""What a controller is made of, handed to every handler of the controller listener.
+"""The parts of a controller, passed to every handler of the controller listener.
 
 It owns nothing and decides nothing; `controller_role` builds it once and everything in it lives as long as the node.
 """
@@ -41,4 +41,4 @@ class ControllerParts:
     api_versions: "ApiVersionsAnswer"
     mutation_quotas: "MutationQuotas"
     pipeline: "Pipeline | None" = None
-    """What serves the controller listener, so that the Envelope handler can hand on what was inside."""
+    """The pipeline of the controller listener, to which the Envelope handler passes the inner request."""

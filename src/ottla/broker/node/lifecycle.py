@@ -69,7 +69,7 @@ class Timer(Protocol):
 
 
 class Scheduler(Protocol):
-    """As much of an event loop as a broker's life takes."""
+    """The part of an event loop that a broker's lifecycle uses."""
 
     def time(self) -> float:
         """Seconds on the loop's own clock."""
@@ -90,7 +90,7 @@ class Channel(Protocol):
 
 @frozen(kw_only=True)
 class BrokerIdentity:
-    """What a broker registers as."""
+    """The content of a broker's registration."""
 
     node_id: int
     cluster_id: str
@@ -118,7 +118,7 @@ class LifecycleSettings:
 
 @frozen
 class BrokerState:
-    """What a heartbeat tells of the broker, asked anew each time."""
+    """The broker's state for a heartbeat, read each time."""
 
     metadata_offset: Callable[[], int]
     """How far the metadata is applied here."""

@@ -146,7 +146,7 @@ class ListenerSet:
     def advertised(
         self, advertised: Sequence[ListenerAddress], protocols: Mapping[str, str], hostname: str
     ) -> list[Endpoint]:
-        """What others are told: a port of 0 is the one that was bound, no host at all is this machine's name."""
+        """The advertised address: for port 0 the bound port, without a host this machine's name."""
         found = []
         for name, host, port in advertised:
             bound = self.address(name)
@@ -156,7 +156,7 @@ class ListenerSet:
 
 
 def listener_limits(config: ServerConfig, name: str) -> ListenerLimits:
-    """What a listener grants its clients; `listener.name.<name>.` before a setting makes it that listener's own."""
+    """The limits of a listener; `listener.name.<name>.` before a setting makes it that listener's own."""
     prefix = f"listener.name.{name.lower()}"
     return ListenerLimits(
         connections_max=int(config.given.get(f"{prefix}.max.connections", UNLIMITED)),
@@ -180,7 +180,7 @@ def _buffer_bytes(config: ServerConfig, key: str, otherwise: int) -> int:
 
 
 def server_limits(config: ServerConfig) -> ServerLimits:
-    """What all listeners grant together."""
+    """The limits of all listeners together."""
     overrides = parse_pairs(config.string("max.connections.per.ip.overrides"))
     return ServerLimits(
         connections_max=config.integer("max.connections"),

@@ -275,7 +275,7 @@ class Node:
             self._rotation.cancel()
 
     def _fail(self, error: Exception) -> None:
-        """What this node stands on is gone: its owner is told."""
+        """Reports a fatal failure to the node's owner."""
         if self._failed is not None and not self._failed.done():
             self._log.critical("the node cannot go on: %s", error)
             self._failed.set_result(error)

@@ -1,4 +1,4 @@
-"""What a node tells of its quorum, its controller and its broker's life, under Kafka's names. Read at scrape time."""
+"""Metrics of a node's quorum, controller and broker lifecycle, under Kafka's names. Read at scrape time."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ def register_quorum_metrics(metrics: MetricRegistry, member: QuorumMember) -> No
 def register_controller_metrics(
     metrics: MetricRegistry, is_active: Callable[[], bool], metadata: MetadataPublisher
 ) -> None:
-    """What a controller knows of the cluster."""
+    """A controller's metrics of the cluster."""
 
     def image() -> MetadataImage:
         return metadata.image

@@ -30,7 +30,7 @@ _ID_TRIES: Final = 20
 
 @dataclass(slots=True)
 class NodeStorage:
-    """What a node keeps on its disks, all of it locked."""
+    """A node's storage on its disks, all of it locked."""
 
     directories: LogDirectories
     logs: LogManager | None

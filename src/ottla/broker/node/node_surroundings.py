@@ -1,4 +1,4 @@
-"""What the roles of one node share: its identity, its settings, and its ways to the outside."""
+"""The common base of the roles of one node: its identity, its settings, and its ports."""
 
 import asyncio
 import socket
@@ -36,16 +36,16 @@ class NodeSurroundings:
     clock: Clock
     """The time of day, as records carry it."""
     steady_clock: Clock
-    """The same, but it never runs backwards."""
+    """A clock for intervals, which never runs backwards."""
     disk: Disk
     poller: Poller
     security: "NodeSecurity"
-    """What listeners ask for, and what this node shows to others."""
+    """The security of listeners, and of connections to other nodes."""
     metrics: MetricRegistry
     on_failure: Callable[[Exception], None]
     """The node cannot go on."""
     gate: Gate | None = None
-    """What clients' requests pass before they are served; nothing, unless a test wants that."""
+    """A gate before requests of clients are served; used by tests alone."""
     hostname: str = field(default_factory=socket.gethostname)
 
     def connect_broker(self, node: Node, client_id: str) -> "NodeClient":

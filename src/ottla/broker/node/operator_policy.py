@@ -25,7 +25,7 @@ __all__ = ["ConfigAlteration", "NewTopic", "OperatorPolicy", "PolicyViolationErr
 
 
 class ConfigAlteration(NamedTuple):
-    """What a policy for configs is asked: a resource, and its configs that change; None removes one."""
+    """The input of a policy for configs: a resource, and its changed configs; None removes one."""
 
     resource: ConfigResource
     configs: Mapping[str, str | None]

@@ -1,4 +1,4 @@
-"""What a broker is made of, handed to every handler: one object instead of a dozen arguments or a global.
+"""The parts of a broker, passed to every handler: one object instead of a dozen arguments or a global.
 
 It owns nothing and decides nothing; `broker.node` builds it once and everything in it lives as long as the broker.
 """

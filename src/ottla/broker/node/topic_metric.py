@@ -1,8 +1,8 @@
-"""What is counted about each topic: Kafka's BrokerTopicMetrics.
+"""Metrics of each topic: Kafka's BrokerTopicMetrics.
 
-The hot path adds to plain numbers; names and labels appear when somebody looks. Each metric is there once for every
-topic and once for all of them together (the label `topic` is empty, which to Prometheus is a label that is not there),
-and the sum keeps what deleted topics have counted.
+The hot path adds to plain numbers; names and labels appear when the metrics are read. Each metric exists for every
+topic and for their sum (with an empty label `topic`, which Prometheus treats as no label). The sum keeps the counts of
+deleted topics.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ _METRICS: Final = {
 
 
 class TopicCounts:
-    """What was counted about one topic; the hot path adds to the attributes."""
+    """The counters of one topic; the hot path adds to the attributes."""
 
     __slots__ = tuple(_METRICS)
 

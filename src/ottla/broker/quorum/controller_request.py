@@ -1,4 +1,4 @@
-"""What is asked of the active controller, here or across the network: a broker's own requests, and its clients'.
+"""Requests to the active controller, here or across the network: a broker's own, and its clients'.
 
 An errand is asked as often as it takes to find the controller, one attempt after the other, and finished once. How
 often, where and for how long is for `controller_channel` to say.
@@ -53,7 +53,7 @@ class Errand(Protocol):
     """Whether a client waits for the answer, and may ask this broker next about what it has changed."""
 
     def request(self) -> Request:
-        """What travels across the network."""
+        """The request as it is sent across the network."""
         ...
 
     def ask_here(self, local: LocalController, heard: Heard) -> None:
@@ -61,7 +61,7 @@ class Errand(Protocol):
         ...
 
     def judge(self, answer: Response) -> Response | ApiError:
-        """The answer, or the error that it comes to: with NOT_CONTROLLER somebody else has to be asked."""
+        """The answer, or its error; after NOT_CONTROLLER the request goes to another node."""
         ...
 
     def finish(self, answer: Response | ApiError) -> None:

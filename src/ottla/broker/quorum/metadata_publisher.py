@@ -133,7 +133,7 @@ class MetadataPublisher:
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        """What is raised in here leaves the image untrue, and ends the node."""
+        """Counts an exception in loading, which leaves the image wrong and ends the node."""
         try:
             yield
         except Exception:

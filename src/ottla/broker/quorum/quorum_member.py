@@ -32,7 +32,7 @@ _FIRST_BOOTSTRAP_ID: Final = -2
 
 @frozen(kw_only=True)
 class QuorumSurroundings:
-    """What a replica stands in."""
+    """The environment of a replica."""
 
     disk: Disk
     clock: Clock
@@ -65,7 +65,7 @@ class QuorumMember:
         self.raft.start(self.metadata)
 
     def find_leader(self) -> Node | None:
-        """Who leads the quorum and where, as far as known."""
+        """The leader of the quorum and its address, as far as known."""
         return self.raft.leader_node(self._setup.listener_name)
 
     async def catch_up(self, timeout_s: float) -> bool:
@@ -89,7 +89,7 @@ class QuorumMember:
 
 
 def raft_setup(config: ServerConfig, store: MetadataStore, endpoints: Endpoints) -> RaftSetup:
-    """What a replica is told about itself and its quorum."""
+    """The identity of a replica and its quorum."""
     listener = config.controller_listener_names[0]
     directory_id = store.properties.directory_id or ZERO_UUID
     voters = {voter.id: Address(voter.host, voter.port) for voter in config.quorum_voters}
@@ -107,7 +107,7 @@ def raft_setup(config: ServerConfig, store: MetadataStore, endpoints: Endpoints)
 
 
 def _quorum_config(config: ServerConfig) -> QuorumConfig:
-    """The quorum's settings; records linger only if somebody asks for it.
+    """The quorum's settings; records linger only if configured.
 
     Lingering saves flushes where every write pays for one. Here all that is written in a turn of the loop is one
     batch, and all that is written while a flush runs shares the next: waiting would only add up, at every start most.

@@ -15,7 +15,7 @@ Done = Callable[[Response | Exception], None]
 
 
 class Peer(Protocol):
-    """As much of a `NodeClient` as is needed here."""
+    """The part of a `NodeClient` that is used here."""
 
     def send(self, request: Request, done: Done, *, timeout_ms: int) -> None:
         """Sends a request; `done` hears the response, or why there is none."""

@@ -35,7 +35,7 @@ class QuorumPort:
             raise NotControllerError(str(error)) from error
 
     def leader_id(self) -> int | None:
-        """Who leads, as far as this node knows."""
+        """The leader, as far as this node knows."""
         return self._driver.core.leader.leader_id
 
     def voter_ids(self) -> Collection[int]:

@@ -173,7 +173,7 @@ class RaftDriver:
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """What is raised in here stops the node; what Ottla can explain is told by that alone."""
+        """Stops the node after an exception; Ottla's own errors are logged without a traceback."""
         try:
             yield
         except OttlaError as error:

@@ -1,4 +1,4 @@
-"""What stands on the committed log: the port between the driver of the quorum and its listeners."""
+"""The state machine on the committed log: the port between the driver of the quorum and its listeners."""
 
 from collections.abc import Callable
 from typing import Protocol

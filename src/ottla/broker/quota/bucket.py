@@ -1,4 +1,4 @@
-"""What those who share a quota have used of it, and how long they have to wait.
+"""The use of a quota by the clients that share it, and how long they have to wait.
 
 Measured as Apache Kafka does: the samples of `quota.window.num` windows, over a time that is never less than all of
 them but one. So clients that were silent may use ten seconds' worth at once, and pay for more than that by waiting:
@@ -22,7 +22,7 @@ class Bucket:
         """A second; it may change at any time, and what was used stays."""
         self.throttle_ms_max: Final = throttle_ms_max
         self.throttled = 0
-        """How often somebody had to wait."""
+        """The number of throttled requests."""
         self.used_ms = 0
         """When it was last used."""
         self._window_ms: Final = (windows - 1) * window_ms

@@ -24,15 +24,15 @@ QUOTA_CALLBACK: Final = OperatorClass(
 
 
 class QuotaRequest(NamedTuple):
-    """What the class is asked."""
+    """The input of the class."""
 
     key: str
     """`producer_byte_rate`, `consumer_byte_rate`, `request_percentage` or `controller_mutation_rate`."""
     user: str
-    """As in `alice`; `ANONYMOUS` without a log-in."""
+    """The user without its type, such as `alice`; `ANONYMOUS` without a log-in."""
     client_id: str
     stored: float | None
-    """What applies by the quotas that are stored; None for no limit."""
+    """The limit of the stored quotas; None for no limit."""
 
 
 class QuotaCallback:
@@ -43,7 +43,7 @@ class QuotaCallback:
         self._complaints: Final = LimitedLog(_log, clock)
 
     def applied(self, key: str, client: Share, stored: Applied | None) -> Applied | None:
-        """What applies to a client."""
+        """The limit of a client."""
         request = QuotaRequest(key, client.user, client.client_id, None if stored is None else stored.limit)
         try:
             said = self._asked.quota(request)

@@ -33,11 +33,11 @@ _KINDS: Final = {
 }
 """The quotas that are kept here, with Kafka's names of their metrics: `kafka.server:type=Produce`, its `byte-rate` …"""
 _BUCKETS_MIN: Final = 1_000
-"""Up to so many buckets nobody looks for idle ones."""
+"""Idle buckets are removed only beyond this number."""
 _CALLBACK_MS: Final = 1_000
-"""So long an operator's callback is believed about a client."""
+"""How long an answer of an operator's callback is cached."""
 _SHOWN_MAX: Final = 1_000
-"""So many shares have metrics of their own: those that were used last."""
+"""The number of shares with metrics of their own: the last used ones."""
 
 
 @frozen(kw_only=True)
@@ -57,7 +57,7 @@ def quota_windows(config: ServerConfig, prefix: str = "") -> QuotaWindows:
 
 
 class Entitlement(NamedTuple):
-    """What applies to one user's client; None where it has no quota."""
+    """The limits of one user's client; None where it has no quota."""
 
     produce: Bucket | None
     fetch: Bucket | None
@@ -79,7 +79,7 @@ class ClientQuotas:
         self._watchers: Final[list[Callable[[], object]]] = []
         self._callback: Final = callback
         self._asked_ms = 0
-        """When the callback was last asked about anybody anew."""
+        """When the callback's answers were last dropped."""
         self.is_active = callback is not None
         """Whether any client has a quota."""
         for key, (name, rate, unit) in _KINDS.items():
@@ -114,7 +114,7 @@ class ClientQuotas:
                 changed()
 
     def of(self, user: str, client_id: str) -> Entitlement:
-        """What applies to a user's client."""
+        """The limits of a user's client."""
         client = Share(user, client_id)
         if self._callback is not None and self.now_ms - self._asked_ms >= _CALLBACK_MS:
             self._asked_ms = self.now_ms

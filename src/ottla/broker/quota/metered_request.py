@@ -28,7 +28,7 @@ _METADATA_THROTTLE_SINCE: Final = 3
 
 
 class Metering(NamedTuple):
-    """What counting a request takes."""
+    """The collaborators of metering."""
 
     quotas: ClientQuotas
     request_bytes: int

@@ -21,7 +21,7 @@ from ottla.protocol.errors import ThrottlingQuotaExceededError
 
 CONTROLLER_MUTATION: Final = "controller_mutation_rate"
 _BUCKETS_MIN: Final = 1_000
-"""Up to so many buckets nobody looks for those that are full again."""
+"""Buckets that are full again are removed only beyond this number."""
 
 
 class MutationCharge:
@@ -66,7 +66,7 @@ class MutationQuotas:
             self._stored = image.client_quotas
 
     def account(self, user: str, client_id: str, *, is_strict: bool) -> MutationCharge:
-        """What a request of a user's client is charged to."""
+        """The bucket that a request of a user's client is charged to."""
         quota = applied(self._stored, CONTROLLER_MUTATION, user, client_id)
         if self._callback is not None:
             quota = self._callback.applied(CONTROLLER_MUTATION, Share(user, client_id), quota)

@@ -33,7 +33,7 @@ _PRECEDENCE: Final = (
 
 
 class Share(NamedTuple):
-    """Who uses up a quota together; a part that does not matter is empty."""
+    """The clients that share a quota; a part that does not matter is empty."""
 
     user: str
     client_id: str

@@ -1,4 +1,4 @@
-"""Who answers a call: a module of its own, or one of those that requests are only passed on to.
+"""The module that answers a call: one of its own, or one that passes requests on.
 
 The functions are found when a route is made, at the first request of its kind, since importing all handlers would slow
 every start.
@@ -14,14 +14,14 @@ from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
 
 Handle: TypeAlias = Callable[[Any, Any, Any], Response | None]
-"""What a handler's `handle` is: parts, context, request; None if it answers later."""
+"""The type of a handler's `handle`: parts, context, request; None if it answers later."""
 
 Prepared: TypeAlias = Callable[[Any, Any, memoryview], bytes | None]
-"""What a handler's `prepared` is: parts, context, the request's body; a response's body if there is one."""
+"""The type of a handler's `prepared`: parts, context, the request's body; a response's body if there is one."""
 
 
 class Answerer(Enum):
-    """What becomes of a request."""
+    """The ways of answering a request."""
 
     HANDLER = "a handler module"
     """`handle` of the module named like the call, with `prepared` and `lane` where it has them."""
@@ -76,7 +76,7 @@ _PASSED_ON: Final = {
 
 
 def find_handler(package: str, api: ApiKey, answerer: Answerer) -> Handler:
-    """What handles a call; `package` has the modules of calls that have one."""
+    """The handler of a call; `package` has the modules of calls that have one."""
     name = api.name.lower()
     room = ROOMS.get(answerer)
     if room is not None:

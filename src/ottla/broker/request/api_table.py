@@ -40,11 +40,11 @@ class Row(NamedTuple):
 
     versions: str
     broker: Answerer | None
-    """Who answers on listeners for clients and other brokers; None where it is not served."""
+    """The answerer on listeners for clients and other brokers; None where it is not served."""
     controller: Answerer | None
-    """Who answers on listeners named in `controller.listener.names`."""
+    """The answerer on listeners named in `controller.listener.names`."""
     right: Right = NOTHING
-    """What the caller needs, wherever it is answered and not only forwarded."""
+    """The right that the caller needs, wherever the call is answered and not only forwarded."""
     throttle: Throttle = REQUEST
 
 
@@ -52,9 +52,9 @@ class ServedApi(NamedTuple):
     """A call that a listener answers."""
 
     versions: VersionRange
-    """What is answered."""
+    """The versions that are answered."""
     advertised: VersionRange | None
-    """What ApiVersions says; None if it keeps silent about the call."""
+    """The versions in ApiVersions; None if it leaves the call out."""
     answerer: Answerer = HANDLER
     right: Right = NOTHING
     throttle: Throttle = REQUEST
@@ -62,7 +62,7 @@ class ServedApi(NamedTuple):
 
 @dataclass(frozen=True)
 class ApiTable:
-    """What one kind of listener serves."""
+    """The calls of one kind of listener."""
 
     handlers: str
     """The package that has a module for each call that is answered by one."""

@@ -1,4 +1,4 @@
-"""What a node says of itself in ApiVersions: its calls with their versions, and the cluster's features.
+"""A node's answer to ApiVersions: its calls with their versions, and the cluster's features.
 
 The answer is encoded once for each version and image, so that a thousand clients that reconnect at once cost little.
 The epoch of the finalized features is the offset of the image, as in Apache Kafka, and so moves with every record.

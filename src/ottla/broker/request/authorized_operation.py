@@ -1,4 +1,4 @@
-"""What a client may do with a resource, as the bit field that some answers carry when asked for it (KIP-430)."""
+"""The operations allowed on a resource, as the bit field that some answers carry on request (KIP-430)."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from ottla.broker.security.rights import Rights, allowed_operations, may_cluster
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 
 NOT_ASKED: Final = -2147483648
-"""What stands in an answer whose request did not ask."""
+"""The value in an answer whose request did not ask."""
 
 _TOPIC: Final = (
     AclOperation.READ,
@@ -37,17 +37,17 @@ _GROUP: Final = (
 
 
 def topic_operations(rights: Rights, topic: str) -> int:
-    """What may be done with a topic."""
+    """The operations allowed on a topic."""
     return allowed_operations(rights, _TOPIC, AclResourceType.TOPIC, topic)
 
 
 def group_operations(rights: Rights, group: str) -> int:
-    """What may be done with a group."""
+    """The operations allowed on a group."""
     return allowed_operations(rights, _GROUP, AclResourceType.GROUP, group)
 
 
 def cluster_operations(rights: Rights) -> int:
-    """What may be done with the cluster: nothing is said to those who may not describe it."""
+    """The operations allowed on the cluster; left out for callers that may not describe it."""
     if not may_cluster(rights, AclOperation.DESCRIBE):
         return 0
     return allowed_operations(rights, _CLUSTER, AclResourceType.CLUSTER, CLUSTER_NAME)

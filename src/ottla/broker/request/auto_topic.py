@@ -1,4 +1,4 @@
-"""Topics that are created because somebody asked for them (`auto.create.topics.enable`, and internal topics).
+"""Topics that are created at the first request for them (`auto.create.topics.enable`, and internal topics).
 
 A client is told UNKNOWN_TOPIC_OR_PARTITION and asks again until the topic is there; the controller creates it
 meanwhile. Each topic is asked for once at a time. A creation that failed is not tried again for a second, so that a
@@ -29,7 +29,7 @@ SHOWN_NAMES_MAX: Final = 10
 BROKER_DEFAULT: Final = -1
 """Leaves the number of partitions or replicas to the controller's own settings."""
 _FINE: Final = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
-"""The topic is there, which is all that was wanted: somebody else may have been quicker."""
+"""Whether the topic exists, which is enough: another request may have created it."""
 
 
 class AutoTopicCreator:
@@ -101,7 +101,7 @@ def _shown(names: list[str]) -> str:
 
 
 def error_of_missing(name: str) -> ErrorCode:
-    """What a client that asks for a topic which is not there is told.
+    """The answer to a client that asks for a missing topic.
 
     >>> error_of_missing("orders").name, error_of_missing("a b").name
     ('UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION')
@@ -114,7 +114,7 @@ def error_of_missing(name: str) -> ErrorCode:
 
 
 def creatable_topic(name: str, config: ServerConfig) -> CreatableTopic:
-    """How a topic is created that nobody described: as this broker is set, else as the controller is."""
+    """The shape of an auto-created topic: this broker's settings, else the controller's."""
     if is_internal(name):
         return internal_topic(name, config)
     given = config.given

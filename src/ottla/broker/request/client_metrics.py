@@ -51,7 +51,7 @@ _TOO_SOON: Final = "Request from the client [{}] arrived before the next push in
 
 
 class OpenConnection(Protocol):
-    """What of a connection decides how long a client is remembered (`ottla.net.connection.Connection`)."""
+    """The part of a connection that decides how long a client is remembered (`ottla.net.connection.Connection`)."""
 
     @property
     def session(self) -> object | None:
@@ -63,7 +63,7 @@ class OpenConnection(Protocol):
 
 
 class Push(NamedTuple):
-    """What a client pushes, as far as it is checked."""
+    """The checked part of a client's push."""
 
     subscription_id: int
     is_terminating: bool
@@ -97,7 +97,7 @@ class ClientInstance:
         return True
 
     def may_push(self, now_ms: int) -> bool:
-        """As `may_ask`, but right after asking a client pushes when it likes: it spreads its first push by chance."""
+        """Like `may_ask`, but right after asking a client may push at any time: it delays its first push by chance."""
         pushed_ms, asked_ms = self.pushed_ms, self.asked_ms
         has_just_asked = asked_ms is not None and (pushed_ms is None or asked_ms > pushed_ms)
         if not has_just_asked and pushed_ms is not None and now_ms - pushed_ms < self.push_interval_ms:
@@ -183,7 +183,7 @@ class ClientMetrics:
             self._check_contents(push)
 
     def _check_contents(self, push: Push) -> None:
-        """The metrics can be decompressed to no more than the limit; nobody looks into them."""
+        """Checks that the metrics decompress to no more than the limit; their content is not read."""
         try:
             decompress(CompressionType(push.compression_type), push.metrics, self.telemetry_max_bytes)
         except (DecodeError, MessageTooLargeError) as error:
@@ -196,7 +196,7 @@ class ClientMetrics:
             try:
                 self._subscriptions[name] = Subscription.of(configs)
             except ConfigError as error:
-                _log.warning("The client metrics subscription %s counts for nobody: %s", name, error)
+                _log.warning("The client metrics subscription %s applies to no client: %s", name, error)
 
     def _client(self, client_id: Uuid, attributes: ClientAttributes, connection: OpenConnection) -> ClientInstance:
         """The client as it is remembered, or as new."""

@@ -1,4 +1,4 @@
-"""What the broker keeps about one connection, in the slot that the connection has for it."""
+"""The broker's state of one connection, in the connection's slot for it."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, NamedTuple
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class ClientSoftware(NamedTuple):
-    """What a client calls itself in ApiVersions."""
+    """A client's software name and version, from ApiVersions."""
 
     name: str
     version: str
@@ -21,7 +21,7 @@ class ClientSession:
 
     def __init__(self) -> None:
         self.caller: object = None
-        """What the client was found to be allowed; `Admission` keeps it here."""
+        """Cached decisions about the client's rights; `Admission` keeps them here."""
         self.fetch_params: FetchParams | None = None
         """Of the last fetch over this connection; few clients ever change them."""
         self.software: ClientSoftware | None = None
@@ -29,7 +29,7 @@ class ClientSession:
         self.abandon_fetch: Callable[[], None] | None = None
         """Gives up the wait of the last fetch, if it waited: a connection has one at a time."""
         self.at_close: dict[Hashable, Callable[[], object]] | None = None
-        """What others remember of the client and are to forget, each under a key of its own; None for most clients."""
+        """Callbacks at the client's end, each under a key of its own; None for most clients."""
 
     def close(self) -> None:
         """The client has left: a fetch may ask to wait for weeks, and would keep all that it asked for."""

@@ -25,12 +25,12 @@ _WORK_MAX: Final = 30_000
 """Places of a pattern that may be visited for one client, in about 10 ms. Ordinary patterns take dozens."""
 
 ClientAttributes = Mapping[str, str]
-"""What is known of a client, by the names that `match` uses; what is not known is missing."""
+"""A client's attributes, by the names that `match` uses; unknown ones are missing."""
 
 
 @frozen
 class Subscription:
-    """What clients of a certain kind are to push."""
+    """The metrics that clients of a certain kind are to push."""
 
     metrics: tuple[str, ...]
     interval_ms: int
@@ -83,7 +83,7 @@ _SOFTWARE: Final = ("client_software_name", "client_software_version")
 
 
 def attributes_of(context: "RequestContext") -> dict[str, str]:
-    """What a request tells of its client."""
+    """The client's attributes from a request."""
     host, port = context.connection.peer[:2]
     attributes = {
         "client_id": context.client_id or "",

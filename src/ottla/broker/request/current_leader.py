@@ -10,7 +10,7 @@ from ottla.broker.request.request_context import RequestContext
 
 
 class LeaderIdAndEpoch(NamedTuple):
-    """Both -1 if nobody is known to lead the partition."""
+    """Both -1 if the partition has no known leader."""
 
     leader_id: int
     leader_epoch: int

@@ -87,7 +87,7 @@ class FetchSession:
     def __init__(self, session_id: int, partitions: dict[PartitionKey, SessionPartition], now_ms: int) -> None:
         self.id = session_id
         self.epoch = 1
-        """What the next request has to carry."""
+        """The epoch of the next request."""
         self.partitions = partitions
         self.counted = 0
         """How many partitions the cache has counted of it."""
@@ -142,7 +142,7 @@ class FetchSessionCache:
         """By id; the one that was used longest ago comes first."""
         self._partition_count = 0
         self._evictable: list[_Worth] = []
-        """What any newcomer may displace that is worth more."""
+        """The sessions that a larger newcomer may evict."""
         self._evictable_by_followers: list[_Worth] = []
         self._evictions = metrics.counter(
             "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total",
@@ -224,7 +224,7 @@ class FetchSessionCache:
             session.worth_to_followers = to_followers
 
     def _evict(self, now_ms: int, newcomer: _Worth) -> bool:
-        """Makes room, if somebody has to yield to the newcomer."""
+        """Makes room for a new session, by evicting an old one if necessary."""
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None:
             return False

@@ -34,7 +34,7 @@ _SIZE_BYTES = 4
 
 @frozen
 class Origin:
-    """Who sent a request first."""
+    """The original sender of a request."""
 
     correlation_id: int
     client_id: str
@@ -67,7 +67,7 @@ class ForwardedContext(RequestContext):
         answered: Callable[[Response], None],
         refused: Callable[[ApiError], None],
     ) -> None:
-        """`answered` hears what the client is to hear; `refused` that somebody else has to be asked."""
+        """`answered` gets the client's answer; `refused` is called if another node has to be asked."""
         super().__init__(route, origin.correlation_id, origin.client_id, exchange)
         self._origin = origin
         self._caller: Caller | None = None
@@ -91,7 +91,7 @@ class ForwardedContext(RequestContext):
 
     @property
     def rights(self) -> Rights:
-        """What the client may do, not the broker."""
+        """The rights of the client, not of the broker."""
         admission = self.route.admission
         if admission is None:
             return EVERY_RIGHT
@@ -122,7 +122,7 @@ def envelope(context: RequestContext, request: Request) -> EnvelopeRequest:
 
 
 def encode_principal(principal: str, *, is_token: bool = False) -> bytes:
-    """What Kafka's default principal builder writes.
+    """The bytes of Kafka's default principal builder.
 
     >>> encode_principal("User:al").hex()
     '0000055573657203616c0000'
@@ -133,8 +133,10 @@ def encode_principal(principal: str, *, is_token: bool = False) -> bytes:
 
 
 def decode_principal(data: bytes | None) -> tuple[str, bool]:
-    """Who sent the request in an envelope, and whether with a token; PRINCIPAL_DESERIALIZATION_FAILURE if that cannot
-    be read."""
+    """The sender of the request in an envelope, and whether with a token.
+
+    Raises PRINCIPAL_DESERIALIZATION_FAILURE for unreadable bytes.
+    """
     if data is None or len(data) < 2 or int.from_bytes(data[:2], "big", signed=True) != _PRINCIPAL_VERSION:
         raise PrincipalDeserializationFailureError("Failed to deserialize client principal from envelope")
     try:

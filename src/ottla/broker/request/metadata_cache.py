@@ -21,14 +21,14 @@ from ottla.metadata.image.topic import TopicImage
 
 NO_BROKER: Final = -1
 PREPARED_BYTES_MAX: Final = 16 * 1024 * 1024
-"""How many bytes of prepared answers are kept, requests included; whoever would exceed it starts afresh."""
+"""The most bytes of prepared answers, requests included; the cache is emptied before it would exceed them."""
 
 Address = tuple[str, int]
 """A host and a port."""
 
 
 class Dialled(Protocol):
-    """What of a connection decides which addresses its client is told (`ottla.net.connection.Connection`)."""
+    """The part of a connection that decides its client's addresses (`ottla.net.connection.Connection`)."""
 
     @property
     def listener(self) -> str:
@@ -40,18 +40,18 @@ class Dialled(Protocol):
 
 
 class PreparedKey(NamedTuple):
-    """What decides the bytes of a Metadata answer, besides the image."""
+    """The key of a Metadata answer, besides the image."""
 
     version: int
     body: bytes
     listener: str
     dialled: Address | None
     rights: object = None
-    """Who asks, by what access control lists; None where everybody is shown the same."""
+    """The principal and the version of the access control lists; None where all clients are shown the same."""
 
 
 class MetadataCache:
-    """What a broker tells about the cluster."""
+    """A broker's answers about the cluster."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 
 
 class Right(NamedTuple):
-    """What a caller has to be allowed."""
+    """The right that a caller needs."""
 
     operations: tuple[AclOperation, ...] = ()
     """Any of these; none if nothing is checked before the handler."""
@@ -26,7 +26,7 @@ class Right(NamedTuple):
 
 
 NOTHING: Final = Right()
-"""Everybody may."""
+"""Needs no right."""
 BY_ITEM: Final = Right(in_handler=True)
 """The handler checks each resource."""
 

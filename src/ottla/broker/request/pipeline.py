@@ -1,4 +1,4 @@
-"""From a frame to a handler and back: the life of every request, and the end of those that nobody can answer.
+"""From a frame to a handler and back: the life of every request, and the end of those without an answer.
 
 Implements `net.handler.FrameHandler`, one instance for each kind of listener. Nothing here knows what a call does.
 Kafka's manners are kept: bytes that are no request, keys that are not served and versions that are not served close
@@ -54,7 +54,7 @@ class Pipeline:
         time: Callable[[], float],
         admission: "Admission | None" = None,
     ) -> None:
-        """`time` gives seconds from anywhere, as `loop.time` does; without `admission` everybody may do everything."""
+        """`time` gives seconds from any origin, as `loop.time` does; without `admission` every request is allowed."""
         self._parts = parts
         self._table = table
         self._metrics = metrics
@@ -125,7 +125,7 @@ class Pipeline:
                 position = _CLIENT_ID_AT
                 client_id = ""
             if route.has_tags:
-                # Nobody tags headers yet: one zero byte.
+                # No header has tagged fields yet: one zero byte.
                 position = position + 1 if frame[position] == 0 else decode_request_header(frame)[1]
             metered = None
             if self._metering_quotas is None:
@@ -234,7 +234,7 @@ class Pipeline:
         self._refuse(context, request, error)
 
     def _failed_in_lane(self, frame: memoryview, exchange: "Exchange", error: Exception) -> None:
-        """The same for what went wrong on a short way, which did not decode the request."""
+        """Answers an error of a lane, which has not decoded the request."""
         header, position = decode_request_header(frame)
         route = self._routes[header.request_api_key << 16 | header.request_api_version]
         context = RequestContext(route, header.correlation_id, header.client_id or "", exchange)

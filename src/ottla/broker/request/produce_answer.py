@@ -29,7 +29,7 @@ class ProduceAnswers:
         self._route = route
 
     def pieces(self, topic: str | Uuid, index: int) -> tuple[bytes, bytes]:
-        """What stands between the correlation id and the offsets, and what comes behind them.
+        """The bytes between the correlation id and the offsets, and those behind them.
 
         The topic is named by its name or its id, as the version has it.
         """

@@ -28,11 +28,11 @@ class Echo(NamedTuple):
     answered: str
     """The response's field."""
     taken: Mapping[str, str]
-    """What is taken over: field of the request's element to field of the response's."""
+    """The copied fields: field of the request's element to field of the response's."""
     within: "Echo | None" = None
     """The list inside of each element."""
     fixed: Mapping[str, object] = {}
-    """What else an element says; the defaults of its fields mean success."""
+    """Further fields of an element; their defaults mean success."""
 
 
 _NAME: Final = {"name": "name"}
@@ -141,12 +141,12 @@ class Refusal:
 
 
 def wants_answer(request: Request) -> bool:
-    """Whether somebody waits for an answer; if not, the connection is to be closed: Produce with acks=0."""
+    """Whether the client expects an answer; if not, the connection is to be closed: Produce with acks=0."""
     return not (isinstance(request, ProduceRequest) and request.acks == 0)
 
 
 def refuse(request: Request, version: int, error: ApiError) -> Response | None:
-    """The response to a request that failed as a whole; None where nobody waits for one."""
+    """The response to a request that failed as a whole; None if the client expects none."""
     if not wants_answer(request):
         return None
     steps = refusing(request, version, error)
@@ -159,7 +159,7 @@ def refuse(request: Request, version: int, error: ApiError) -> Response | None:
 
 
 def refusing(request: Request, version: int, error: ApiError) -> Work:
-    """The same in small steps, for requests that somebody waits for: they may have very many elements."""
+    """Makes the response of `refuse` in small steps, as a request may have very many elements."""
     api = request.api
     refusal = Refusal(api, version, error)
     response: Response = response_type(api)()

@@ -31,7 +31,7 @@ _TURN_S: Final = 0.01
 """For how long one request is worked on before the others have a turn."""
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-"""Who comes over a listener without authentication."""
+"""The principal of a listener without authentication."""
 
 
 def encoded_in_turns(plan: StructPlan, response: Response) -> Generator[None, None, bytes]:
@@ -79,7 +79,7 @@ class RequestContext:
 
     @property
     def principal(self) -> str:
-        """Who sent it, as ACLs name them."""
+        """The sender's principal, in the form of ACLs."""
         return self.exchange.connection.principal
 
     @property
@@ -89,7 +89,7 @@ class RequestContext:
 
     @property
     def rights(self) -> Rights:
-        """What the sender may do."""
+        """The sender's rights."""
         admission = self.route.admission
         if admission is None:
             return EVERY_RIGHT

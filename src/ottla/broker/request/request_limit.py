@@ -11,7 +11,7 @@ from typing import Final
 from ottla.protocol.api_key import ApiKey
 
 _ELEMENTS_MAX: Final = 50_000
-"""What changes the cluster's metadata needs less: Apache Kafka refuses operations of more than 10,000 records. Nor does
+"""Changes of the cluster's metadata need less: Apache Kafka refuses operations of more than 10,000 records. Nor does
 any client name more groups, users or transactions at a time, or put that many batches into one Produce."""
 _BY_CONFIG: Final = 20_000
 """10,000 resources or users with a change each: every one of them is checked by the broker, and again by the
@@ -21,7 +21,7 @@ _BY_PARTITION: Final = 250_000
 _BY_LEADER: Final = 100_000
 """Calls that name what one broker leads, or what the controller can change at a time."""
 _BY_REPLICA: Final = 1_000_000
-"""What brokers tell the controller of each replica of a partition."""
+"""The brokers' reports about each replica of a partition."""
 
 _EXCEPTIONS: Final[Mapping[ApiKey, int]] = {
     ApiKey.ALTER_PARTITION: _BY_REPLICA,

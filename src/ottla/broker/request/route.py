@@ -45,14 +45,14 @@ class Lane(Protocol):
 
 
 class RouteKind(NamedTuple):
-    """What all routes of one kind of listener share."""
+    """The common part of all routes of one kind of listener."""
 
     is_controller: bool
     metrics: "MetricRegistry"
     time: Callable[[], float]
     """Seconds from anywhere, as an event loop counts them."""
     admission: "Admission | None" = None
-    """What lets requests pass or not; None if everybody may do everything."""
+    """Decides which requests pass; None if every request is allowed."""
 
 
 class Route:
@@ -114,7 +114,7 @@ class Route:
         self.elements_max = elements_max(api)
         """How many elements the arrays of a request may have."""
         self.lane: Lane | None = None
-        """What may serve a request before it is even decoded."""
+        """Serves plain requests before they are decoded, if there is one."""
         self.sampled_every = _BUSY_SAMPLED_EVERY if api in _BUSY_APIS else 1
         """Which share of the requests is timed."""
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 
 class ThrottleKind(Enum):
-    """What a request uses up."""
+    """The quota that a request uses."""
 
     REQUEST = "time of the broker"
     """`request_percentage`, which all kinds but one use up."""
@@ -14,7 +14,7 @@ class ThrottleKind(Enum):
     MUTATION = "changes of partitions"
     """`controller_mutation_rate`, counted at the controller (KIP-599)."""
     BETWEEN_NODES = "nothing"
-    """What nodes say to each other is never held up."""
+    """Requests between nodes are never throttled."""
 
 
 class Throttle(NamedTuple):

@@ -109,7 +109,7 @@ def _connection(rest: Sequence[str]) -> argparse.Namespace:
 
 
 def ask_cluster(kind: str, options: argparse.Namespace) -> list[str]:
-    """The names of topics or groups; none if the cluster does not answer at once, since somebody pressed Tab."""
+    """The names of topics or groups; none if the cluster does not answer at once, since a user pressed Tab."""
     from ottla.cli.connection import run_admin
 
     options.settings = [

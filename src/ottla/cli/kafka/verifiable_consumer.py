@@ -132,7 +132,7 @@ class Reading:
         self._count = 0
 
     def run(self) -> None:
-        """Until there are enough; raises `WakeupError` when somebody says stop."""
+        """Reads until there are enough records; raises `WakeupError` when it is stopped."""
         from ottla.cli.kafka.session.client_start import patiently
 
         self._consumer.subscribe(

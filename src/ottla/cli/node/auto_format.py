@@ -82,7 +82,7 @@ def _same_ports(own: set[tuple[str, int]]) -> set[tuple[str, int]]:
 
 
 def _check_empty(directory: Path) -> None:
-    """A directory with files in it that is not formatted is perhaps somebody's home, not ours to fill."""
+    """A directory with files but without a format may be a user's home directory: it is left alone."""
     if not directory.is_dir() or (directory / META_PROPERTIES_FILE).exists():
         return
     foreign = {path.name for path in directory.iterdir()} - _LEFT_BY_FORMATTING

@@ -21,7 +21,7 @@ def refusal(host: str, port: int) -> OSError | None:
 
 
 def is_taken(error: OSError) -> bool:
-    """Whether somebody else listens there: another port would do."""
+    """Whether another process listens there, so that another port would do."""
     return error.errno == errno.EADDRINUSE
 
 

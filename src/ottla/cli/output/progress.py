@@ -1,4 +1,4 @@
-"""A progress bar on the error output, on a terminal only, so that it never gets into anybody's pipe."""
+"""A progress bar on the error output, on a terminal only, so that it never gets into a pipe."""
 
 import sys
 import time

@@ -12,6 +12,7 @@ from ottla.cli.connection import explained
 from ottla.cli.output.advice import CommandError
 from ottla.cli.pipelines.control import control_options
 from ottla.pipelines.runner.catalog import PipelineCatalog
+from ottla.pipelines.runner.kind import kind_of
 from ottla.pipelines.runner.spec import Isolation, PipelineSpec, Wanted
 
 
@@ -25,6 +26,8 @@ def create(options: argparse.Namespace) -> int:
         isolation=Isolation.OWN if options.own else Isolation.SHARED,
     )
     with explained(options):
+        if ":" not in spec.kind:  # A class of the user's may be only where runners are.
+            kind_of(spec.kind).check(spec.definition)
         made = asyncio.run(_catalog(options).define(spec))
     print(f"Pipeline {made.name}, version {made.version}: {made.wanted.value}")
     return 0

@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ottla.cli.connection import client_settings, explained, key_value
+from ottla.cli.connection import client_settings, explained, key_value, run_admin
 
 if TYPE_CHECKING:
+    from ottla.client.admin.async_admin import AsyncAdmin
     from ottla.pipelines.runner.control.option import ControlOptions
 
 
@@ -16,12 +17,22 @@ def run_control_process(options: argparse.Namespace) -> int:
 
     from ottla.base.log import configure
     from ottla.pipelines.runner.control.service import run_control
+    from ottla.pipelines.session import check_java, check_pyspark
 
     configure("INFO")
     # Where each of its partitions starts is of no interest here.
     logging.getLogger("ottla.client").setLevel(logging.WARNING)
     with explained(options):
+        check_pyspark()
+        check_java()
+    run_admin(options, _reached)
+    with explained(options):
         return run_control(control_options(options))
+
+
+async def _reached(_admin: "AsyncAdmin", _options: argparse.Namespace) -> int:
+    """A broker answers, which `run_admin` has waited for."""
+    return 0
 
 
 def control_options(options: argparse.Namespace) -> "ControlOptions":

@@ -66,7 +66,7 @@ class AdminTimeouts:
 
 
 Outcomes: TypeAlias = Mapping[K, V | OttlaError]
-"""What came of each key."""
+"""The result or error of each key."""
 
 Route: TypeAlias = Callable[[list[K]], Awaitable[Mapping[K, int | OttlaError]]]
 """Which node is in charge of each key, or why no node is."""
@@ -102,7 +102,7 @@ class AdminChannel:
         return response
 
     async def ask(self, node_id: int, request: Request, answer: type[R]) -> R:
-        """As `ask_once`, repeated until there is an answer or an error that another attempt can't help."""
+        """Repeats `ask_once` until there is an answer, or an error that another attempt can't help."""
         return await self.persist(lambda: self.ask_once(node_id, request, answer))
 
     async def persist(self, attempt: Callable[[], Awaitable[V]]) -> V:
@@ -124,7 +124,7 @@ class AdminChannel:
         *,
         may_retry: Callable[[OttlaError], bool] = is_retriable,
     ) -> dict[K, V | OttlaError]:
-        """What came of every key, in the order of the keys; all nodes are asked at once."""
+        """The results of all keys, in their order; all nodes are asked at once."""
         order = list(dict.fromkeys(keys))
         settled: dict[K, V | OttlaError] = {}
         retries, started = self._retries(), _now()
@@ -158,7 +158,7 @@ class AdminChannel:
         return outcomes
 
     async def _look_around(self, error: OttlaError) -> None:
-        """Learns who is in charge now, if the error says that somebody else is; a failure shows in the next attempt."""
+        """Learns which broker is in charge, if this one is not; a failure shows in the next attempt."""
         if not getattr(error, "refreshes_metadata", False):
             return
         try:
@@ -172,7 +172,7 @@ class AdminChannel:
 
 
 async def _asked(ask: AskNode[K, V], node: int, keys: list[K]) -> Outcomes[K, V]:
-    """What a node answers; if it doesn't, that is what came of all its keys."""
+    """A node's answer; if there is none, that error is the result of all its keys."""
     try:
         outcomes = await ask(node, keys)
     except OttlaError as error:

@@ -1,7 +1,7 @@
-"""What a call about many things returns when some of them failed.
+"""The result of a call about many things when some of them failed.
 
 Every such call takes `errors`: a dict to fill with what failed, by key. Without it the first failure is raised, with
-the others as a note, so that nobody overlooks one.
+the others as a note, so that none is overlooked.
 """
 
 from collections.abc import Iterable, Mapping

@@ -33,7 +33,7 @@ async def bootstrap_addresses(settings: ClientSettings) -> tuple[Address, ...]:
 
 
 async def _canonical(address: Address) -> list[Address]:
-    """What can't be resolved stays as it is: connecting to it says why."""
+    """The canonical names of an address; an unresolvable one stays as it is, and connecting to it gives the reason."""
     loop = asyncio.get_running_loop()
     try:
         places = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)

@@ -339,7 +339,7 @@ class ClusterClient:
         return response
 
     def _learn(self, broker: BrokerView) -> None:
-        """Somebody named a broker; after a rebootstrap the pool may have forgotten one that the view still has."""
+        """Adds a broker that a response names; after a rebootstrap the pool may lack one that the view still has."""
         if broker.id not in self.view.brokers or not self._opened().knows(broker.id):
             known = self.view.brokers.get(broker.id)
             self._publish(self.view.with_broker(broker._replace(rack=known.rack) if known else broker))

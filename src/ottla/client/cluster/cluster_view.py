@@ -1,4 +1,4 @@
-"""What a client knows of the cluster at one moment: brokers, topics, and who leads which partition.
+"""A client's view of the cluster at one moment: brokers, topics, and the leaders of partitions.
 
 Views are immutable, so that readers on other threads and callbacks see one consistent state; `apply` and its sisters
 return new ones. They do no I/O.

@@ -22,7 +22,7 @@ from ottla.client.errors import AuthenticationFailedError, ClosedError, InvalidS
 _log = logging.getLogger(__name__)
 
 Ask: TypeAlias = Callable[[], Awaitable[ClusterView]]
-"""Asks some broker and returns the new view, which everybody has heard of."""
+"""Asks some broker and returns the new view, after all listeners were told of it."""
 
 
 @one_thread
@@ -104,7 +104,7 @@ class MetadataRefresh:
                     waiter.set_result(view)
 
     async def _idle(self) -> None:
-        """Until somebody wants to know and some time has passed, or somebody can't wait, or what is known got old."""
+        """Waits until metadata is wanted and the back-off has passed, or it is urgent, or the view is too old."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._max_age_ms / 1000):
                 await self._wanted.wait()

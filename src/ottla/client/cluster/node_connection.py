@@ -28,7 +28,7 @@ from ottla.protocol.field import Records
 from ottla.protocol.frame import encode_request
 
 _PIECES_MAX: Final = 1024
-"""What one `writev` takes; more pieces follow in further calls."""
+"""The most pieces of one `writev`; more follow in further calls."""
 _WAKE_BYTES: Final = 262_144
 """While a large answer comes the loop is woken for so much of it, not for every packet: on busy cores that was a fifth
 of a consumer's CPU time, and a third of its broker's. Never more is waited for than is left of the answer."""
@@ -45,7 +45,7 @@ class NodeConnection(ClientConnection):
         self.last_used = loop.time()
         """The loop's time of the last request."""
         self.lost_because: Exception | None = None
-        """What ended the connection, as the system says it."""
+        """The reason why the connection ended, in the system's words."""
         self._sensor = sensor
         self._frames = AnswerReader(_SETUP_BYTES_MAX)
         self._sent_at: Final[deque[float]] = deque()

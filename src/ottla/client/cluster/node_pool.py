@@ -1,4 +1,4 @@
-"""All connections of one client: which nodes there are, and who of them is asked when anybody will do.
+"""All connections of one client: the known nodes, and the choice of one when any node will do.
 
 A node has a connection per `Lane`, because brokers answer the requests of one connection in order: a heartbeat must
 not wait behind a Fetch that waits for records. Bootstrap addresses have places of their own until the cluster has
@@ -26,7 +26,7 @@ from ottla.protocol.errors import NetworkError
 
 
 class Lane(enum.Enum):
-    """What a connection is for."""
+    """The purpose of a connection."""
 
     MAIN = "main"
     COORDINATOR = "coordinator"
@@ -206,7 +206,7 @@ class NodePool:
         return self._troubles.setdefault((address, lane), Trouble())
 
     def _forget_troubles(self) -> None:
-        """Those of addresses where no broker is any more."""
+        """Drops the troubles of addresses without a broker."""
         known = {broker.address for broker in self._brokers.values()}
         for address, lane in [key for key in self._troubles if key[1] is not None and key[0] not in known]:
             del self._troubles[address, lane]

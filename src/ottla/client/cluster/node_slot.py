@@ -1,6 +1,6 @@
 """The place of one connection to one node: empty, being filled, or filled; and the pauses between attempts.
 
-One slot has one connection at most. Everybody who waits for it shares one attempt; giving up waiting does not end the
+One slot has one connection at most. All waiting callers share one attempt; giving up waiting does not end the
 attempt. After a failure the next attempt waits, longer each time (`reconnect.backoff.ms`), and takes longer before it
 counts as failed (`socket.connection.setup.timeout.ms`, KIP-601). How often it failed outlives the slot: the
 pool keeps it while slots come and go.
@@ -26,7 +26,7 @@ _JITTER: Final = 0.2
 
 @frozen
 class SlotOptions:
-    """What all slots of a client share."""
+    """Settings and callbacks that all slots of a client share."""
 
     connect: ConnectOptions
     backoff: Backoff
@@ -36,7 +36,7 @@ class SlotOptions:
 
     @classmethod
     def of(cls, settings: ClientSettings, connect_options: ConnectOptions) -> "SlotOptions":
-        """As the settings say."""
+        """Reads the settings."""
         return cls(
             connect_options,
             Backoff.of_connecting(settings),

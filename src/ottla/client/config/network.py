@@ -39,7 +39,7 @@ _METADATA_KEYS: Final = (
     key("metadata.recovery.strategy", STRING, "rebootstrap", AnyCase(("REBOOTSTRAP", "NONE")),
         "What to do when no known broker can be reached: `rebootstrap` asks the bootstrap addresses (KIP-899)."),
     key("metadata.recovery.rebootstrap.trigger.ms", LONG, 5 * MINUTE_MS, Range(0),
-        "How long nobody may answer before `rebootstrap` acts, although connections can be made (KIP-1102)."),
+        "How long all brokers may be silent before `rebootstrap` acts, although connections can be made (KIP-1102)."),
 )  # fmt: skip
 
 _METRIC_KEYS: Final = (

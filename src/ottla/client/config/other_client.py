@@ -114,7 +114,7 @@ INSTEAD: Final = {
 
 
 def advice(name: str, has: Callable[[str], bool], spell: Callable[[str], str]) -> str | None:
-    """What to write instead of another client's setting; None for a name that no other client has.
+    """Advice for another client's setting; None for a name that no other client has.
 
     `has` knows the settings of the client that was given the name, `spell` writes a setting as its user does.
 

@@ -66,7 +66,7 @@ def _find(name: str, text: str, known: Mapping[str, object]) -> object:
 
 
 def _imported(place: str) -> object:
-    """What `module:Class` names, None if that names nothing."""
+    """The object that `module:Class` names; None if there is none."""
     module, _, attribute = place.partition(":")
     if not attribute:
         return None

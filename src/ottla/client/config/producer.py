@@ -39,7 +39,7 @@ _BATCH_KEYS: Final = (
 
 _DELIVERY_KEYS: Final = (
     key("acks", STRING, "all", OneOf("all", "-1", "0", "1"),
-        "Who must have a record before it counts as sent: `all` in-sync replicas, the leader (`1`), nobody (`0`)."),
+        "The replicas that must have a record before it counts as sent: `all` in sync, the leader (`1`), none (`0`)."),
     RETRIES,
     key("delivery.timeout.ms", INT, 2 * MINUTE_MS, Range(0),
         "Time from `send` to success or failure at most: waiting, sending and all repetitions."),

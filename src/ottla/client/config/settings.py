@@ -48,7 +48,7 @@ class ClientSettings:
     def __init__(self, keys: ConfigKeys, given: Mapping[str, object]) -> None:
         self.keys: Final = keys
         self.given: Final = dict(given)
-        """What the user gave, by dotted name, as it was given."""
+        """The user's settings by dotted name, unparsed."""
         plain = {name: value for name, value in self.given.items() if not _is_object(keys, name, value)}
         for name in self.given.keys() - plain.keys():
             _check_object(name, self.given[name])
@@ -231,7 +231,7 @@ def _misplaced(name: str) -> str | None:
 
 
 def no_mapping(given: object, *, is_consumer: bool) -> str:
-    """What to write instead of `Producer("localhost:9092")` and `Consumer("orders")`."""
+    """Advice for `Producer("localhost:9092")` and `Consumer("orders")`."""
     said = f"settings are keyword arguments or a mapping, not {given!r}: write "
     if isinstance(given, str) and (":" in given or not is_consumer):
         return f'{said}bootstrap_servers="{given}"'

@@ -149,7 +149,7 @@ class AsyncConsumer:
     async def committed(
         self, partitions: Collection[TopicPartition], timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """What the group has committed; None where nothing is."""
+        """The group's committed offsets; None for partitions without one."""
         with self._access:
             return await self._core.offsets.committed(partitions, timeout)
 
@@ -233,7 +233,7 @@ class AsyncConsumer:
             return await self._core.offsets.topics(timeout)
 
     def group_metadata(self) -> GroupMetadata:
-        """Who this consumer is in its group, for `send_offsets_to_transaction`."""
+        """This consumer's identity in its group, for `send_offsets_to_transaction`."""
         with self._access:
             return self._core.group_metadata()
 
@@ -247,7 +247,7 @@ class AsyncConsumer:
         self._core.wakeup()
 
     def metrics(self) -> dict[Any, float]:
-        """What was counted, by Kafka's names."""
+        """The metrics, by Kafka's names."""
         return self._core.all_metrics()
 
     async def close(self, timeout: float = _CLOSE_TIMEOUT_S, leave: LeaveOperation = LeaveOperation.DEFAULT) -> None:

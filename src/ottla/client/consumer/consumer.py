@@ -146,7 +146,7 @@ class Consumer:
     def committed(
         self, partitions: Collection[TopicPartition], timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """What the group has committed; None where nothing is."""
+        """The group's committed offsets; None for partitions without one."""
         return self._run(self._core.offsets.committed(partitions, timeout))
 
     def position(self, partition: TopicPartition, timeout: float | None = None) -> int:
@@ -208,7 +208,7 @@ class Consumer:
         return self._run(self._core.offsets.topics(timeout))
 
     def group_metadata(self) -> GroupMetadata:
-        """Who this consumer is in its group, for `send_offsets_to_transaction`."""
+        """This consumer's identity in its group, for `send_offsets_to_transaction`."""
         return self._call(self._core.group_metadata)
 
     def enforce_rebalance(self, reason: str = "the user asked for it") -> None:
@@ -220,7 +220,7 @@ class Consumer:
         self._thread.call_soon(self._core.wakeup)
 
     def metrics(self) -> dict[Any, float]:
-        """What was counted, by Kafka's names."""
+        """The metrics, by Kafka's names."""
         return self._call(self._core.all_metrics)
 
     def close(self, timeout: float = _CLOSE_TIMEOUT_S, leave: LeaveOperation = LeaveOperation.DEFAULT) -> None:
@@ -242,7 +242,7 @@ class Consumer:
             raise other_client.missing(self, name, other_client.CONSUMER)
 
     def _collected(self, collect: Callable[[], _T], timeout: float) -> _T | None:
-        """What was fetched: right away if it is at hand, else the loop looks after everything and waits for it."""
+        """Fetched records: at once if they are at hand; else the loop does its duties and waits for them."""
         core = self._core
         self._thread.check()
         deadline = time.monotonic() + timeout

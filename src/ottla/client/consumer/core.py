@@ -272,7 +272,7 @@ class ConsumerCore:
         return self._collector.has_fetched
 
     def collect(self) -> Records:
-        """What was fetched, up to `max.poll.records`; the user's thread."""
+        """Fetched records, up to `max.poll.records`; runs in the user's thread."""
         self._note_poll()
         records = self._collector.records()
         return self.interceptors.on_consume(records) if records and self.interceptors else records
@@ -363,7 +363,7 @@ class ConsumerCore:
         await self.committer.commit(offsets, timeout_s)
 
     def group_metadata(self) -> GroupMetadata:
-        """Who the consumer is in its group."""
+        """The consumer's identity in its group."""
         if self.group_id is None:
             raise InvalidStateError("there is no group: set group.id")
         if self.membership is None or not self.subscription.is_group_managed:

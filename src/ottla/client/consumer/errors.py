@@ -1,4 +1,4 @@
-"""What only consumers raise; the rest is in `ottla.client.errors`."""
+"""Errors that only consumers raise; the others are in `ottla.client.errors`."""
 
 from ottla.client.errors import ClientError, InvalidStateError, SerializationError
 from ottla.client.record import TopicPartition

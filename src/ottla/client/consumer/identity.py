@@ -1,4 +1,4 @@
-"""As whom a consumer commits: as the group's member, or from outside, with partitions assigned by hand."""
+"""The identity of a commit: a member of the group, or a consumer with partitions assigned by hand."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class Identity:
 
     @property
     def may_commit(self) -> bool:
-        """Who reads what the group gave must be its member; an outsider may always try."""
+        """Whether it may commit: always with partitions assigned by hand, else only as a member of the group."""
         return not self._subscription.is_group_managed or self._membership.metadata().generation_id >= 0
 
     def outsider(self) -> GroupMetadata:

@@ -14,7 +14,7 @@ from ottla.client.record import TopicPartition
 
 
 class _Seekable(Protocol):
-    """What both consumers have for an iterator that ends early."""
+    """The support of both consumers for an iterator that ends early."""
 
     @property
     def is_closed(self) -> bool: ...
@@ -59,7 +59,7 @@ class _Handout:
 
 
 class Iteration:
-    """What `for record in consumer` walks over; it ends when the consumer is closed."""
+    """The iterator of `for record in consumer`; it ends when the consumer is closed."""
 
     def __init__(self, consumer: _Polled) -> None:
         self._consumer: Final = consumer
@@ -80,7 +80,7 @@ class Iteration:
 
 
 class AsyncIteration:
-    """What `async for record in consumer` walks over."""
+    """The iterator of `async for record in consumer`."""
 
     def __init__(self, consumer: _AsyncPolled) -> None:
         self._consumer: Final = consumer

@@ -17,7 +17,7 @@ from ottla.protocol.errors import ApiError
 
 @frozen
 class GroupMetadata:
-    """Who a consumer is in its group; a transactional producer sends it along with the consumer's offsets."""
+    """A consumer's identity in its group; a transactional producer sends it along with the consumer's offsets."""
 
     group_id: str
     generation_id: int = -1
@@ -27,7 +27,7 @@ class GroupMetadata:
 
 
 class LeaveOperation(Enum):
-    """What becomes of the membership at close (KIP-1092); by default only dynamic members leave."""
+    """Whether the member leaves the group at close (KIP-1092); by default only dynamic members do."""
 
     DEFAULT = "default"
     LEAVE_GROUP = "leave group"
@@ -39,7 +39,7 @@ class ListenerError(ClientError):
 
 
 class RebalanceHost(Protocol):
-    """What a membership asks of its consumer, in the event loop."""
+    """The consumer's side of a membership, in the event loop."""
 
     subscription: SubscriptionState
 
@@ -60,7 +60,7 @@ class RebalanceHost(Protocol):
 
 
 class GroupMembership(Protocol):
-    """What a consumer asks of its membership."""
+    """The interface of a membership to its consumer."""
 
     needs_attention: bool
     """Read by the user's thread at each poll: the membership is not stable, or has an error to raise."""
@@ -78,7 +78,7 @@ class GroupMembership(Protocol):
         """Returns when the membership is stable, or at the deadline; raises what ended it."""
 
     def metadata(self) -> GroupMetadata:
-        """Who we are in the group now."""
+        """The present identity in the group."""
 
     def rejoin_needed(self, error: ApiError) -> None:
         """The coordinator refused a commit because it does not know us as we are."""

@@ -1,4 +1,4 @@
-"""What the consumer does when its group gives or takes partitions: the `RebalanceHost` of its membership.
+"""The consumer's work when its group gives or takes partitions: the `RebalanceHost` of its membership.
 
 Each step is done inside of the user's next call: only then is it sure that the user is done with the records of the
 former one. A listener's exception is raised out of that call; the rebalance goes on.
@@ -25,7 +25,7 @@ class RebalanceWork:
         self.subscription = subscription
         self.facade: Any = None
         self.errors: Final[list[ListenerError]] = []
-        """What listeners raised and the user has not heard yet."""
+        """A listener's exception that has not been raised to the user yet."""
         self._calls: Final = calls
         self._committer: Final = committer
         self._changed: Final = changed
@@ -54,7 +54,7 @@ class RebalanceWork:
         await self._calls.request(lambda: self._assign_now(partitions, added))
 
     async def revoke_now(self, partitions: frozenset[TopicPartition]) -> None:
-        """As `revoke`, within the user's present call."""
+        """Like `revoke`, within the user's present call."""
         going = self.subscription.assignment() & partitions
         if not going:
             return
@@ -65,7 +65,7 @@ class RebalanceWork:
             self._keep(self.subscription.assignment() - going)
 
     async def lose_now(self, partitions: frozenset[TopicPartition]) -> None:
-        """As `lose`, within the user's present call."""
+        """Like `lose`, within the user's present call."""
         going = self.subscription.assignment() & partitions
         if not going:
             return

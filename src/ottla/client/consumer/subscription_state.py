@@ -1,4 +1,4 @@
-"""What a consumer is subscribed to, which partitions it has, and where it stands in each.
+"""A consumer's subscription, its partitions, and its position in each.
 
 Pure bookkeeping: it sends no request and decides nothing about groups. Two owners share a `PartitionState`. Its
 position, pause and version belong to the user's calls; its fetch offset and the leader's answers belong to the fetcher.
@@ -73,7 +73,7 @@ class PartitionState:
         self.position: Position | None = None
         """Where the user stands: what `position()` says and what is committed."""
         self.fetch_position: Position | None = None
-        """What is asked for next: the position, or ahead of it by what waits in the buffer."""
+        """The next offset to fetch: the position, or the one behind the buffered records."""
         self.version = 0
         self.is_paused = False
         self.is_pending_revocation = False
@@ -122,7 +122,7 @@ class PartitionState:
 
     @property
     def buffered_bytes(self) -> int:
-        """What was fetched and not yet taken, outdated or not."""
+        """Fetched data that was not taken yet, outdated or not."""
         return self.fetched_bytes - self.taken_bytes
 
     @property

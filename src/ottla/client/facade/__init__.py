@@ -1,1 +1,1 @@
-"""What blocking clients share: a thread with an event loop."""
+"""The common part of blocking clients: a thread with an event loop."""

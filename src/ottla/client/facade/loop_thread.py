@@ -139,7 +139,7 @@ class LoopThread:
 
 
 def _end(work: "Coroutine[Any, Any, _T]", started: "list[asyncio.Task[_T]]") -> None:
-    """Ends work that nobody waits for any more, begun or not."""
+    """Ends work whose caller has stopped waiting, begun or not."""
     if not started:
         work.close()
     for task in started:

@@ -1,1 +1,1 @@
-"""What a client counts about itself, under Kafka's names."""
+"""A client's metrics, under Kafka's names."""

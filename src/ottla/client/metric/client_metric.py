@@ -92,7 +92,7 @@ class ClientMetrics:
         return {name: read() for name, read in list(self._metrics.items())}
 
     def doc(self, name: str) -> str:
-        """What a metric of this name tells, in a sentence."""
+        """The description of a metric."""
         return self._docs.get(name, "")
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a metric is called: Kafka's name, group and tags."""
+"""The name of a metric: Kafka's name, group and tags."""
 
 from typing import NamedTuple
 

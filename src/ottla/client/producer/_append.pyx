@@ -233,7 +233,7 @@ cdef class RecordBuffer:
 
 
 cdef class SendFuture:
-    """What becomes of one record: to wait for, to await, or to be called by."""
+    """The outcome of one record: wait for it, await it, or add a callback."""
 
     cdef readonly object batch
     cdef readonly int32_t index
@@ -258,7 +258,7 @@ cdef class SendFuture:
         return send_future.result(self, timeout)
 
     def exception(self, timeout=None):
-        """What the record failed with, None if it did not; `TimeoutError` after `timeout` seconds."""
+        """The record's error, None if it has none; raises `TimeoutError` after `timeout` seconds."""
         return send_future.exception(self, timeout)
 
     def add_done_callback(self, callback):

@@ -94,7 +94,7 @@ class Accumulator(Appender):
         self.choose_partition: Callable[[TopicLane], int] = lambda lane: 0
         """Where records without a key go next."""
         self.ratios: Final[dict[str, float]] = {}
-        """What compression leaves of a topic's batches, learnt from the ones before."""
+        """The compression ratio of a topic's batches, estimated from earlier ones."""
         self.carrier: Carrier = _NoCarrier()
         self._flushes: Final[list[_Flush]] = []
         self._clock: Final = clock
@@ -385,7 +385,7 @@ class Accumulator(Appender):
             self._wake_waiters()
 
     def forget_quietly(self, batch: ProducerBatch) -> bool:
-        """As `forget`, in any thread; False, having done nothing, if a flush or a waiting thread must hear of it."""
+        """Like `forget`, in any thread; False, having done nothing, if a flush or a waiting thread must be told."""
         with self._lock_open:
             if self.is_hurried:
                 return False

@@ -29,7 +29,7 @@ _CRC_AT, _ATTRIBUTES_AT = 17, 21
 
 
 class Reservation(Protocol):
-    """What has reserved memory."""
+    """The holder of reserved memory."""
 
     reserved_bytes: int
 
@@ -65,7 +65,7 @@ class RecordBuffer:
         self.record_bytes_max = 0
         """The largest record's bytes."""
         self.callbacks: list[tuple[SendFuture, OnDelivery]] = []
-        """Who wants to hear of which record."""
+        """The futures and callbacks of the records."""
         self.is_compressed = False
         """Whether `data` is compressed already."""
 
@@ -121,7 +121,7 @@ class RecordBuffer:
 
 
 class SendFuture:
-    """What becomes of one record: its `RecordMetadata`, or the error that it failed with.
+    """The outcome of one record: its `RecordMetadata`, or its error.
 
     It looks like a `concurrent.futures.Future`, and can be awaited in asyncio. It has no lock of its own: it knows its
     batch, and the batch knows.
@@ -145,7 +145,7 @@ class SendFuture:
         return send_future.result(self, timeout)
 
     def exception(self, timeout: float | None = None) -> Exception | None:
-        """What the record failed with, None if it did not; `TimeoutError` after `timeout` seconds."""
+        """The record's error, None if it has none; raises `TimeoutError` after `timeout` seconds."""
         return send_future.exception(self, timeout)
 
     def add_done_callback(self, callback: Callable[["SendFuture"], object]) -> None:
@@ -179,7 +179,7 @@ class TopicLane:
         self.sticky_partition = -1
         """-1 until one is chosen, and where a partitioner of the user's decides."""
         self.sticky_bytes = 0
-        """What the sticky partition got since it was chosen."""
+        """The bytes that the sticky partition got since it was chosen."""
         self.grow(partition_count)
 
     def grow(self, partition_count: int) -> None:
@@ -230,7 +230,7 @@ class Appender:
         headers: Headers | None,
         on_delivery: OnDelivery | None,
     ) -> SendFuture | None:
-        """What `append` does with a record that no open batch takes. For the owner of the batches to define."""
+        """Appends a record that no open batch takes. Defined by the owner of the batches."""
         return None
 
     def append_to_open_batch(

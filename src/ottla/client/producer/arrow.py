@@ -43,7 +43,7 @@ class ArrowOptions:
 
 
 class ArrowSent:
-    """What becomes of the rows: done when all their batches are."""
+    """The outcome of the rows: done when all their batches are."""
 
     def __init__(self) -> None:
         self._futures: Final[list[SendFuture]] = []

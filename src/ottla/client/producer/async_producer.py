@@ -185,7 +185,7 @@ class AsyncProducer:
         return self._core.cluster.metrics.values()
 
     async def init_transactions(self) -> None:
-        """As `Producer.init_transactions`."""
+        """See `Producer.init_transactions`."""
         await self._limited(self._core.init_transactions)
 
     def begin_transaction(self) -> None:
@@ -193,11 +193,11 @@ class AsyncProducer:
         self._core.begin_transaction()
 
     async def commit_transaction(self) -> None:
-        """As `Producer.commit_transaction`."""
+        """See `Producer.commit_transaction`."""
         await self._limited(self._core.commit_transaction)
 
     async def abort_transaction(self) -> None:
-        """As `Producer.abort_transaction`."""
+        """See `Producer.abort_transaction`."""
         await self._limited(self._core.abort_transaction)
 
     @asynccontextmanager
@@ -215,7 +215,7 @@ class AsyncProducer:
     async def send_offsets_to_transaction(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group_metadata: object
     ) -> None:
-        """As `Producer.send_offsets_to_transaction`."""
+        """See `Producer.send_offsets_to_transaction`."""
         await self._limited(lambda: self._core.send_offsets(offsets, group_metadata))
 
     async def close(self, timeout: float | None = None) -> None:

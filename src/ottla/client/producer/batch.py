@@ -60,7 +60,7 @@ class ProducerBatch(RecordBuffer):
         self.records: bytearray | None = None
         """The whole batch as it is sent, once it is written."""
         self.reserved_bytes = 0
-        """What it keeps of `buffer.memory` beside its records; all of it once it is closed."""
+        """The share of `buffer.memory` beside its records; the whole batch once it is closed."""
         self.producer_id = self.producer_epoch = self.base_sequence = -1
         self.was_resequenced = False
         """Whether its sequence numbers are not the ones that it was sent with before."""
@@ -107,7 +107,7 @@ class ProducerBatch(RecordBuffer):
             Batch(self.records).set_producer(producer_id, producer_epoch, base_sequence)
 
     def error_of(self, index: int) -> Exception | None:
-        """What one record failed with; a broker may name the records that spoiled a batch (KIP-467)."""
+        """The error of one record; a broker may name the records that spoiled a batch (KIP-467)."""
         return self.record_errors.get(index, self.error)
 
     def complete(self, base_offset: int, log_append_time_ms: int = -1) -> None:
@@ -123,7 +123,7 @@ class ProducerBatch(RecordBuffer):
         self.finish()
 
     def finish(self) -> None:
-        """Tells everybody that the batch is done; again, if the first time was interrupted."""
+        """Completes the futures of the batch; also a second time, if the first was interrupted."""
         with callback_lock:
             self.is_done = True
         self.drop_data()
@@ -206,7 +206,7 @@ class ProducerBatch(RecordBuffer):
 
 
 class Holder(Protocol):
-    """What a partition is held for."""
+    """The reason why a partition is held."""
 
     @property
     def batch(self) -> ProducerBatch:
@@ -215,7 +215,7 @@ class Holder(Protocol):
 
 
 class PartitionQueue:
-    """What waits for one partition."""
+    """The waiting batches of one partition."""
 
     __slots__ = ("batches", "held_for", "in_flight", "lane", "partition", "topic", "topic_partition", "waited_for")
 
@@ -228,7 +228,7 @@ class PartitionQueue:
         self.in_flight = 0
         """How many of its batches are on their way."""
         self.held_for: Holder | None = None
-        """What carries a batch in the thread that waits for it; nothing else is sent meanwhile."""
+        """The sender of a batch in the thread that waits for it; no other batch of the partition is sent meanwhile."""
         self.waited_for: Callable[[ProducerBatch, float | None], None] = _ignored
         """Called by a thread that is about to wait for a batch, with the seconds that it will wait."""
 

@@ -1,4 +1,4 @@
-"""What both producers are made of: the asyncio one as it is, the blocking one with the core in a loop of its own.
+"""The core of both producers: the asyncio one runs it as it is, the blocking one in a loop of its own.
 
 Sending has three steps that belong to the caller's thread (intercept, make ready, append) and two waits between them
 (for the topic, for memory) that belong to the facade, which knows how its caller waits. Everything else happens in
@@ -142,7 +142,7 @@ class ProducerCore:
         )
 
     def exhausted(self, more: str = "") -> BufferExhaustedError:
-        """What to raise when there was no memory for too long; counted."""
+        """The error when there was no memory for too long; counts it."""
         self.metric.exhausted.record()
         options = self.options
         return BufferExhaustedError(

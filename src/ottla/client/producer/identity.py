@@ -1,4 +1,4 @@
-"""Who a producer is to the brokers: InitProducerId, for producers without transactions.
+"""A producer's identity to the brokers: InitProducerId, for producers without transactions.
 
 Asked for when the first batch wants to leave, and again when an id's epochs are used up; until the answer is there
 nothing is sent.

@@ -1,4 +1,4 @@
-"""What a producer counts, under Kafka's names: `producer-metrics` and `producer-topic-metrics`.
+"""A producer's metrics, under Kafka's names: `producer-metrics` and `producer-topic-metrics`.
 
 Counted per batch, never per record, so that counting costs nothing.
 """
@@ -43,7 +43,7 @@ class _Counts:
         self.compression: Sensor = metrics.sensor()
 
     def sensors(self) -> Iterator[tuple[str, Sensor]]:
-        """Those that are shown as rate and total."""
+        """The counters that are shown as rate and total."""
         yield "record-send", self.records
         yield "record-retry", self.retries
         yield "record-error", self.errors

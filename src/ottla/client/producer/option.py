@@ -16,7 +16,7 @@ _IN_FLIGHT_MAX: Final = 5
 
 @frozen
 class ProducerOptions:
-    """What the sender goes by."""
+    """The settings of the sender."""
 
     acks: int
     is_idempotent: bool
@@ -34,7 +34,7 @@ class ProducerOptions:
 
     @classmethod
     def of(cls, settings: ClientSettings) -> "ProducerOptions":
-        """As the settings say; `ConfigError` where they contradict each other."""
+        """Reads the settings; raises `ConfigError` where they contradict each other."""
         transactional_id = settings.optional_string("transactional.id")
         if settings.boolean("transaction.two.phase.commit.enable"):
             raise ConfigError(

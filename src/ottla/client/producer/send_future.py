@@ -1,4 +1,4 @@
-"""What a record's sender hears of it: the behaviour of `SendFuture`, which both of its twins share.
+"""The behaviour of `SendFuture`, the outcome of a record, which both of its twins share.
 
 A future has no state of its own: its batch is done or not, and a batch that was split points to the parts that took its
 records over. Waiting threads each bring a lock for the batch to release; a future that is never asked costs nothing.
@@ -38,7 +38,7 @@ class SentBatch(Protocol):
     queue: Any
 
     def error_of(self, index: int) -> Exception | None:
-        """What one record failed with."""
+        """The error of one record."""
         ...
 
     def wait(self, timeout: float | None) -> bool:
@@ -78,7 +78,7 @@ def result(future: RecordFuture, timeout: float | None) -> RecordMetadata:
 
 
 def exception(future: RecordFuture, timeout: float | None) -> Exception | None:
-    """What the record failed with, waited for."""
+    """The record's error, waited for."""
     deadline = None if timeout is None else time.monotonic() + timeout
     while True:
         batch, index = place(future)

@@ -18,7 +18,7 @@ EPOCH_MAX: Final = 0x7FFF - 1
 
 
 class ProducerIdentity(NamedTuple):
-    """What InitProducerId gives."""
+    """The result of InitProducerId."""
 
     producer_id: int = -1
     epoch: int = -1

@@ -1,4 +1,4 @@
-"""What a transactional producer raises beside the brokers' own refusals."""
+"""Errors of a transactional producer, beside the brokers' refusals."""
 
 from ottla.client.errors import ClientError, InvalidStateError
 from ottla.protocol.errors import ApiError, ErrorCode, ProducerFencedError

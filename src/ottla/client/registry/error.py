@@ -1,4 +1,4 @@
-"""What goes wrong between a client and a schema registry."""
+"""Errors between a client and a schema registry."""
 
 from ottla.client.errors import ClientError
 

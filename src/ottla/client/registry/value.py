@@ -1,4 +1,4 @@
-"""What goes to a registry and what comes back."""
+"""Arguments and results of requests to a registry."""
 
 import uuid
 from collections.abc import Mapping, Sequence

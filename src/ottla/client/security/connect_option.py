@@ -1,4 +1,4 @@
-"""What the settings say about making connections: who we are, sockets, TLS, SASL."""
+"""The settings of connections: client id, sockets, TLS, SASL."""
 
 from ottla.base.version import VERSION
 from ottla.client.cluster.connecting import ConnectOptions

@@ -39,7 +39,7 @@ class Credentials(NamedTuple):
 
 
 def beginning(settings: ClientSettings, mechanism: str, jaas: JaasConfig) -> Begin:
-    """What begins the log-ins of a mechanism; `jaas` is its login module. Raises `ConfigError`."""
+    """A factory of log-ins by a mechanism; `jaas` is its login module. Raises `ConfigError`."""
     if mechanism == "OAUTHBEARER":
         return _with_token(settings, jaas)
     if mechanism == "GSSAPI":
@@ -90,7 +90,7 @@ def _with_ticket(settings: ClientSettings, jaas: JaasConfig) -> Begin:
 
 
 def _finder(settings: ClientSettings, jaas: JaasConfig) -> Callable[[], Awaitable[Credentials]]:
-    """What finds user and password, for each log-in."""
+    """A callable that finds user and password, for each log-in."""
     handler = settings.plugin(_HANDLER)
     if callable(handler):
         return lambda: _asked(handler)

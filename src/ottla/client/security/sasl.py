@@ -18,7 +18,7 @@ _SECTION: Final = "KafkaClient"
 
 
 def sasl_authenticate(settings: ClientSettings) -> Authenticate:
-    """What proves on each new connection who we are. Raises `ConfigError`."""
+    """The log-in of new connections. Raises `ConfigError`."""
     mechanism = settings.string("sasl.mechanism")
     if mechanism not in CLIENT_MECHANISMS:
         known = ", ".join(CLIENT_MECHANISMS)
@@ -41,13 +41,13 @@ def sasl_authenticate(settings: ClientSettings) -> Authenticate:
 
 
 def login_of(settings: ClientSettings, mechanism: str) -> Begin:
-    """What begins a client's log-ins, with the login module of its settings or of its file. Raises `ConfigError`."""
+    """A factory of log-ins, with the login module of the settings or of the JAAS file. Raises `ConfigError`."""
     secret = settings.secret("sasl.jaas.config")
     return beginning(settings, mechanism, _of_file(settings, mechanism) if secret is None else parse_jaas(secret))
 
 
 def _of_file(settings: ClientSettings, mechanism: str) -> JaasConfig:
-    """What the file says that Java's tools would be started with, for those who set neither user nor module."""
+    """The JAAS file's login module, for settings with neither user nor module."""
     if settings.optional_string("sasl.username") is None:
         for entry in sections_of_environment(os.environ).get(_SECTION, ()):
             if is_for(entry, mechanism):

@@ -15,7 +15,7 @@ def tls_context(settings: ClientSettings) -> ssl.SSLContext:
 
 
 def tls_settings(settings: ClientSettings) -> TlsSettings:
-    """What the settings of a client, or of a service, say."""
+    """The TLS settings of a client or a service."""
     return TlsSettings(
         keystore_type=_type(settings, "ssl.keystore.type"),
         keystore_location=settings.optional_string("ssl.keystore.location"),

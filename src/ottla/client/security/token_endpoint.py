@@ -44,7 +44,7 @@ class TokenEndpoint:
 
     @classmethod
     def of(cls, settings: ClientSettings, options: Mapping[str, str], url: str) -> "TokenEndpoint":
-        """As the settings, and the options of `sasl.jaas.config`, say."""
+        """Reads the settings and the options of `sasl.jaas.config`."""
         client_id = settings.optional_string(f"{_PREFIX}.client.id") or options.get("clientId")
         secret = settings.secret(f"{_PREFIX}.client.secret") or options.get("clientSecret")
         if not client_id or not secret:

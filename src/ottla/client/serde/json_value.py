@@ -25,7 +25,7 @@ class JsonSerde:
             raise SerializationError(f"not JSON: {error}") from None
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:
-        """What the JSON says; None stays None."""
+        """The value of the JSON text; None stays None."""
         if data is None:
             return None
         try:

@@ -9,7 +9,7 @@ from ottla.client.record import Header
 
 
 class _NumberSerde:
-    """What the numbers share: a `struct` format decides size and range."""
+    """The common base of numbers: a `struct` format decides size and range."""
 
     layout: ClassVar[struct.Struct]
     name: ClassVar[str]

@@ -1,4 +1,4 @@
-"""What a serializer and a deserializer look like, and how settings name them.
+"""The interfaces of serializers and deserializers, and their names in settings.
 
 Both are objects with one method, or plain callables from value to bytes and back (`str.encode`, `bytes.decode`). An
 object with `configure(settings)` hears the client's settings once. None stands for "no value" (a tombstone) and is what

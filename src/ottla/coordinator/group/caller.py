@@ -1,10 +1,10 @@
-"""Who sent a request to the group coordinator."""
+"""The sender of a request to the group coordinator."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 Visible: TypeAlias = Callable[[Iterable[str]], Iterable[str]]
-"""Keeps the topics that somebody may see (DESCRIBE)."""
+"""Keeps the topics that the caller may see (DESCRIBE)."""
 
 
 def everything(topics: Iterable[str]) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""What of the broker's configuration the group coordinator goes by; the defaults are Kafka's."""
+"""The settings of the group coordinator; the defaults are Kafka's."""
 
 from typing import Final
 

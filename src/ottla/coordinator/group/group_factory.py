@@ -20,7 +20,7 @@ from ottla.coordinator.runtime.timers import Timers
 
 @frozen(kw_only=True)
 class GroupSurroundings:
-    """What all shards of a broker share."""
+    """The objects that all shards of a broker share."""
 
     config: GroupConfig
     chance: Chance

@@ -1,4 +1,4 @@
-"""What the coordinator needs from every kind of group, so that it need not know the kinds.
+"""The interface of every kind of group to the coordinator.
 
 A group in the replicated state is an immutable value that knows its type; a `GroupKind` is the code for all groups of
 that type in one shard, with their soft state. APIs that are blind to the kind (offsets, list, delete) go through
@@ -20,7 +20,7 @@ from ottla.protocol.messages.sync_group import SyncGroupRequest
 
 
 class GroupListing(NamedTuple):
-    """What ListGroups says of a group."""
+    """A group's entry in ListGroups."""
 
     state_name: str
     protocol_type: str
@@ -60,7 +60,7 @@ class GroupKind(Protocol):
         ...
 
     def rules(self, state: GroupsState, group_id: str) -> OffsetRules:
-        """What the group allows with its offsets."""
+        """The group's rules for its offsets."""
         ...
 
 

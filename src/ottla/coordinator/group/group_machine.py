@@ -140,7 +140,7 @@ class GroupMachine:
         return None if group is None else self._kinds[group.type]
 
     def rules(self, state: GroupsState, group_id: str) -> OffsetRules | None:
-        """What a group allows with its offsets; None if there is no such group."""
+        """A group's rules for its offsets; None if there is no such group."""
         kind = self.kind(state, group_id)
         return None if kind is None else kind.rules(state, group_id)
 

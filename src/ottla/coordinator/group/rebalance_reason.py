@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class RebalanceReason(enum.Enum):
-    """What made a group rebalance, as the label of a metric."""
+    """The reason of a rebalance, as the label of a metric."""
 
     MEMBER_JOINED = "member_joined"
     MEMBER_LEFT = "member_left"
@@ -32,7 +32,7 @@ class Rebalance(NamedTuple):
     generation: int
     reason: RebalanceReason
     detail: str
-    """Who or what it was, for the log: `member c-1 joined; client reason: not provided`."""
+    """The reason in words, for the log: `member c-1 joined; client reason: not provided`."""
 
 
 class RebalanceLog:

@@ -1,4 +1,4 @@
-"""What changed in a subscription, in words for the line that says why a group rebalances."""
+"""A change of a subscription in words, for the log line with the reason of a rebalance."""
 
 from collections.abc import Iterable
 from typing import Final

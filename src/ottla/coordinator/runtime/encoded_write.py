@@ -15,7 +15,7 @@ class EncodedWrite(Protocol[S]):
 
     @property
     def records(self) -> list[KeyValue]:
-        """What to append."""
+        """The records to append."""
         ...
 
     @property
@@ -28,5 +28,5 @@ class EncodedWrite(Protocol[S]):
         ...
 
     def __call__(self, outcome: Any, /) -> None:
-        """What became of it."""
+        """Takes the outcome of the append."""
         ...

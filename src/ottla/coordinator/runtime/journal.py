@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Journal(Generic[S]):
-    """What a shard knows, and how it gets into the log."""
+    """A shard's state, and its way into the log."""
 
     def __init__(self, machine: Machine[S], log: ShardLog, ready: deque[Call], write_timeout_ms: int) -> None:
         self.state: S = machine.initial()
@@ -215,7 +215,7 @@ class Journal(Generic[S]):
     def _appended(self, end_offset: int, count: int, batch: OpenBatch[S]) -> ApiError | None:
         expected = self.end_offset + count
         if end_offset != expected:
-            # Somebody else wrote here: the offsets in the state would be wrong.
+            # The log contains records that this shard did not write: the offsets in the state would be wrong.
             _log.error("The log ends at %d and not at %d as it should: it must be loaded again", end_offset, expected)
             self.is_out_of_sync = True
             lost = NotCoordinatorError()

@@ -1,4 +1,4 @@
-"""What a shard is fed with while it loads, and how a load can fail."""
+"""The input of a shard's load, and its failures."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""What a coordinator must provide for the runtime to run it.
+"""The interface of a coordinator to the runtime.
 
 A machine belongs to one shard. It may keep soft state of its own (who waits for an answer), which dies with
 `unloaded`; everything that must survive is in the immutable state `S`, and changes by replaying records alone.

@@ -12,7 +12,7 @@ from ottla.metadata.image.topic import TopicImage
 
 
 class ImageView:
-    """What coordinators ask about the cluster, answered from an image; `MetadataView`."""
+    """The coordinators' view of the cluster, from an image; implements `MetadataView`."""
 
     def __init__(self, image: Callable[[], MetadataImage]) -> None:
         """`image` gives the newest one."""

@@ -26,7 +26,7 @@ class OpenBatch(Generic[S]):
         self.records: list[KeyValue] = []
         self.size_bytes = BATCH_OVERHEAD_BYTES
         self.bytes_max: int | None = None
-        """What the log takes in one batch; None until somebody wants to add to this one."""
+        """The log's limits for one batch; None until the first record is added to this one."""
 
 
 def size_bytes_max(records: list[KeyValue]) -> int:

@@ -1,4 +1,4 @@
-"""What an operation decided: the records that make it so, and the answer to give once they are committed."""
+"""The outcome of an operation: records, and the answer to give once they are committed."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ class _Deferred:
 
 
 DEFERRED: Final = _Deferred()
-"""As a response: the shard does not answer, the operation has arranged for it (a member that waits for the others)."""
+"""In place of a response: the operation answers later by itself (a member that waits for others)."""
 
 Settled: TypeAlias = Callable[[ApiError | None], None]
 """Told None once an outcome's records are committed, or why they were lost and the state rolled back."""
@@ -26,7 +26,7 @@ Done: TypeAlias = Callable[[Any], None]
 
 
 class Outcome(NamedTuple):
-    """What an operation decided.
+    """The outcome of an operation.
 
     Records of an atomic outcome go into one batch or none; others, such as ten thousand tombstones, may be spread over
     several. `settled` is for soft state that must follow the fate of the records; it is called before the answer.

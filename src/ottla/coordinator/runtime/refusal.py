@@ -1,4 +1,4 @@
-"""What a client hears when the coordinator's own log refused: the log's errors mean nothing to it.
+"""The client's errors when the coordinator's own log refused: the log's errors mean nothing to it.
 
 It asks elsewhere after NOT_COORDINATOR, and here again after COORDINATOR_NOT_AVAILABLE.
 """

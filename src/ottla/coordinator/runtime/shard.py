@@ -142,7 +142,7 @@ class Shard(Generic[S]):
         self._deliver()
 
     def read(self, operation: Callable[[S], R]) -> R:
-        """What `operation` finds in the committed state. Raises its refusal, or that this is not the coordinator."""
+        """Runs a read on the committed state. Raises its refusal, or that this is not the coordinator."""
         if self.status is not ShardStatus.ACTIVE:
             raise self._unavailable()
         if self._journal.high_watermark < self._loaded_end_offset:
@@ -180,7 +180,7 @@ class Shard(Generic[S]):
         self._now_ms = now_ms
         journal = self._journal
         if journal.open_batch is None:
-            # It opens one, and nothing is appended that somebody could hear of.
+            # It opens one, and appends nothing that a caller could see.
             journal.take_encoded(write, now_ms)
             self.woken(self)
             return
@@ -264,7 +264,7 @@ class Shard(Generic[S]):
             self._deliver()
 
     def _append_open(self) -> None:
-        """What was decided before comes first in the log, too."""
+        """Writes pending decisions first, so that the log has their order."""
         self._journal.append_open()
         if self._journal.is_out_of_sync:
             raise NotCoordinatorError
@@ -274,7 +274,7 @@ class Shard(Generic[S]):
             self._fail()
 
     def _timer_ran(self, key: Hashable, operation: Operation[S], result: object) -> None:
-        """What a timer wanted must happen: the end of a session is not lost to a short failure of the log."""
+        """Repeats a timer's work that failed: the end of a session must survive a short failure of the log."""
         if isinstance(result, ApiError) and self.status is ShardStatus.ACTIVE:
             _log.info("[partition=%d] Timer %s failed and runs again: %s", self.partition, key, result)
             self.timers.set_if_absent(key, self._now_ms + TIMER_RETRY_MS, operation)
@@ -304,7 +304,7 @@ class Shard(Generic[S]):
             raise LoadError(f"Partition {self.partition} is {self.status.value}, not loading")
 
     def _deliver(self) -> None:
-        """Calls what is due, unless somebody further up the stack is about to."""
+        """Runs due timers, unless a caller further up the stack is about to."""
         if self._is_delivering or self._is_deciding:
             return
         self._is_delivering = True

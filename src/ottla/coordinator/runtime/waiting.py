@@ -1,4 +1,4 @@
-"""Who waits for a shard's high watermark: answers to give, and soft state that follows the fate of records.
+"""The waiters for a shard's high watermark: answers to give, and soft state that follows the fate of records.
 
 Both are in log order. An answer that waits too long is given up as timed out while its records stay in the log and
 may still be committed; soft state is told only what is true, so a settlement never times out.
@@ -33,7 +33,7 @@ class Waiting:
         self._settlements: deque[tuple[int, list[Settled]]] = deque()
 
     def add(self, end_offset: int, since_ms: int, answers: list[Answer], settlements: list[Settled]) -> None:
-        """Those who wait until everything before `end_offset` is committed; called with offsets that never fall."""
+        """Adds callbacks that wait until all before `end_offset` is committed; the offsets of calls never fall."""
         if answers:
             self._answers.append(_Waiters(end_offset, since_ms, answers))
         if settlements:

@@ -31,7 +31,7 @@ class AddTask(NamedTuple):
     claim: AddClaim
     is_verify_only: bool
     topics: Sequence[AddPartitionsToTxnTopic]
-    """As the request lists them: some perhaps twice, or without partitions."""
+    """In the request's order; a topic may occur twice, or without partitions."""
 
 
 def tasks_of(request: AddPartitionsToTxnRequest, version: int) -> list[AddTask]:

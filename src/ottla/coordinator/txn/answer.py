@@ -17,7 +17,7 @@ FENCED: Final = 2
 
 
 def expected_of(request: InitProducerIdRequest) -> ProducerIdAndEpoch | None:
-    """Who the producer thinks it is: both or nothing."""
+    """The producer's id and epoch by its own account: both or neither."""
     sent = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
     if sent == (NO_PRODUCER_ID, NO_PRODUCER_EPOCH):
         return None

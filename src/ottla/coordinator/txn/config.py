@@ -5,7 +5,7 @@ from ottla.base.frozen import frozen
 
 @frozen
 class TxnConfig:
-    """What an operator may choose."""
+    """The operator's settings."""
 
     transaction_timeout_ms_max: int = 900_000
     """The longest time-out that a producer may ask for (`transaction.max.timeout.ms`)."""

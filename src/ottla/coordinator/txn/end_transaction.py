@@ -28,7 +28,7 @@ from ottla.protocol.errors import (
 
 
 class EndClaim(NamedTuple):
-    """Who wants its transaction ended, and how."""
+    """A request to end a transaction: the producer, and commit or abort."""
 
     transactional_id: str
     producer: ProducerIdAndEpoch
@@ -44,7 +44,7 @@ def needs_producer_id(metadata: TransactionMetadata | None, claim: EndClaim) -> 
 
 
 def decide_end(metadata: TransactionMetadata | None, claim: EndClaim, new_producer_id: int, now_ms: int) -> Step | None:
-    """What becomes of the transaction; None if it has ended just so already, and the request is a retry."""
+    """The transaction's next state; None if it has ended that way already, and the request is a retry."""
     if metadata is None:
         raise InvalidProducerIdMappingError
     if claim.client_version < TRANSACTIONS_V2:

@@ -1,4 +1,4 @@
-"""Who gets which producer id and epoch: the decisions of InitProducerId for a transactional id.
+"""The choice of producer id and epoch: the decisions of InitProducerId for a transactional id.
 
 A producer that starts sends no id: it gets the next epoch, which fences the producer that had the one before. One that
 goes on after an error sends what it has (KIP-360), and is fenced itself if that is not the newest any more. Over an
@@ -20,14 +20,14 @@ from ottla.protocol.errors import ConcurrentTransactionsError, ProducerFencedErr
 
 
 class ProducerIdAndEpoch(NamedTuple):
-    """Who a producer is."""
+    """A producer's id and epoch."""
 
     producer_id: int
     producer_epoch: int
 
 
 class InitClaim(NamedTuple):
-    """What a producer asks for; `expected` is who it thinks it is."""
+    """A producer's request; `expected` is its identity by its own account."""
 
     transactional_id: str
     timeout_ms: int
@@ -35,7 +35,7 @@ class InitClaim(NamedTuple):
 
 
 class InitContext(NamedTuple):
-    """What the decision needs to know beside the claim."""
+    """The decision's input beside the claim."""
 
     last_epoch: int
     """The epoch that the newest one took the place of, for the same producer; -1 if it was for another one."""
@@ -56,7 +56,7 @@ def needs_producer_id(metadata: TransactionMetadata | None, claim: InitClaim, se
 
 
 def decide_init(metadata: TransactionMetadata | None, claim: InitClaim, context: InitContext, now_ms: int) -> Step:
-    """What becomes of the id. A step to PrepareAbort means that the producer must ask again."""
+    """The id's next state. A step to PrepareAbort means that the producer must ask again."""
     before = created(context.new_producer_id, claim.timeout_ms, now_ms) if metadata is None else metadata
     if claim.expected is not None and not _is_plausible(before, claim.expected):
         raise ProducerFencedError

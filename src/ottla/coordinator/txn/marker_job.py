@@ -41,7 +41,7 @@ class MarkerJob:
         self.written: Final = written
         self.remaining: Final[set[PartitionKey]] = set(metadata.partitions)
         self.waiting: set[PartitionKey] = set()
-        """Those whose leader is not known or has refused."""
+        """Partitions whose leader is unknown or has refused."""
         self.due_ms: int | None = None
         """When to try those again."""
         self.attempts = 0
@@ -49,7 +49,7 @@ class MarkerJob:
 
     @property
     def marker(self) -> TransactionMarker:
-        """What goes into each partition."""
+        """The marker for each partition."""
         metadata = self.metadata
         return TransactionMarker(
             producer_id=metadata.producer_id,

@@ -1,4 +1,4 @@
-"""What the coordinator remembers of a transactional id, and its way into the log and back.
+"""The coordinator's state of a transactional id, and its way into the log and back.
 
 Immutable: a change is a new value. The log has no room for the epoch before the last one; see `last_epoch`.
 """
@@ -80,12 +80,12 @@ def record_of(transactional_id: str, metadata: TransactionMetadata, transaction_
 
 
 def tombstone_of(transactional_id: str) -> CoordinatorRecord:
-    """The log record that makes everybody forget the id."""
+    """The tombstone of the id."""
     return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None, -1)
 
 
 def metadata_of(value: TransactionLogValue) -> TransactionMetadata:
-    """What a log record says."""
+    """Reads a log record."""
     partitions = value.transaction_partitions or ()
     return TransactionMetadata(
         producer_id=value.producer_id,

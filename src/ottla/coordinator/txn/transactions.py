@@ -54,7 +54,7 @@ _EXPIRY: Final = "expiry"
 
 @frozen
 class Surroundings:
-    """What all shards of a coordinator share."""
+    """The objects that all shards of a coordinator share."""
 
     config: TxnConfig
     metadata: MetadataView
@@ -66,7 +66,7 @@ class Surroundings:
 
 
 class AddClaim(NamedTuple):
-    """Who wants which partitions in its transaction."""
+    """A producer's request to add partitions to its transaction."""
 
     transactional_id: str
     producer: ProducerIdAndEpoch
@@ -330,7 +330,7 @@ def _owned(metadata: TransactionMetadata | None, producer: ProducerIdAndEpoch) -
 
 
 def _producer_after(metadata: TransactionMetadata) -> ProducerIdAndEpoch:
-    """Who the producer is once the markers are written."""
+    """The producer's identity after the markers are written."""
     if metadata.next_producer_id != NO_PRODUCER_ID:
         return ProducerIdAndEpoch(metadata.next_producer_id, 0)
     return ProducerIdAndEpoch(metadata.producer_id, metadata.producer_epoch)

@@ -24,7 +24,7 @@ class IllegalTransitionError(OttlaError):
 
 
 class Step(NamedTuple):
-    """What an id becomes, and the epoch that a retry of this step may still come with; -1 for none."""
+    """An id's next state, and the epoch that a retry of this step may still carry; -1 for none."""
 
     metadata: TransactionMetadata
     last_epoch: int

@@ -19,7 +19,7 @@ TxnState: TypeAlias = Map[str, TransactionMetadata]
 
 
 class Lifecycle(Protocol):
-    """Who keeps the soft state of a shard."""
+    """Keeps the soft state of a shard."""
 
     def loaded(self, state: TxnState, now_ms: int) -> None:
         """Operations will follow."""

@@ -1,1 +1,1 @@
-"""What access control entries allow, as Kafka's StandardAuthorizer decides it."""
+"""Access control entries and their decisions, as Kafka's StandardAuthorizer makes them."""

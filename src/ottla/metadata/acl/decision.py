@@ -1,4 +1,4 @@
-"""Whether somebody may do something, decided as Kafka's StandardAuthorizer does.
+"""Whether a principal may do an operation, decided as Kafka's StandardAuthorizer does.
 
 In this order: a super user may; an entry that denies decides; an entry that allows decides; where no entry at all is
 about the resource, `allow.everyone.if.no.acl.found` decides; otherwise not. Only what is allowed implies more: whoever
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
 
 @frozen
 class AclSettings:
-    """What decides besides the entries."""
+    """The settings that decide besides the entries."""
 
     super_users: frozenset[str] = frozenset()
     allow_everyone_if_no_acl_found: bool = False

@@ -24,7 +24,7 @@ class Wanted(Protocol):
 
 
 class AclFilter(NamedTuple):
-    """What an entry must be like; None and ANY leave it open."""
+    """A filter of entries; None and ANY match all."""
 
     resource_type: int
     resource_name: str | None
@@ -95,7 +95,7 @@ class FilteredAcls:
         self._acls = acls
 
     def matching(self, wanted: AclFilter) -> list[tuple[Uuid, Acl]]:
-        """What a filter takes in, in the order of ids. One that leaves nothing open is looked up, not searched for."""
+        """The entries that a filter matches, in the order of ids. An exact filter is a lookup, not a search."""
         only = wanted.only
         if only is None:
             return [(acl_id, acl) for acl_id, acl in self._sorted if wanted.matches(acl)]

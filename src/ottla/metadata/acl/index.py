@@ -14,7 +14,7 @@ from ottla.protocol.acl import ANYBODY, WILDCARD, PatternType
 
 
 class _Pattern(NamedTuple):
-    """What a resource's name must be like."""
+    """A resource pattern, as the key of its entries."""
 
     resource_type: int
     pattern_type: int
@@ -75,14 +75,14 @@ class AclIndex:
         return any(True for _ in self._about(resource_type, name))
 
     def of(self, resource_type: int, name: str, principal: str) -> Iterator[Acl]:
-        """The entries about a resource that are for a principal or for anybody."""
+        """The entries about a resource that are for a principal or for `User:*`."""
         for principals in self._about(resource_type, name):
             yield from principals.get(principal, ())
             if principal != ANYBODY:
                 yield from principals.get(ANYBODY, ())
 
     def of_type(self, resource_type: int, principal: str) -> Iterator[Acl]:
-        """The entries about any resource of a type that are for a principal or for anybody."""
+        """The entries about any resource of a type that are for a principal or for `User:*`."""
         for name in dict.fromkeys((principal, ANYBODY)):
             yield from self._of_type.get((resource_type, name), ())
 

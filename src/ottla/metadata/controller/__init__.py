@@ -1,1 +1,1 @@
-"""What the active controller decides: from an image and a request to records and a response, a module per subject."""
+"""The active controller's decisions: from an image and a request to records and a response, a module per subject."""

@@ -1,4 +1,4 @@
-"""What a new controller writes first: the records that a log begins with, or the end of what its predecessor left open.
+"""A new controller's first records: those that begin a log, or the end of its predecessor's open transaction.
 
 The bootstrap records come from formatting (`bootstrap.checkpoint`): the level of every feature, maybe SCRAM users.
 """
@@ -40,7 +40,7 @@ def bootstrap_records(levels: Mapping[str, int] | None = None) -> list[Versioned
 def activation_records(
     features: FeaturesImage, bootstrap: Sequence[VersionedRecord], min_isr: str, *, in_transaction: bool
 ) -> list[VersionedRecord]:
-    """What to write upon becoming active: `features` as committed, `in_transaction` if one was begun and not ended."""
+    """The records upon becoming active: `features` as committed, `in_transaction` if one was begun and not ended."""
     if features.metadata_version is not None:
         return _abort(features.version) if in_transaction else []
     levels = {record.name: record.feature_level for record, _ in bootstrap if isinstance(record, FeatureLevelRecord)}

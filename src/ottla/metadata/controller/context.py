@@ -41,7 +41,7 @@ def everything(operation: AclOperation, resource_type: AclResourceType, name: st
 
 @frozen
 class Caller:
-    """Who asks, and how. A right that the whole request needs was checked before."""
+    """The caller of a request. A right that the whole request needs was checked before."""
 
     api_version: int = 0
     principal: str = "User:ANONYMOUS"
@@ -104,7 +104,7 @@ class ControllerContext:
         return self.ports.schema.default(topic_resource(topic), name) or ""
 
     def rules_of(self, topic: TopicImage) -> TopicRules:
-        """What elections of a topic depend on."""
+        """The settings of a topic's elections."""
         min_isr = int(self.topic_config(topic.name, MIN_IN_SYNC_REPLICAS))
         unclean = self.topic_config(topic.name, UNCLEAN_LEADER_ELECTION_ENABLE).strip().lower() == "true"
         return TopicRules(min(min_isr, len(topic.partitions[0].replicas)), unclean)

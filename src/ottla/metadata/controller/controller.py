@@ -60,7 +60,7 @@ _BRACKETS: Final = (BeginTransactionRecord, EndTransactionRecord, AbortTransacti
 
 @dataclass(slots=True)
 class _Term:
-    """What an active controller has, for as long as it is active."""
+    """The state of a controller while it is active."""
 
     epoch: int
     image: MetadataImage

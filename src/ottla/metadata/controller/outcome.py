@@ -1,4 +1,4 @@
-"""What an operation comes to: records for the log, and the response once they are committed."""
+"""The outcome of an operation: records for the log, and the response once they are committed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import field

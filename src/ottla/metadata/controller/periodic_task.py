@@ -1,4 +1,4 @@
-"""What the active controller does of itself, every so often."""
+"""The periodic tasks of the active controller."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

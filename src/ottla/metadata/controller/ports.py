@@ -1,4 +1,4 @@
-"""What the controller needs from outside, besides chance: the owners' config keys, policies and the quorum's log."""
+"""The ports of the controller, besides chance: the owners' config keys, policies and the quorum's log."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol

@@ -1,1 +1,1 @@
-"""What the metadata log adds up to: immutable images that share structure, and deltas from one to the next."""
+"""The state that the metadata log adds up to: immutable images that share structure, and deltas between them."""

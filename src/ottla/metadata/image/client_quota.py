@@ -27,7 +27,7 @@ def entity_data(entity: QuotaEntity) -> list[EntityData]:
 
 
 def entity_order(entity: QuotaEntity) -> list[tuple[str, str]]:
-    """What to sort entities by: a default comes before the names of its type."""
+    """The sort key of entities: a default comes before the names of its type."""
     return [(type_, name or "") for type_, name in entity]
 
 

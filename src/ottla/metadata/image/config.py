@@ -14,7 +14,7 @@ from ottla.protocol.metadata_log.config import ConfigRecord
 
 
 class ResourceType(IntEnum):
-    """What a config belongs to, by its number on the wire."""
+    """The kinds of resource, by their numbers on the wire."""
 
     TOPIC = 2
     BROKER = 4

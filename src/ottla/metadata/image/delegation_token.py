@@ -8,7 +8,7 @@ from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, 
 
 
 def token_hmac(secret: bytes, token_id: str) -> bytes:
-    """What a token is shown by, and in base64 its password: made from the cluster's secret, so every node knows it."""
+    """The HMAC of a token, in base64 its password: made from the cluster's secret, so every node knows it."""
     return hmac.digest(secret, token_id.encode(), "sha512")
 
 
@@ -28,7 +28,7 @@ class DelegationToken(NamedTuple):
         return self.max_timestamp < now_ms or self.expiration_timestamp < now_ms
 
     def is_managed_by(self, principal: str) -> bool:
-        """Whether somebody may renew, end and see it: its owner, who asked for it, or a renewer."""
+        """Whether a principal may renew, end and see it: its owner, its requester, or a renewer."""
         return principal in (self.owner, self.requester) or principal in self.renewers
 
     def to_record(self) -> DelegationTokenRecord:

@@ -17,7 +17,7 @@ V = TypeVar("V")
 
 
 def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
-    """What changed from `before` to `after`; applied to `before` it gives an image equal to `after`."""
+    """The delta from `before` to `after`; applied to `before` it gives an image equal to `after`."""
     delta = MetadataDelta(before)
     levels = after.features.levels()
     old_levels = before.features.levels()

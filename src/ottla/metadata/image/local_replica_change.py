@@ -1,4 +1,4 @@
-"""What a delta means for one broker: which partitions it now leads, follows, or must let go of."""
+"""A delta's effect on one broker: the partitions that it now leads, follows, or drops."""
 
 from typing import NamedTuple
 

@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class MapDelta(Generic[K, V]):
-    """What changes in `base`: `changes` has the new value of every changed key, None for a removed one.
+    """A change of `base`: `changes` has the new value of every changed key, None for a removed one.
 
     >>> delta = MapDelta(Map({"a": 1, "b": 2}))
     >>> delta.set("c", 3)

@@ -47,7 +47,7 @@ from ottla.protocol.metadata_log.topic import (
 
 
 class MetadataDelta:
-    """What changes in `base`. After `apply`, its parts tell listeners what to look at.
+    """A change of `base`. After `apply`, its parts tell listeners what to look at.
 
     >>> from ottla.metadata.image.metadata_image import EMPTY_IMAGE
     >>> delta = MetadataDelta(EMPTY_IMAGE)

@@ -8,14 +8,14 @@ from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, U
 
 
 class ScramUser(NamedTuple):
-    """Who a credential belongs to: a user has one for each mechanism."""
+    """The owner of a credential: a user has one for each mechanism."""
 
     mechanism: int
     name: str
 
 
 class ScramCredential(NamedTuple):
-    """What proves a password without being it; never shown."""
+    """A proof of a password without the password; never shown."""
 
     salt: bytes
     stored_key: bytes

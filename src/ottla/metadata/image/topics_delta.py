@@ -20,7 +20,7 @@ from ottla.protocol.metadata_log.topic import (
 
 
 class TopicDelta:
-    """What changes in one topic: `before` as it was (without partitions if it is new), `changes` by partition."""
+    """A change of one topic: `before` as it was (without partitions if it is new), `changes` by partition."""
 
     __slots__ = ("before", "changes")
 
@@ -70,7 +70,7 @@ class TopicDelta:
 
 
 class TopicsDelta:
-    """What changes in `base`: `created` and `deleted` topics, and `changed` ones, which include the created."""
+    """A change of `base`: `created` and `deleted` topics, and `changed` ones, which include the created."""
 
     def __init__(self, base: TopicsImage) -> None:
         self.base = base

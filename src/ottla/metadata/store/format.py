@@ -54,12 +54,12 @@ class Standalone:
 
 
 Controllers = QuorumKind | Standalone | VoterSet
-"""Who votes first; a `VoterSet` is `--initial-controllers`."""
+"""The first voters; a `VoterSet` is `--initial-controllers`."""
 
 
 @frozen(kw_only=True)
 class FormatOptions:
-    """What to format, and for whom."""
+    """The directories to format, and the identity of their node."""
 
     cluster_id: str
     node_id: int
@@ -85,7 +85,7 @@ class FormattedDirectory(NamedTuple):
 
 
 class Formatted(NamedTuple):
-    """What formatting came to."""
+    """The result of formatting."""
 
     version: MetadataVersion
     directories: list[FormattedDirectory]
@@ -166,7 +166,7 @@ def _unformatted(disk: Disk, options: FormatOptions) -> list[str]:
 
 
 def _refuse_log_without_owner(disk: Disk, directory: str) -> None:
-    """A metadata log whose `meta.properties` was lost is somebody's cluster, not an empty directory."""
+    """A metadata log whose `meta.properties` was lost belongs to a cluster: the directory is not empty."""
     path = f"{directory}/{METADATA_DIRECTORY}"
     if disk.status(path) is None:
         return

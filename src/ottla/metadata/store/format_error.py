@@ -4,4 +4,4 @@ from ottla.base.errors import OttlaError
 
 
 class FormatError(OttlaError):
-    """What was asked for cannot be: the message says why, in Kafka's words where it has some."""
+    """The request can't be carried out; the message has the reason, in Kafka's words where it has some."""

@@ -115,7 +115,7 @@ def _has_batch(disk: Disk, path: str, position: int, damage: Damage) -> bool:
 
 
 def _candidates(data: memoryview) -> Iterator[Batch]:
-    """What might be a batch: the bytes where one's header would have magic 2 and a length that fits."""
+    """Possible batches: places where a header would have magic 2 and a length that fits."""
     raw = bytes(data)
     found = raw.find(b"\x02", _MAGIC_POSITION)
     while found >= 0:

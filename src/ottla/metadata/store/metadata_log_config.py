@@ -28,7 +28,7 @@ METADATA_LOG_CONFIG_KEYS: Final = ConfigKeys((
 
 @frozen(kw_only=True)
 class MetadataLogConfig:
-    """What the keys say.
+    """The settings of the metadata log.
 
     >>> values = METADATA_LOG_CONFIG_KEYS.parse({"metadata.max.retention.ms": "-1"}).values
     >>> MetadataLogConfig.of(values).retention_ms

@@ -46,7 +46,7 @@ class MetadataStore:
     properties: MetaProperties
     """Cluster, node and directory, as formatting left them; whether they are the expected ones is for the caller."""
     bootstrap: list[VersionedRecord]
-    """What the first controller of an empty log writes."""
+    """The records that the first controller of an empty log writes."""
     log: MetadataLog
     snapshots: SnapshotDirectory
     quorum_state: QuorumStateFile
@@ -67,7 +67,7 @@ class MetadataStore:
         return cls(properties, bootstrap, log, snapshots, quorum_state)
 
     def ports(self, random: RandomPort) -> RaftPorts:
-        """What `RaftCore` stands on."""
+        """The ports of `RaftCore`."""
         return RaftPorts(self.log, self.snapshots, self.quorum_state, random)
 
     def snapshot(self, snapshot_id: OffsetAndEpoch) -> StoredSnapshot:

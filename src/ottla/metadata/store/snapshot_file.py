@@ -1,4 +1,4 @@
-"""What a snapshot file must look like: whole batches with matching CRCs, a header first, a footer last (KIP-630)."""
+"""The form of a snapshot file: whole batches with matching CRCs, a header first, a footer last (KIP-630)."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ _NAME: Final = re.compile(r"(\d{20})-(\d{10})(?:-\d*)?(\.checkpoint(?:\.part|\.d
 
 
 class SnapshotName(NamedTuple):
-    """What a file's name says."""
+    """The meaning of a file's name."""
 
     snapshot_id: OffsetAndEpoch
     suffix: str
@@ -33,7 +33,7 @@ def name_of(snapshot_id: OffsetAndEpoch, suffix: str = WHOLE) -> str:
 
 
 def parse(name: str) -> SnapshotName | None:
-    """What the name says; None if it is not that of a snapshot.
+    """The meaning of the name; None if it is not that of a snapshot.
 
     >>> parse("00000000000000000191-0000000002.checkpoint.part").suffix
     '.checkpoint.part'

@@ -1,7 +1,7 @@
 """Kerberos by MIT's library: who accepts clients, who shows tickets, and the contexts between them.
 
 An initiator asks the KDC, which blocks: it belongs in a thread. An acceptor needs the keytab alone, reads it again for
-each client, and never asks anybody.
+each client, and never prompts for a password.
 """
 
 import logging
@@ -156,14 +156,14 @@ def _store(place: Place, keytab_kind: str) -> dict[str, str] | None:
 
 
 def _shown(place: Place) -> str:
-    """What is looked for where, for messages: the library's own don't tell."""
+    """The principal and the file that are searched, for messages: the library's own don't name them."""
     whose = f" as {place.principal}" if place.principal else ""
     where = place.keytab or place.ticket_cache
     return f"{whose} by {where}" if where else whose
 
 
 def _reason(error: GSSError) -> str:
-    """What Kerberos says, or GSSAPI where Kerberos says nothing."""
+    """Kerberos' error text, or GSSAPI's where Kerberos has none."""
     code = error.min_code or error.maj_code
     reason = str(error.get_all_statuses(code, not error.min_code)[0])
     return reason if not reason.startswith(_NO_CACHE) else "there is none, and no key or password to get one with"

@@ -15,5 +15,5 @@ async def begin_kerberos(login: KerberosLogin, host: str) -> ClientExchange:
         context = await asyncio.to_thread(initiate, login.place, login.service, host)
     except GssFailedError as error:
         raise LoginFailedError(str(error)) from error
-    # Nobody else to act as: the ticket says it.
+    # No authorization id: the ticket names the user.
     return gssapi_exchange(context, "")

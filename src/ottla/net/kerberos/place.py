@@ -29,7 +29,7 @@ class Place:
 
 @frozen
 class KerberosLogin:
-    """What a client shows, and to which service."""
+    """A client's credentials, and the service that it shows them to."""
 
     place: Place
     service: str

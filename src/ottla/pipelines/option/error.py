@@ -1,4 +1,4 @@
-"""What a wrong option raises."""
+"""The error of a wrong option."""
 
 from ottla.base.errors import OttlaError
 

@@ -13,10 +13,10 @@ from typing import Final
 from ottla.pipelines.option.error import OptionError
 
 KAFKA_PREFIX: Final = "kafka."
-"""What follows it is a setting of a Kafka client."""
+"""The prefix of settings of a Kafka client."""
 
 REGISTRY_PREFIX: Final = "schema.registry."
-"""What follows it is a setting of a registry's client."""
+"""The prefix of settings of a registry's client."""
 
 
 class Use(Flag):

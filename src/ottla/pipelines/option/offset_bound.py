@@ -13,7 +13,7 @@ from ottla.pipelines.option.offset_json import EARLIEST, LATEST, PartitionOffset
 
 
 class NoMatch(Enum):
-    """What to do in a partition that has no record of a time or later."""
+    """The choices for a partition without a record of a time or later."""
 
     ERROR = "error"
     LATEST = "latest"

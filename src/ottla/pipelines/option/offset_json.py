@@ -31,7 +31,7 @@ def offsets_of(document: Mapping[str, Mapping[str, int]]) -> PartitionOffsets:
 
 
 def document_of(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[str, int]]:
-    """The same as a document, in the order of topics and partitions, so that equal offsets have equal texts.
+    """The offsets as a document, in the order of topics and partitions, so that equal offsets have equal texts.
 
     >>> document_of({TopicPartition("orders", 1): 7, TopicPartition("orders", 0): 12})
     {'orders': {'0': 12, '1': 7}}

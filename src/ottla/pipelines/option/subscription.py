@@ -1,4 +1,4 @@
-"""What a query reads: named topics, topics that match a pattern, or single partitions."""
+"""The subscription of a query: named topics, topics that match a pattern, or single partitions."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class Subscription:
     partitions: frozenset[TopicPartition] | None = None
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of the existing topics that are meant."""
+        """The existing topics that match."""
         if self.pattern is None:
             return self.topics & frozenset(names)
         return frozenset(name for name in names if self.pattern.fullmatch(name))

@@ -25,7 +25,7 @@ def number(options: Mapping[str, str], name: str, *, minimum: int = 1) -> int | 
 
 
 def number_or(options: Mapping[str, str], name: str, default: int, *, minimum: int = 0) -> int:
-    """The same with a default."""
+    """The option as a number, or the default if it is absent."""
     found = number(options, name, minimum=minimum)
     return default if found is None else found
 

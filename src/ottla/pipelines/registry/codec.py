@@ -1,4 +1,4 @@
-"""What the driver decides about a column and sends to tasks: schema, id, and what becomes of bad records.
+"""The driver's decisions about a column, sent to tasks: schema, id, and the handling of bad records.
 
 The reader's schema is chosen once, when a query is built: all tasks and all micro-batches see the same columns,
 whatever is registered meanwhile. Tasks keep their decoders from batch to batch.

@@ -15,7 +15,7 @@ _UINT64_DIGITS: Final = 20
 
 
 def arrow_type(kind: Any) -> Any:
-    """What a column of that type is handed to Spark as."""
+    """The Spark type of a column of that type."""
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(field.name, arrow_type(field.type)) for field in kind])
     if pa.types.is_list(kind):

@@ -1,4 +1,4 @@
-"""What tools read and write: the specs and statuses of all pipelines, without being a control process."""
+"""The specs and statuses of all pipelines, for tools outside of control processes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
+from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.consumer.async_consumer import AsyncConsumer
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.record import TopicPartition
 from ottla.pipelines.runner.control.option import ControlOptions
+from ottla.pipelines.runner.control.topic import ensure_topics
 from ottla.pipelines.runner.spec import InvalidSpecError, PipelineSpec
 from ottla.pipelines.runner.status import PipelineStatus
 
@@ -66,7 +68,12 @@ class PipelineCatalog:
         return spec
 
     async def define(self, spec: PipelineSpec) -> PipelineSpec:
-        """A new pipeline, or a new version of one: its position stays, and so do its restarts."""
+        """A new pipeline, or a new version of one: its position stays, and so do its restarts.
+
+        Makes the topics if need be, so that the first pipeline may be defined before a control process is up.
+        """
+        async with AsyncAdmin(self._options.client) as admin:
+            await ensure_topics(admin, self._options)
         known = (await self.entries()).get(spec.name)
         if known is not None:
             old = known.spec
@@ -88,7 +95,9 @@ async def _values(consumer: AsyncConsumer, topic: str) -> Mapping[str, Any]:
     """The last value of each key."""
     topics = await consumer.list_topics()
     if topic not in topics:
-        raise OttlaError(f"there is no topic {topic}: run ottla pipelines run first, which makes it")
+        raise OttlaError(
+            f"there are no pipelines yet: the topic {topic} is missing; ottla pipelines create makes the first one"
+        )
     places = [TopicPartition(topic, number) for number in topics[topic].partitions]
     consumer.assign(places)
     consumer.seek_to_beginning(places)

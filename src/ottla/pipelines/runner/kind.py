@@ -1,6 +1,6 @@
-"""What a kind of pipeline has to provide, and how one is found by its name.
+"""The interface of a kind of pipeline, and the search for one by its name.
 
-A kind is a module of ours, an entry point of the group `ottla.pipelines`, or `module:Class` for anybody's own.
+A kind is a module of ours, an entry point of the group `ottla.pipelines`, or a user's own `module:Class`.
 """
 
 import importlib
@@ -44,7 +44,7 @@ class Place:
     part_restarts: Mapping[str, int] = field(default_factory=dict)
     """How often users asked for a restart of each part until now."""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What the control process knows of this pipeline and no topic may have."""
+    """Secret settings of this pipeline, which the control process has and no topic may have."""
 
     def cluster_options(self, settings: Mapping[str, str] | None = None) -> dict[str, str]:
         """The cluster as options of `format("ottla")`; `settings` count before the place's own."""
@@ -56,10 +56,10 @@ class TellsParts(Protocol):
     """A query that knows more of itself than Spark does; `Kind.start` may return one."""
 
     def parts(self) -> Sequence[Mapping[str, Any]]:
-        """What the status says of the pipeline's parts."""
+        """The pipeline's parts for the status."""
 
     def progress(self) -> Mapping[str, Any]:
-        """What the status says of its progress since the last call."""
+        """The progress since the last call, for the status."""
 
     def hasten(self) -> None:
         """Brings the micro-batch that is under way to its end: the query is to stop."""

@@ -1,4 +1,4 @@
-"""What a control process and its runners say to each other: JSON objects, one a line, over a socket.
+"""The messages between a control process and its runners: JSON objects, one a line, over a socket.
 
 A socket, because nothing else is there in every case: spark-submit puts a Java process between the two, which passes no
 pipes on; the cluster's topics are away just when a broker is; and the end of a connection tells either side at once

@@ -1,4 +1,4 @@
-"""What a pipeline is: a value that anybody may write to the topic of specs, under the pipeline's name.
+"""The definition of a pipeline: a value that any client may write to the topic of specs, under the pipeline's name.
 
 The JSON is the interface: fields that are not known are kept out of the value, missing ones have defaults, and a record
 that can't be understood is an error that names the field. Pure.
@@ -22,7 +22,7 @@ class InvalidSpecError(OttlaError, ValueError):
 
 
 class Wanted(enum.StrEnum):
-    """What the user wants of a pipeline."""
+    """The wanted state of a pipeline."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -36,7 +36,7 @@ class Isolation(enum.StrEnum):
 
     SHARED = "shared"
     OWN = "own"
-    """Nobody: it is heavy, or runs code that is not ours."""
+    """Shares its runner with no pipeline: it is heavy, or runs code of users."""
 
 
 @frozen(kw_only=True)
@@ -46,7 +46,7 @@ class PipelineSpec:
     name: str
     kind: str
     definition: Mapping[str, Any] = field(default_factory=dict)
-    """What the kind makes of it."""
+    """The settings for the kind."""
     version: int = 1
     """Goes up with each change of the definition."""
     wanted: Wanted = Wanted.RUNNING
@@ -87,7 +87,7 @@ isolation=<Isolation.SHARED: 'shared'>, checkpoint='', restart=0, part_restarts=
 
     @classmethod
     def from_json(cls, name: str, value: bytes) -> "PipelineSpec":
-        """What a record says; `InvalidSpecError` if it says nothing sensible."""
+        """Reads a record; raises `InvalidSpecError` for an invalid one."""
         try:
             fields = json.loads(value)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""What is known of a pipeline: the record under its name in the topic of statuses. Pure."""
+"""The status of a pipeline: the record under its name in the topic of statuses. Pure."""
 
 import enum
 import json
@@ -11,7 +11,7 @@ from ottla.base.frozen import frozen
 
 
 class State(enum.StrEnum):
-    """What a pipeline is doing."""
+    """The state of a pipeline."""
 
     UNASSIGNED = "unassigned"
     """No control process looks after it, or it waits for a runner."""
@@ -34,14 +34,14 @@ class PipelineStatus:
     restart: int = 0
     runner: str | None = None
     control: str = ""
-    """Who looks after it; empty if the one who did has let it go in order."""
+    """The control process in charge; empty if the last one has released it in order."""
     failures: int = 0
     """Failures in a row."""
     trace: str | None = None
     since_ms: int = 0
     """Since when it is in this state."""
     busy_until_ms: int = 0
-    """Until when a runner that nobody hears of may hold the checkpoint, on a file system without locks."""
+    """Until when a silent runner may hold the checkpoint, on a file system without locks."""
     progress: Mapping[str, Any] = field(default_factory=dict)
     parts: Sequence[Mapping[str, Any]] = ()
     """What the kind tells of the pipeline's parts, such as a connector's tasks."""
@@ -68,7 +68,7 @@ class PipelineStatus:
 
     @classmethod
     def from_json(cls, value: bytes) -> "PipelineStatus":
-        """What a record says.
+        """Reads a record.
 
         >>> status = PipelineStatus(state=State.RUNNING, version=2, runner="r")
         >>> PipelineStatus.from_json(status.to_json()).runner

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @frozen
 class RowsWritten(WriterCommitMessage):
-    """What a task tells the driver."""
+    """A task's message to the driver."""
 
     rows: int
 

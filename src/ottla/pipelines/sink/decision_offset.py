@@ -64,7 +64,7 @@ _MAY_BE_THERE: Final = frozenset(
         ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
-"""Who may not create topics can still use one that an administrator has made."""
+"""Refusals to create the topic, after which one that an administrator has made is used."""
 
 
 @frozen

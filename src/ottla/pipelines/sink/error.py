@@ -1,4 +1,4 @@
-"""What the sink raises by itself; what brokers refuse keeps its own class."""
+"""The sink's own errors; refusals of brokers keep their classes."""
 
 from ottla.base.errors import OttlaError
 

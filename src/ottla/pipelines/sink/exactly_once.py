@@ -62,7 +62,7 @@ class SinkTask:
 
 @frozen
 class TaskPrepared(WriterCommitMessage):
-    """What a task tells the driver."""
+    """A task's message to the driver."""
 
     task: SinkTask
     rows: int = 0
@@ -73,7 +73,7 @@ class TaskPrepared(WriterCommitMessage):
 
 
 class _Standing(Enum):
-    """What an earlier run of the same task has come to."""
+    """The result of an earlier run of the same task."""
 
     UNDECIDED = auto()
     FINISHED = auto()

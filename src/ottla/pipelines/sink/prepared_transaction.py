@@ -51,6 +51,6 @@ def transactions_from_text(text: str) -> PreparedTransactions:
         try:
             number, producer_id, epoch = (int(part) for part in parts)
         except ValueError:
-            raise SinkError(f"{text!r} is no list of transactions: has somebody changed the group's offsets?") from None
+            raise SinkError(f"{text!r} is no list of transactions: were the group's offsets changed by hand?") from None
         found[number] = ProducerIdentity(producer_id, epoch)
     return found

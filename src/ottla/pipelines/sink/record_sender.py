@@ -22,7 +22,7 @@ from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.writer import BatchOptions
 
 _SLICE_BYTES: Final = 16 * 1024
-"""What a partition should get at a time, at least: a producer's usual `batch.size`."""
+"""The least bytes of a partition at a time: a producer's usual `batch.size`."""
 
 
 class RecordSender:

@@ -88,5 +88,5 @@ def sink_task(context: TaskContext | None, options: WriteOptions) -> "SinkTask":
 
 
 def _prepared(messages: Sequence[WriterCommitMessage | None]) -> "list[TaskPrepared]":
-    """What tasks in transactions have told; a task that failed told nothing."""
+    """The messages of tasks in transactions; a failed task has none."""
     return [message for message in messages if message is not None and not isinstance(message, RowsWritten)]  # type: ignore[misc]

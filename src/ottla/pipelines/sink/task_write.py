@@ -1,4 +1,4 @@
-"""What an executor does with the rows of a task when each may be written more than once: writes them, that is all.
+"""Writes the rows of a task on an executor, where each may be written more than once.
 
 The producer's identity is kept from task to task: a new one each time would fill the brokers' memory of producers.
 After a failure it is dropped: which of its numbers were used is not known.

@@ -27,7 +27,7 @@ def sink_settings(settings: dict[str, str]) -> ClientSettings:
     """The client's settings; `OptionError` for one that a sink can't have."""
     found = ClientSettings.of(PRODUCER_KEYS, {**_DEFAULTS, **settings})
     if found.string("acks") == "0":
-        raise OptionError("kafka.acks", "0 can't be: a task would end before anybody knew whether its rows are written")
+        raise OptionError("kafka.acks", "0 can't be: a task would end before it is known whether its rows are written")
     try:
         ProducerOptions.of(found)
     except ConfigError as error:

@@ -24,7 +24,7 @@ class DataLossError(OttlaError):
 
 @frozen
 class DataLoss:
-    """What to do about it."""
+    """The query's reaction to lost data: fails, or warns."""
 
     fails: bool
 

@@ -1,4 +1,4 @@
-"""What a task does: one range of offsets becomes Arrow batches.
+"""The work of a task: one range of offsets becomes Arrow batches.
 
 While a fetched answer is decoded and handed to Spark, the next one is on its way.
 """
@@ -18,7 +18,7 @@ from ottla.pipelines.source.offset_range import OffsetRange
 from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 
 FETCH_BYTES: Final = 4 << 20
-"""What one request asks for unless `kafka.max.partition.fetch.bytes` says otherwise."""
+"""The bytes of one request unless `kafka.max.partition.fetch.bytes` is set."""
 _clients: Final = WorkerClients[WorkerClient]()
 
 

@@ -1,4 +1,4 @@
-"""What the driver asks brokers: which partitions a subscription means now, and where they begin and end.
+"""The driver's queries to brokers: the partitions of a subscription, and where they begin and end.
 
 Used by one thread at a time. It connects when it is first asked, so that a reader can be sent to another process
 before that.
@@ -73,7 +73,7 @@ class TopicCatalog:
         return self._partitions
 
     def require_partitions(self) -> dict[TopicPartition, Uuid]:
-        """As `partitions`; raises `OptionError` if what was named is not there, or does not appear in a moment."""
+        """Like `partitions`; raises `OptionError` if a named one is missing and does not appear in a moment."""
         subscription = self._options.subscription
         give_up_at_s = time.monotonic() + _NEW_TOPIC_PATIENCE_S
         while missing := _missing(subscription, found := self.partitions()):

@@ -35,7 +35,7 @@ class BrokerProcess:
         self.stop()
 
     def start(self) -> None:
-        """Starts it and waits until it listens. A port that somebody else has is said before anything is started."""
+        """Starts it and waits until it listens. Checks first that the port is free."""
         if _listens(self._address):
             host, port = self._address
             raise OttlaError(

@@ -26,7 +26,7 @@ class Companion(threading.Thread):
         except OttlaError as error:
             self._error = error
         except CancelledError:
-            # The process ends, and the event loops of its clients with it: nobody is left to be told.
+            # The process ends, and the event loops of its clients with it: no caller is left to be told.
             return
 
     def check(self) -> None:

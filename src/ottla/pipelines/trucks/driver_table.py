@@ -1,4 +1,4 @@
-"""Who drives: the driver table from the bundled file, from a compacted topic, or from PostgreSQL."""
+"""The driver table, from the bundled file, from a compacted topic, or from PostgreSQL."""
 
 import csv
 import json
@@ -42,7 +42,7 @@ def from_bundled(spark: "SparkSession") -> "DataFrame":
 
 
 def from_topic(spark: "SparkSession", bootstrap: str, topic: str) -> "DataFrame":
-    """What a compacted topic says now: the last record of each key, unless it is a tombstone."""
+    """The content of a compacted topic: the last record of each key, unless it is a tombstone."""
     from pyspark.sql import functions as f
 
     from ottla.pipelines.trucks.transform import DRIVER

@@ -11,7 +11,7 @@ from typing import Final
 from ottla.pipelines.trucks.position import DANGEROUS, NORMAL, TruckPosition
 
 DRIVER_IDS: Final = range(10, 33)
-"""Those of the bundled driver table."""
+"""The drivers of the bundled table."""
 _ROUTE_ENDS: Final = (
     ((38.63, -90.20), (35.15, -90.05)),
     ((41.88, -87.63), (38.63, -90.20)),

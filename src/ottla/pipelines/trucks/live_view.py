@@ -1,4 +1,4 @@
-"""What the terminal shows while trucks drive: rates, lag, the last dangerous events, the drivers with most of them.
+"""The live view in the terminal: rates, lag, the last dangerous events, the drivers with most of them.
 
 `render` is a function of what is known; who prints it decides where the cursor is. Nothing here talks to anybody. Other
 threads add to `Progress` meanwhile, so what is walked over is copied first, which Python does in one go.
@@ -17,12 +17,12 @@ _BOLD, _DIM, _RED, _GREEN, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", 
 
 @dataclass
 class Progress:
-    """What is known of a run."""
+    """The state of a run."""
 
     bootstrap: str
     stage: str = "starting"
     note: str = ""
-    """What else there is to say about the run."""
+    """A further line about the run."""
     started: float = field(default_factory=time.monotonic)
     driving_since: float = 0.0
     """When the first position was sent."""
@@ -36,7 +36,7 @@ class Progress:
     events: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
     drivers: Counter[str] = field(default_factory=Counter)
     windows: Counter[str] = field(default_factory=Counter)
-    """What the pipeline itself has counted, by driver."""
+    """The pipeline's own counts, by driver."""
 
     def saw(self, event: dict[str, Any]) -> None:
         """A dangerous event with its driver came out of the pipeline."""
@@ -71,7 +71,7 @@ def render(progress: Progress, *, width: int = 100, colour: bool = True) -> str:
 
 
 def summary(progress: Progress) -> str:
-    """What a run has done, for its end."""
+    """The summary at the end of a run."""
     elapsed = max((progress.arrived_at or time.monotonic()) - progress.driving_since, 0.001)
     lines = [f"{progress.sent:,} positions sent in {elapsed:.0f} s ({progress.sent / elapsed:,.0f} per second)"]
     lines += [f"  {topic:<32}{count:>10,} records" for topic, count in progress.counted.items()]

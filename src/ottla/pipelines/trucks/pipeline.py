@@ -37,7 +37,7 @@ class TruckPipeline:
     window: str = "10 seconds"
     late: str = "5 seconds"
     trigger: Mapping[str, str | bool] | None = None
-    """As `DataStreamWriter.trigger` takes it; None starts the next batch at once."""
+    """The argument of `DataStreamWriter.trigger`; None starts the next batch at once."""
     exactly_once: bool = False
 
     def queries(self, spark: "SparkSession", drivers: "DataFrame") -> dict[str, SupervisedQuery]:

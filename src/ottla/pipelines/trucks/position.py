@@ -1,4 +1,4 @@
-"""What a truck says of itself, as it stands in the topic: one JSON object."""
+"""A truck's report, as it is in the topic: one JSON object."""
 
 import json
 from typing import Final, NamedTuple

@@ -47,7 +47,7 @@ _PARTITIONS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     data: Path
     host: str = "127.0.0.1"
@@ -98,7 +98,7 @@ def _check_numbers(options: RunOptions) -> None:
 def _run_pipeline(
     options: RunOptions, broker: BrokerProcess, spark: "SparkSession", progress: Progress, earlier: int
 ) -> int:
-    """What happens between the start and the end of Spark; the exit code."""
+    """Runs everything between the start and the end of Spark; the exit code."""
     # Twice a second is often enough for eyes, and leaves the machine to others in between.
     trigger = {"processingTime": "500 milliseconds"}
     pipeline = TruckPipeline(

@@ -92,7 +92,7 @@ def encode(tuple parts):
 
 
 def encode_around(tuple parts):
-    """As `encode`, cut around the `records` values; None if the plain writer should look."""
+    """Like `encode`, cut around the `records` values; None if the plain writer should look."""
     cdef Output out = Output()
     cdef Py_ssize_t start = 0
     out.cuts = []

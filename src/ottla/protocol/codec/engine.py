@@ -45,7 +45,7 @@ def decode(plan: StructPlan, buffer: Buffer, position: int) -> tuple[Any, int]:
 def decode_tolerantly(
     plan: StructPlan, buffer: Buffer, position: int, elements_max: int = ELEMENTS_MAX
 ) -> tuple[Any, int]:
-    """As `decode`, but with Kafka's tolerance for requests, and not for those of too many elements."""
+    """Like `decode`, with Kafka's tolerance for requests; refuses those of too many elements."""
     if COMPILED:
         found = _decoder.decode(plan, buffer, position, tolerant=True, elements_max=elements_max)
         if isinstance(found, tuple):

@@ -21,7 +21,7 @@ class FieldPlan:
         self.nested: StructPlan | None = None
         """The layout of the struct, if it is one."""
         self.element: FieldPlan | None = None
-        """What the array holds, if it is one."""
+        """The type of the elements, if it is an array."""
         if field.struct is not None:
             self.nested = StructPlan(field.struct, version, flexible=flexible)
         if field.element is not None:
@@ -65,11 +65,11 @@ class StructPlan:
         self.absent = tuple(plan for plan in planned if not plan.field.versions.includes(version))
         """Declared, but not in this version."""
         self.defaulted = self.tagged + self.absent
-        """What a reader sets to its default at first."""
+        """The fields that a reader first sets to their defaults."""
         self.compiled: object = None
-        """What the compiled engine made of this plan."""
+        """The compiled engine's form of this plan."""
         self.arrays: tuple[FieldPlan, ...] | None = None
-        """Arrays of structs, once somebody has looked."""
+        """Arrays of structs, after the first look."""
         self.cut: tuple[StructPlan | FieldPlan, ...] | None = None
         """How a long struct is encoded piece by piece."""
 

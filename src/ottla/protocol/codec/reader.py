@@ -141,7 +141,7 @@ class Reader:
         return None
 
     def _spend(self, count: int) -> None:
-        """So many elements more are to be read: nothing that a strict reader's caller would mind."""
+        """Counts elements that are about to be read; a strict reader has no limit."""
 
     def _means_null(self, length: int) -> bool:
         return length == -1

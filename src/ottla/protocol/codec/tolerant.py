@@ -13,7 +13,7 @@ from ottla.protocol.codec.plan import FieldPlan
 from ottla.protocol.codec.reader import Reader
 
 ELEMENTS_MAX: Final = 1_000_000
-"""What all arrays and tags of a request may hold together, unless the caller knows that its like needs less.
+"""The most elements of all arrays and tags of a request together, unless the caller gives a lower limit.
 
 Kafka has no such limit: 50 MB of empty names keep one of its threads busy for half a minute, and would keep us.
 """

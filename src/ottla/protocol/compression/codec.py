@@ -35,7 +35,7 @@ def compress(codec: CompressionType, data: Buffer, level: int | None = None) -> 
 
 
 def decompress(codec: CompressionType, data: Buffer, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
-    """What was compressed; for `NONE` a view of the data itself."""
+    """The decompressed data; for `NONE` a view of the data itself."""
     source = memoryview(data).cast("B")
     match codec:
         case CompressionType.NONE:
@@ -53,7 +53,7 @@ def decompress(codec: CompressionType, data: Buffer, max_bytes: int = DECOMPRESS
 
 
 def pieces(codec: CompressionType, data: Buffer, workspace: bytearray, max_bytes: int) -> Iterator[memoryview]:
-    """What was compressed, piece by piece: each is good until the next is asked for, as they share `workspace`.
+    """The decompressed data, piece by piece: each is valid until the next is asked for, as they share `workspace`.
 
     The memory of a whole batch is never taken, let alone cleared: a batch that expands to 40 MB is read through in a
     twentieth of the time. `workspace` has room for a block of any ordinary frame, 64 KiB or more.

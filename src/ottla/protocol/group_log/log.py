@@ -79,4 +79,4 @@ GROUP_LOG = CoordinatorLog(
         (StreamsGroupTopologyKey, StreamsGroupTopologyValue),
     ]
 )
-"""What `__consumer_offsets` holds; the oldest offset commits have a type of their own."""
+"""The record types of `__consumer_offsets`; the oldest offset commits have a type of their own."""

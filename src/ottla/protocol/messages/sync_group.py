@@ -1,6 +1,6 @@
 """SyncGroup (key 14): hands out the assignments of a classic group after JoinGroup.
 
-Sent by members to the group coordinator. The leader sends everybody's assignment, the others an empty array; each
+Sent by members to the group coordinator. The leader sends all assignments, the others an empty array; each
 answer waits for the leader and holds that member's own. The bytes mean nothing to the broker; consumers put
 `ottla.protocol.consumer_protocol` there. v3 knows static members (KIP-345). v5 repeats the protocol's type and name,
 refused as INCONSISTENT_GROUP_PROTOCOL if they aren't the group's (KIP-559).

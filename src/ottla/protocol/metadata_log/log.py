@@ -99,7 +99,7 @@ def encode_record(record: MetadataRecord, version: int) -> bytes:
 
 
 def decode_record(value: Buffer, record_types: dict[int, type[MetadataRecord]] = RECORD_TYPES) -> VersionedRecord:
-    """What the value of a log record says; `DecodeError` if its frame, type or version is none we know."""
+    """Decodes the value of a log record; raises `DecodeError` for an unknown frame, type or version."""
     plan, start = _plan_of(value, record_types)
     return VersionedRecord(_message(plan, value, start), plan.version)
 

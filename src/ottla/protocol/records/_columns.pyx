@@ -215,7 +215,7 @@ cdef class Column:
         return 0
 
     cdef int reuse(self, Py_ssize_t rows, Py_ssize_t bytes) noexcept:
-        """As `reserve`, from spare blocks if there are any."""
+        """Like `reserve`, from spare blocks if there are any."""
         self.offsets.reuse((self.sink.rows + rows + 1) * 4)
         self.data.reuse(self.sink.bytes + bytes + COPY_STEP)
         return self.reserve(rows, bytes)

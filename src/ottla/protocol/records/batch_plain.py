@@ -35,7 +35,7 @@ _PRODUCER = struct.Struct(">qhi")
 
 
 class Frame(NamedTuple):
-    """What lies at a position of a log: a batch of some magic."""
+    """The batch at a position of a log, of any magic."""
 
     size: int
     magic: int
@@ -150,7 +150,7 @@ class Batch:
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
+        """The source of the timestamps."""
         return TimestampType.LOG_APPEND_TIME if self.attributes & 0x08 else TimestampType.CREATE_TIME
 
     @property

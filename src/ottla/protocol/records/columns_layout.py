@@ -1,4 +1,4 @@
-"""What passes between the Arrow codec and its loops over records: raw buffers, and the words of their errors.
+"""The data between the Arrow codec and its loops over records: raw buffers, and the words of their errors.
 
 Nothing here knows pyarrow. A buffer is anything that has Python's buffer protocol; integers in it have the machine's
 byte order, validity bitmaps are Arrow's: one bit per row, lowest bit first, 1 for present.

@@ -152,7 +152,7 @@ def _put_bytes(out: bytearray, value: bytes | None) -> None:
 
 
 def _held(buffer: object, bytes_needed: int | None = None) -> memoryview:
-    """As many bytes as are needed, or all."""
+    """The needed number of bytes, or all."""
     view = contiguous(buffer)  # type: ignore[arg-type]
     if bytes_needed is None:
         return view

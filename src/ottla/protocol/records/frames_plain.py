@@ -46,7 +46,7 @@ _VARLONG_BYTES_MAX = 10
 
 
 class Demands(NamedTuple):
-    """What each record of a section has to be like, besides having its index as offset delta."""
+    """The rules for each record of a section, besides having its index as offset delta."""
 
     key: bool
     """Whether it needs a key."""

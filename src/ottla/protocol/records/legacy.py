@@ -48,7 +48,7 @@ class _Message:
         return self.timestamp if self.magic == 1 and self.attributes & 0x08 else None
 
     def record(self, offset: int, log_append_time: int | None) -> RecordTuple:
-        """As the record it holds; in a wrapper that has a LogAppendTime that is every inner message's timestamp."""
+        """The record in the message; a wrapper's LogAppendTime is the timestamp of every inner message."""
         timestamp = self.timestamp if log_append_time is None or self.magic == 0 else log_append_time
         value = None if self.value is None else bytes(self.value)
         return offset, timestamp, self.key, value, ()

@@ -19,7 +19,7 @@ from ottla.protocol.records.record import Record, RecordTuple
 
 @frozen
 class ReadOptions:
-    """What to leave out, and how far to trust the bytes."""
+    """Which fields to leave out, and how far to trust the bytes."""
 
     from_offset: int | None = None
     """Leaves out records before it: a fetch answer starts with the whole batch that holds the offset asked for."""
@@ -84,7 +84,7 @@ def decode_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> list[
 
 
 def iterate_batch(batch: Batch, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> Iterator[RecordTuple]:
-    """As `decode_batch`, one record at a time."""
+    """Like `decode_batch`, one record at a time."""
     section = record_section(batch, max_bytes)
     return frames.iterate(section, batch.records_count, batch.base_offset, batch.base_timestamp, batch.log_append_time)
 

@@ -43,7 +43,7 @@ class Scanner:
         return self._is_good
 
     def facts(self) -> Facts | None:
-        """What `scan` says of all the bytes; None if it refuses them."""
+        """The result of `scan` over all the bytes; None if it refuses them."""
         if not self._is_good or self._begun or self._index != self._count:
             return None
         lowest = self._lowest if self._lowest != _INT64_MAX else -1

@@ -1,4 +1,4 @@
-"""What a record's timestamp means."""
+"""The meaning of a record's timestamp."""
 
 from enum import IntEnum
 

@@ -42,7 +42,7 @@ _CREATE_TIME, _LOG_APPEND_TIME = TimestampType.CREATE_TIME, TimestampType.LOG_AP
 
 
 class AppendOrigin(Enum):
-    """Who appends: clients are trusted with less than the broker's own coordinators."""
+    """The origin of an append: clients are trusted less than the broker's own coordinators."""
 
     CLIENT = auto()
     COORDINATOR = auto()
@@ -66,7 +66,7 @@ class AppendRules:
 
 
 class RecordError(NamedTuple):
-    """What is wrong with one record, by its place in the batch."""
+    """The error of one record, by its place in the batch."""
 
     batch_index: int
     message: str
@@ -122,7 +122,7 @@ def single_batch(data: Buffer, produce_version: int) -> Batch:
 
 
 def _refusal(data: memoryview, error: DecodeError) -> ApiError:
-    """What Kafka calls bytes that do not start with a v2 batch, or where what follows it is none."""
+    """Kafka's error for bytes that are not v2 batches from start to end."""
     try:
         frame = frame_at(data)
     except DecodeError as corrupt:
@@ -218,7 +218,7 @@ def _section(batch: Batch, max_bytes: int) -> memoryview:
 
 
 def _timestamp_error(offset: int, timestamp: int, batch: Batch, rules: AppendRules, now_ms: int) -> str | None:
-    """What is wrong with a record's timestamp.
+    """The error of a record's timestamp.
 
     Apache Kafka lets a producer's claim of LogAppendTime pass where the topic has CreateTime and the claimed time is
     within bounds; the batch then becomes one with CreateTime.

@@ -110,7 +110,7 @@ def emptied(batch: Batch) -> bytearray:
 
 
 def options_of(batch: Batch) -> BatchOptions:
-    """What to write a changed copy of the batch with: its range, codec, identity and kind."""
+    """The fields for a changed copy of the batch: its range, codec, identity and kind."""
     return BatchOptions(
         compression=batch.compression,
         base_offset=batch.base_offset,

@@ -89,7 +89,7 @@ class MemoryLog:
         self._truncated.clear()
 
     def unflushed(self) -> bytes:
-        """What a crash may take, in whole or from any byte on."""
+        """The bytes that a crash may take, in whole or from any byte on."""
         return b"".join([batch.data for batch in self._batches if batch.next_offset > self._flushed_end_offset])
 
     def crash(self, survived: bytes) -> None:
@@ -106,7 +106,7 @@ class MemoryLog:
         self.flush()
 
     def crash_before_truncation(self) -> None:
-        """As `crash`, on a disk that had not got to the last truncation: the old tail is back."""
+        """Like `crash`, on a disk that had not done the last truncation: the old tail is back."""
         tail = list(self._truncated)
         self.truncate_to(self._flushed_end_offset)
         if tail and tail[0].base_offset == self.end_offset:

@@ -1,1 +1,1 @@
-"""How the log gets from the leader to everybody else: followers pull, the leader tells them where they diverge."""
+"""Replication of the log from the leader: followers pull, the leader tells them where they diverge."""

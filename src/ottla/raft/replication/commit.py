@@ -1,4 +1,4 @@
-"""What happens when a leader's log grows or its high watermark moves."""
+"""The effects of a growing log and a moving high watermark on a leader."""
 
 from ottla.raft.context import RaftContext
 from ottla.raft.roles.leader import Leader

@@ -17,7 +17,7 @@ from ottla.raft.ports import LogPort, SnapshotPort
 
 
 class FetchKind(Enum):
-    """What a follower gets for its position."""
+    """The answer to a follower's position."""
 
     VALID = "records"
     DIVERGING = "where to truncate"

@@ -1,4 +1,4 @@
-"""Prospective: asks a majority whether it would vote for us before it disturbs anybody with a new epoch (KIP-996).
+"""Prospective: asks a majority for its pre-vote before it disturbs the quorum with a new epoch (KIP-996).
 
 A replica that was cut off finds out here that the others have a leader, and goes back to following it.
 Leaves to: candidate, follower, unattached.

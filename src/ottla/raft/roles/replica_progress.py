@@ -1,4 +1,4 @@
-"""What a leader knows of one replica's log."""
+"""A leader's state of one replica's log."""
 
 from ottla.raft.endpoint import Endpoints
 from ottla.raft.identity import ReplicaKey
@@ -22,7 +22,7 @@ class ReplicaProgress:
         self.key = key
         self.endpoints = endpoints
         self.end_offset: int | None = None
-        """What the replica holds durably: its fetch offset, or what the leader has flushed."""
+        """The end of the replica's durable log: its fetch offset, or the leader's own flushed end."""
         self.last_fetch_ms = UNKNOWN
         self.last_caught_up_ms = UNKNOWN
         self._leader_end_at_last_fetch = UNKNOWN

@@ -1,4 +1,4 @@
-"""What every role answers: its epoch, what quorum-state must say, and whether it grants a vote."""
+"""The interface of every role: its epoch, its quorum-state, and whether it grants a vote."""
 
 from enum import Enum
 from typing import ClassVar
@@ -47,7 +47,7 @@ class Role:
 
     @property
     def leader_id(self) -> int | None:
-        """Who leads, if known."""
+        """The leader, if known."""
         return self.election.leader_id
 
     @property

@@ -6,7 +6,7 @@ from ottla.raft.identity import ReplicaKey
 
 
 class VoteTally:
-    """Who granted and who refused, against the majority of the voters at the start.
+    """Granted and refused votes, against the majority of the voters at the start.
 
     >>> tally = VoteTally([ReplicaKey(1), ReplicaKey(2), ReplicaKey(3)], local_id=1)
     >>> tally.record(2, granted=True)

@@ -1,6 +1,6 @@
 """Unattached: in an epoch, without a leader.
 
-A voter becomes prospective when the election timeout is up; an observer waits for somebody to name the leader.
+A voter becomes prospective when the election timeout is up; an observer waits for a message that names the leader.
 Leaves to: itself in a later epoch, prospective, follower.
 """
 

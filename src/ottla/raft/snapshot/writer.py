@@ -72,7 +72,7 @@ class SnapshotWriter:
 
 
 def bootstrap_snapshot(kraft_version: int, voters: VoterSet | None, values: Iterable[bytes], now_ms: int) -> bytes:
-    """What formatting a directory leaves at `BOOTSTRAP_SNAPSHOT_ID`: the first voters and the first records."""
+    """Writes the snapshot at `BOOTSTRAP_SNAPSHOT_ID` when a directory is formatted: first voters and first records."""
     writer = SnapshotWriter(BOOTSTRAP_SNAPSHOT_ID, last_contained_timestamp_ms=0, now_ms=now_ms)
     writer.begin(kraft_version, voters)
     writer.append(values)

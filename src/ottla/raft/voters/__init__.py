@@ -1,1 +1,1 @@
-"""Who votes: voter sets, their history in the log, and how one voter at a time comes, goes or moves (KIP-853)."""
+"""Voter sets, their history in the log, and changes of one voter at a time (KIP-853)."""

@@ -13,7 +13,7 @@ class PendingAdd:
     """A voter to be added: first asked for its versions, then in the log at `last_offset`."""
 
     request_id: int | None
-    """Who waits for the answer; None once answered."""
+    """The request that waits for the answer; None once answered."""
     key: ReplicaKey
     endpoints: Endpoints
     ack_when_committed: bool
@@ -32,7 +32,7 @@ class PendingRemove:
 
 @dataclass(slots=True)
 class PendingChanges:
-    """What a leader has begun."""
+    """A voter change that a leader has begun."""
 
     add: PendingAdd | None = None
     remove: PendingRemove | None = None

@@ -15,7 +15,7 @@ _BOOTSTRAP_OFFSET = -1
 
 
 def start_of_epoch_records(voters: VoterHistory, local: LocalReplica) -> list[ControlMessage]:
-    """What a new leader writes beside its LeaderChangeMessage.
+    """The records of a new leader beside its LeaderChangeMessage.
 
     Voters known only from the bootstrap snapshot go into the log, since that snapshot is never replicated; so do our
     own endpoints if the voter set has old ones.
@@ -39,7 +39,7 @@ def volatile_voters_at_start(voters: VoterHistory, local: LocalReplica) -> Voter
 
 
 def upgrade_records(leader: Leader, voters: VoterHistory, epoch: int, version: int) -> list[ControlMessage]:
-    """What to write to raise kraft.version; nothing if it is that already.
+    """The records that raise kraft.version; none if it is that already.
 
     Raises INVALID_UPDATE_VERSION for a downgrade, a second upgrade under way, or voters that cannot follow.
     """

@@ -1,4 +1,4 @@
-"""What a follower does about its own place among the voters, once a fetch timeout.
+"""A follower's requests for its own place among the voters, once a fetch timeout.
 
 A voter whose entry is out of date sends UpdateRaftVoter (at kraft.version 0 once per leader, so that the leader learns
 the directories). A controller that is no voter joins by itself if `controller.quorum.auto.join.enable` says so: it has

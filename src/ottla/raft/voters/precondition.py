@@ -1,4 +1,4 @@
-"""What must hold before any voter change begins: one at a time, and only on top of committed voters.
+"""The preconditions of a voter change: one at a time, and only on top of committed voters.
 
 A leader that has not yet committed in its own epoch may not know of a change that an earlier leader committed, and
 two changes on top of each other can have majorities that do not meet (raft dissertation §4.1 and its later erratum).

@@ -19,13 +19,13 @@ class SafeStarts:
         """`checkpoint` writes all log starts down on another thread, and calls back on the loop."""
         self._checkpoint: Final = checkpoint
         self._unsafe: dict[Partition, int] = {}
-        """What is on the disk of those whose log start is not."""
+        """The durable log starts of partitions whose present one is not durable yet."""
         self._is_writing = False
         self.saved: Callable[[Partition], None] = _nobody
-        """Who has to know that there is something new to tell the leader."""
+        """Called when there is a new log start for the leader."""
 
     def of(self, partition: Partition) -> int:
-        """What the leader may be told."""
+        """The log start that the leader may be told."""
         start = partition.log.log_start_offset
         return min(self._unsafe.get(partition, start), start)
 

@@ -1,4 +1,4 @@
-"""What a broker's log directories hold (DescribeLogDirs)."""
+"""The content of a broker's log directories (DescribeLogDirs)."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator

@@ -41,7 +41,7 @@ from ottla.storage.topic_partition import DirectoryKind, TopicPartition, directo
 _log = logging.getLogger(__name__)
 _STRETCH_BYTES: Final = 4 << 20
 _REST_BYTES: Final = 1 << 20
-"""What may be left for the loop to copy."""
+"""The most bytes that the loop copies itself."""
 
 
 _BUSY_SECONDS: Final = 0.05
@@ -115,7 +115,7 @@ class LogMover:
         self._worker: Final = worker
         self._moves: dict[Partition, Move] = {}
         self._errands: Final[DiskErrands[TopicPartition]] = DiskErrands(parts.mailbox, worker)
-        """What is left to be done on the disk for copies that took their log's place."""
+        """Pending work on the disk for copies that have replaced their logs."""
         self._is_closed = False
 
     def close(self) -> None:

@@ -43,12 +43,12 @@ _NOT_LEADER_YET: Final = frozenset(
         ErrorCode.UNKNOWN_TOPIC_ID,
     )
 )
-"""What a broker answers that has not read yet that it leads."""
+"""Errors of a broker that has not learnt of its leadership yet."""
 
 
 @frozen
 class FetcherContext:
-    """What all fetchers share."""
+    """The collaborators of all fetchers."""
 
     loop: EventLoop
     logs: FollowerLog
@@ -69,7 +69,7 @@ class Fetcher:
         self._throttle: Final = context.throttle
         self._partitions: dict[TopicIdPartition, Partition] = {}
         self._ready: dict[TopicIdPartition, ReplicaFetch] = {}
-        """What the next fetch asks for; partitions that back off or wait for something are not in it."""
+        """The partitions of the next fetch, without those that back off or wait."""
         self._outdated: set[TopicIdPartition] = set()
         """Partitions whose log start the next fetch has to look up again."""
         self._delayed: dict[TopicIdPartition, float] = {}
@@ -77,7 +77,7 @@ class Fetcher:
         self._refusals: dict[TopicIdPartition, int] = {}
         """How often the leader has said of each that it does not lead it, since it last served it."""
         self._in_sync: set[TopicIdPartition] = set()
-        """What had all that is replicated when it was fetched last."""
+        """The partitions that were caught up at their last fetch."""
         self._timer: TimerHandle | None = None
         self._timer_due = 0.0
         self._is_fetching = False
@@ -244,7 +244,7 @@ class Fetcher:
             self._logs.failed(error)
 
     def _taken(self, key: TopicIdPartition, partition: Partition, fetched: ReplicaFetched) -> None:
-        """What was fetched is in the log."""
+        """Takes the leader's bounds over, once the fetched batches are in the log."""
         self._logs.take_bounds(partition, fetched)
         if partition.log.log_end_offset >= fetched.high_watermark:
             self._in_sync.add(key)

@@ -37,7 +37,7 @@ class FollowerLog:
         self._clock: Final = clock
         self.failed: Final = failed
         self.truncated: Callable[[Partition], None] = _nobody
-        """Who has to know that a log was cut: a copy of it that is being made may have too much."""
+        """Called when a log was cut: a copy in progress may have too much."""
 
     def when_settled(self, partition: Partition, callback: Callable[[], None]) -> None:
         """Calls back once no truncation of the log is under way, and no append; at once if none is."""

@@ -1,4 +1,4 @@
-"""What a follower asks of a partition's leader on another broker; the broker implements it on its network client."""
+"""A follower's requests to a partition's leader on another broker; the broker implements them with its client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -10,7 +10,7 @@ from ottla.storage.leader_epoch.checkpoint import EpochEntry
 
 
 class ReplicaFetch(NamedTuple):
-    """What a follower wants of one partition."""
+    """A follower's fetch of one partition."""
 
     topic: str
     topic_id: Uuid
@@ -24,7 +24,7 @@ class ReplicaFetch(NamedTuple):
 
 
 class ReplicaFetched(NamedTuple):
-    """What the leader says of one partition."""
+    """The leader's answer for one partition."""
 
     error_code: int
     records: Buffer

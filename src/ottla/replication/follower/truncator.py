@@ -1,7 +1,7 @@
 """Cuts followers' logs back without keeping the loop waiting for a disk.
 
-On the loop a log loses its end for whoever reads it, on a worker the disk follows; until that is done the log is not
-appended to. Whoever wants to go on with a partition asks `when_settled`.
+The loop hides the end of a log from its readers, a worker then changes the disk; until that is done the log is not
+appended to. `when_settled` calls back when a partition may go on.
 """
 
 from collections.abc import Callable

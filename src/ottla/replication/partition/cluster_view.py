@@ -1,4 +1,4 @@
-"""What partitions have to know of the cluster: who they are, and which brokers may be relied on.
+"""The view of the cluster for partitions: this broker's identity, and the eligible brokers.
 
 One object for all partitions of a broker; its fields are replaced when the metadata or the settings change.
 """

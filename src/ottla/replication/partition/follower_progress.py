@@ -1,4 +1,4 @@
-"""What a leader knows of one follower: how far it got, and when it last had everything.
+"""A leader's state of one follower: its offsets, and when it was last caught up.
 
 A follower is caught up at a moment if it then had all that the leader had. It need not ever fetch from the very log
 end: with a produce every millisecond it is always a few records behind. So the log end at the time of its previous
@@ -36,7 +36,7 @@ class FollowerProgress:
     def __init__(self, broker_id: int) -> None:
         self.broker_id = broker_id
         self.broker_epoch: int | None = None
-        """As its last fetch said; None before it fetched from this leader."""
+        """From its last fetch; None before it fetched from this leader."""
         self.log_end_offset = UNKNOWN_OFFSET
         self.log_start_offset = UNKNOWN_OFFSET
         self.last_caught_up_ms = 0
@@ -70,7 +70,7 @@ class FollowerProgress:
         self.broker_epoch = None
 
     def begin_epoch(self, leader_end_offset: int, now_ms: int, *, in_isr: bool) -> None:
-        """The same leader goes on in a new epoch: where the follower was is still true."""
+        """Begins an epoch of the same leader; the follower's known offsets stay valid."""
         self._last_fetch_leader_end_offset = leader_end_offset
         self._last_fetch_ms = now_ms if in_isr else 0
         self.last_caught_up_ms = now_ms if in_isr else 0

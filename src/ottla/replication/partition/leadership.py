@@ -1,4 +1,4 @@
-"""What it takes to lead a partition with followers: their progress, the ISR, and how far all of it is replicated.
+"""The leadership of a partition with followers: their progress, the ISR, and the high watermark.
 
 Knows offsets, not logs. The high watermark is the smallest log end of all who count: the maximal ISR, and those who
 are caught up and about to join, since otherwise they would forever run after it.
@@ -78,7 +78,7 @@ class Leadership:
     # Replication
 
     def high_watermark(self, log_end_offset: int, min_insync_replicas: int) -> int | None:
-        """How far everybody who counts has the log; None if too few are in sync to commit anything (KIP-966)."""
+        """The offset that all replicas that count have; None if too few are in sync to commit (KIP-966)."""
         isr = self.isr
         if len(isr.members) < min_insync_replicas and self.is_under_min_isr(min_insync_replicas):
             return None

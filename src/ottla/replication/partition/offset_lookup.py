@@ -22,7 +22,7 @@ _NOTHING = OffsetAnswer()
 
 
 def offset_for_timestamp(partition: Partition, query: OffsetQuery) -> OffsetAnswer:
-    """What the query asks of the partition."""
+    """The query's part for the partition."""
     partition.check_role(query.current_leader_epoch, leader_only=query.leader_only)
     log, timestamp = partition.log, query.timestamp
     if timestamp in (EARLIEST, EARLIEST_LOCAL):

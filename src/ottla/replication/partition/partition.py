@@ -36,7 +36,7 @@ _HIGH_WATERMARK: Final = -1
 
 
 class Progress(NamedTuple):
-    """What a follower's fetch or a controller's answer led to."""
+    """The effect of a follower's fetch or a controller's answer."""
 
     moved: bool
     """Whether the high watermark moved, so that waiting requests may be complete."""

@@ -1,4 +1,4 @@
-"""As much of a log as a partition uses; `ottla.storage.log.log.Log` is one.
+"""The part of a log's interface that a partition uses; `ottla.storage.log.log.Log` implements it.
 
 The port keeps files and threads out of the partition's logic.
 """
@@ -38,7 +38,7 @@ class Transactions(Protocol):
 
 
 class Producers(Protocol):
-    """What a log knows of its producers."""
+    """A log's state of its producers."""
 
     @property
     def entries(self) -> Mapping[int, ProducerEntry]:
@@ -47,7 +47,7 @@ class Producers(Protocol):
 
     @property
     def transactions(self) -> Transactions:
-        """Those that are open, or whose marker is not replicated."""
+        """Transactions that are open, or whose marker is not replicated."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""What clients ask of partitions: append, read, delete, look up; and the requests that wait."""
+"""Clients' requests to partitions: append, read, delete, look up; and waiting requests."""

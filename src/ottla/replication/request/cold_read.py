@@ -1,8 +1,8 @@
-"""Reads that need a disk, on threads of their own: a consumer of old records keeps nobody else waiting.
+"""Reads that need a disk, on threads of their own: other clients do not wait for a consumer of old records.
 
 What the loop would have to wait for is read by a thread first: the index entries, the batch headers and the bytes that
 `sendfile` is to take. Then the fetch reads again, and all of it is in the page cache. Each log directory has threads of
-its own, so that a disk which does not answer holds up nobody who reads from another.
+its own, so that a disk which does not answer holds up no reads from another disk.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from ottla.storage.errors import StorageError
 _THREADS: Final = 2
 """For each log directory."""
 _WARM_S: Final = 2.0
-"""What was read is believed to be in the page cache for so long."""
+"""How long data that was read is assumed to be in the page cache."""
 
 _Place: TypeAlias = tuple[Partition, int]
 

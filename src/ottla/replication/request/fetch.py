@@ -17,7 +17,7 @@ READ_COMMITTED: Final = 1
 
 @frozen
 class ClientMetadata:
-    """Who fetches, for the choice of a near replica (KIP-392)."""
+    """The fetching client, for the choice of a near replica (KIP-392)."""
 
     rack_id: str
     client_id: str
@@ -27,7 +27,7 @@ class ClientMetadata:
 
 @frozen(kw_only=True)
 class FetchParams:
-    """What holds for all partitions of a fetch."""
+    """The options of a fetch, for all its partitions."""
 
     max_wait_ms: int
     min_bytes: int
@@ -41,7 +41,7 @@ class FetchParams:
 
 
 class FetchPartition(NamedTuple):
-    """What is wanted of one partition."""
+    """The fetch of one partition."""
 
     topic: str
     partition: int
@@ -56,7 +56,7 @@ class FetchPartition(NamedTuple):
 
 
 class FetchResult(NamedTuple):
-    """What a Fetch answer says of one partition. On errors all offsets are -1 and there are no records."""
+    """A Fetch answer's data of one partition. On errors all offsets are -1 and there are no records."""
 
     error_code: int = 0
     records: FileSlice | None = None

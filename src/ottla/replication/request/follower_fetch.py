@@ -1,4 +1,4 @@
-"""What a follower's fetch says of its progress, and what that leads to: records are committed, the ISR grows.
+"""A follower's progress by its fetch, and the effects: records are committed, the ISR grows.
 
 Those who wait for the high watermark (producers with acks=all, consumers, DeleteRecords) go on from here.
 """

@@ -28,7 +28,7 @@ _NONE_ABORTED: Final[Sequence[AbortedTransaction]] = ()
 
 
 class Read(NamedTuple):
-    """What was read, and whether it has to be answered at once."""
+    """The data that was read, and whether it has to be answered at once."""
 
     results: list[FetchResult]
     size_bytes: int
@@ -39,7 +39,7 @@ class Read(NamedTuple):
 
 
 class LogReader:
-    """Serves fetches. `failed` hears of every I/O error; without a selector everybody reads from leaders."""
+    """Serves fetches. `failed` is called with every I/O error; without a selector all clients read from leaders."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LogReader:
                     is_cold = is_cold or result.records is None
                 except StorageError as error:
                     self._failed(error)
-                    # Clients wait out a storage error; of a damage that stays, they are to tell whoever reads.
+                    # Clients retry a storage error; a damage that stays must reach the application.
                     result = _DAMAGED if isinstance(error, CorruptFileError) else _OFFLINE
                 records = result.records
                 if records is not None:
@@ -116,7 +116,7 @@ class LogReader:
     def _read_cold(
         self, partition: Partition, params: FetchParams, want: FetchPartition, bytes_max: int, *, whole_batch: bool
     ) -> FetchResult:
-        """What a thread has brought into memory, or nothing as yet and a thread is on its way."""
+        """Data that a thread has brought into memory; empty while the thread is under way."""
         if self._cold.is_warm(partition, want.fetch_offset):
             try:
                 return read(partition, params, want, bytes_max, whole_batch=whole_batch)
@@ -161,7 +161,7 @@ class LogReader:
 def _referral(
     selector: RackAwareSelector, partition: Partition, params: FetchParams, want: FetchPartition
 ) -> FetchResult | None:
-    """What sends the consumer to a replica that is nearer, if there is one."""
+    """The answer that sends the consumer to a nearer replica, if there is one."""
     if params.client is None:
         return None
     replica_id = selector.select(partition, params.client, want.fetch_offset)

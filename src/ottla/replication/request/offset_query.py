@@ -11,7 +11,7 @@ EARLIEST_PENDING_UPLOAD: Final = -6
 
 
 class OffsetQuery(NamedTuple):
-    """What is asked of one partition."""
+    """The query of one partition."""
 
     topic: str
     partition: int
@@ -24,7 +24,7 @@ class OffsetQuery(NamedTuple):
 
 
 class OffsetAnswer(NamedTuple):
-    """What was found; all -1 if nothing matches."""
+    """The result; all -1 if nothing matches."""
 
     timestamp: int = -1
     offset: int = -1

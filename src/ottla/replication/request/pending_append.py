@@ -79,7 +79,7 @@ class PendingAppend:
         self._done(self._results)
 
     def expired(self) -> None:
-        """Whoever is not replicated by now is answered so; the disk is not subject to the request's time limit."""
+        """Answers partitions that are not replicated yet with a time-out; a write to the disk has no time limit."""
         self._watched_in = None
         for place, _ in self._replicating.values():
             self._refuse(place, ErrorCode.REQUEST_TIMED_OUT)

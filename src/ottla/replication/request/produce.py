@@ -17,7 +17,7 @@ class AppendEntry(NamedTuple):
 
 
 class AppendResult(NamedTuple):
-    """What a Produce answer says of one partition; -1 wherever Kafka says so."""
+    """A Produce answer's data of one partition; -1 wherever Kafka has it."""
 
     topic: str
     partition: int

@@ -62,7 +62,7 @@ class PendingDeletion:
         self._done(self._results)
 
     def expired(self) -> None:
-        """Whoever still waits is answered with a time-out and how far it came."""
+        """Answers the waiting partitions with a time-out and their low watermark."""
         for place, _ in self._open.values():
             self._results[place] = self._results[place]._replace(error_code=ErrorCode.REQUEST_TIMED_OUT)
         self._done(self._results)

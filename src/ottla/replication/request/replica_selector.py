@@ -14,7 +14,7 @@ from ottla.replication.request.fetch import ClientMetadata
 RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 LEADER_ONLY: Final = "org.apache.kafka.common.replica.LeaderSelector"
 SELECTORS: Final = (RACK_AWARE, LEADER_ONLY)
-"""What `replica.selector.class` may be."""
+"""The values of `replica.selector.class`."""
 THE_LEADER: Final = -1
 
 

@@ -33,7 +33,7 @@ class Mailbox:
                 callbacks.popleft()()
         finally:
             if callbacks:
-                # One failed. Those behind it are others' affairs: a flush that somebody waits for, a log that is ready.
+                # One failed. Those behind it are unrelated: a flush that a request waits for, a log that is ready.
                 with self._lock:
                     self._waiting[:0] = callbacks
                 self._loop.call_soon_threadsafe(self._deliver)

@@ -87,7 +87,7 @@ class TimerWheel:
         try:
             self._expire(now_tick)
         finally:
-            # One that fails takes nobody along: what is still due comes with the next turn.
+            # A timer that fails stops no other: those still due come with the next turn.
             while self._ticks and not self._buckets[self._ticks[0]]:
                 del self._buckets[heapq.heappop(self._ticks)]
             if self._ticks:

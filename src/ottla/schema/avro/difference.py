@@ -17,7 +17,7 @@ class Place:
     writer: str
 
     def at(self, token: str) -> "Place":
-        """The same step down on both sides."""
+        """The place one step further down, on both sides."""
         return Place(f"{self.reader}/{token}", f"{self.writer}/{token}")
 
 

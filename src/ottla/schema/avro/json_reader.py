@@ -1,6 +1,6 @@
 """Avro's binary encoding to its JSON one, the way back of `json_writer`.
 
-Bytes come from anybody: what ends too early, and blocks that claim more items than there can be, are refused.
+Bytes are untrusted: data that ends too early, and blocks that claim more items than there can be, are refused.
 """
 
 import math

@@ -24,5 +24,5 @@ class Comparing(Protocol):
 
 
 def below(found: Found, *path: str) -> Found:
-    """The same with a longer path."""
+    """The findings with `path` put in front of theirs."""
     return [(change, (*path, *rest)) for change, rest in found]

@@ -112,7 +112,7 @@ cdef class Section:
 
 
 cdef object refused(object records, int64_t count):
-    """What the plain scanner finds wrong with a section that `parse` could not read."""
+    """The plain scanner's error for a section that `parse` could not read."""
     frames_plain.scan(records, count, 0)
     return ValueError("the records changed while they were read")
 

@@ -1,4 +1,4 @@
-"""What compaction leaves of one batch: all of it, a rewritten one, an empty one, or nothing.
+"""The result of compaction for one batch: unchanged, rewritten, empty, or removed.
 
 Base offset, last offset and base sequence never change, so offsets and producers' sequences stay what they were. A
 batch is kept empty if it is the last of an active producer (it holds the sequence) or of the round (it holds the
@@ -65,7 +65,7 @@ class BatchFilter:
         return self._data(batch)
 
     def apply_legacy(self, message: LegacyMessage, *, drop_tombstones: bool) -> Buffer | None:
-        """What stays of a message of magic 0 or 1, as a batch of today's magic with the codec that it had.
+        """The rest of a message of magic 0 or 1, as a batch of magic 2 with the codec that it had.
 
         It begins with the first record that stays and ends with the last: there is no producer to keep a sequence for.
         Apache Kafka gives up on a log where none of the round's last message stays; here an empty batch does.

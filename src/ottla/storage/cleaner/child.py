@@ -24,7 +24,7 @@ class CleanerChild:
         return self._process.pid
 
     def reports(self) -> Iterator[Report]:
-        """What it says until it ends; a process that dies without a last word has failed."""
+        """The child's replies until it ends; one that dies without a last reply has failed."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None

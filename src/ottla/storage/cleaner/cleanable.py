@@ -49,7 +49,7 @@ class Cleanable(NamedTuple):
 
 
 def examine(partition: TopicPartition, log: Log, clean_offset: int | None, now_ms: int) -> Cleanable:
-    """What there is to clean; `clean_offset` is where the last round ended, as the checkpoint has it."""
+    """The part of a log to clean; `clean_offset` is the end of the last round, by the checkpoint."""
     first_dirty = log.log_start_offset if clean_offset is None else clean_offset
     if not log.log_start_offset <= first_dirty <= log.log_end_offset:
         # The checkpoint is of another life of the log: cut off, or deleted in front.

@@ -53,7 +53,7 @@ class CleanerConfig:
 
     @property
     def io_buffer_bytes(self) -> int:
-        """What one round may hold for reading, and the same again for writing; a larger batch gets what it needs."""
+        """Bytes of a round's read buffer, and of its write buffer; they grow for a larger batch."""
         return self.io_buffer_size // max(self.threads, 1) // 2
 
     @property

@@ -1,4 +1,4 @@
-"""What one round of cleaning goes by, the same for every batch."""
+"""The rules of one round of cleaning, for all its batches."""
 
 from ottla.base.frozen import frozen
 

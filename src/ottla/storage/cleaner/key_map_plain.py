@@ -1,8 +1,8 @@
 """The dedupe map and the loops over records that feed it and ask it, in plain Python; `_key_map` is compiled.
 
 The map holds the last offset of each key by a 16-byte keyed hash, never the key: 24 bytes an entry, bounded. Two keys
-with one hash would lose a record, so the hash is 128 bits wide and keyed with fresh random bytes: nobody can aim.
-Malformed records are refused as everywhere, by `ottla.protocol.records.frames`.
+with one hash would lose a record, so the hash is 128 bits wide and keyed with fresh random bytes: no client can
+construct a collision. Malformed records are refused as everywhere, by `ottla.protocol.records.frames`.
 """
 
 import hashlib
@@ -168,5 +168,5 @@ def _varint(value: int) -> bytes:
 
 
 def _wrap(value: int) -> int:
-    """As Java's longs do."""
+    """Wraps around as Java's longs do."""
     return (value + (_INT64 >> 1)) % _INT64 - (_INT64 >> 1)

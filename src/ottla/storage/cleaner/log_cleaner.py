@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class Worker(Protocol):
-    """Whoever does the work of an order."""
+    """Carries out an order."""
 
     def reports(self) -> Iterator[Report]:
-        """What it says until it ends."""
+        """Its replies until it ends."""
         ...
 
     def stop(self) -> None:
@@ -94,7 +94,7 @@ class LogCleaner:
 
     def _clean(self, round_: "_Round", ticket: Ticket, now_ms: int) -> Finished | None:
         try:
-            # Looked at again now that nobody else cleans it.
+            # Checked again now that no other cleaner works on it.
             cleanable = round_.examine(now_ms)
             if not cleanable.is_due:
                 return None
@@ -207,7 +207,7 @@ class _Round:
         return None if ticket.is_void else outcome
 
     def _change(self, ticket: Ticket, change: Callable[[], None]) -> None:
-        """Changes the log on its writer's thread, unless somebody there had other plans with it meanwhile."""
+        """Changes the log on its writer's thread, unless the round was called off meanwhile."""
 
         def unless_void() -> None:
             if not ticket.is_void:

@@ -15,7 +15,7 @@ from ottla.storage.segment.legacy import LegacyMessage
 from ottla.storage.segment.scan import StoredBatch
 
 _READ_BYTES_MIN: Final = 64
-"""So that a batch says at once how large it is."""
+"""Bytes that contain the size of a batch."""
 
 
 class SegmentReader:

@@ -1,4 +1,4 @@
-"""What the broker and its cleaning process say to each other, a JSON line each way.
+"""The messages between the broker and its cleaning process, a JSON line each way.
 
 The broker writes one `WorkOrder`, then keeps the pipe open for as long as it wants the work done: its end is the order
 to stop. Back come a `CleanedGroup` for each group of segments whose replacement lies whole and flushed beside it as

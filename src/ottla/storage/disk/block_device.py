@@ -19,7 +19,7 @@ class BlockDevice:
     def __init__(self, directory: str, root: str = "/sys/dev/block") -> None:
         self._path = _stat_path(directory, root)
         self._completed: int | None = None
-        """As of the last look, if requests were in flight then."""
+        """The count at the last look, if requests were in flight then."""
 
     def is_idle_with_work(self) -> bool:
         if self._path is None:

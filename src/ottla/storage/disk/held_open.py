@@ -1,4 +1,4 @@
-"""What is kept open of files that may be opened again at any time: a bounded number, those used last.
+"""Files that may be opened again at any time: the last used ones stay open, in a bounded number.
 
 A broker has more segments than the system lets it have descriptors and maps. Each segment opens its files when it
 needs them and notes that here; when there are too many, those that were not used for long are let go of, and come back
@@ -103,7 +103,7 @@ def held_files() -> HeldOpen:
 
 
 def held_maps() -> HeldOpen:
-    """The same for maps of indexes."""
+    """For maps of indexes, as many as this process may keep open now."""
     try:
         limit = int(Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -17,11 +17,11 @@ _FLAGS = {
 }
 _PERMISSIONS = 0o644
 _READAHEAD_BYTES = 131_072
-"""What Linux brings into memory at a time, by default."""
+"""Bytes that Linux reads ahead, by default."""
 
 
 class LocalFile:
-    """A file descriptor that closes itself when nobody holds the object any more."""
+    """A file descriptor that is closed with the last reference to the object."""
 
     __slots__ = ("_access", "_descriptor", "_maps", "path")
 

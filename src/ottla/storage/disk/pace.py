@@ -22,11 +22,11 @@ _WELL_AFTER_SECONDS: Final = 5.0
 
 
 def _nobody(slow: bool) -> None:
-    """Nobody wants to know."""
+    """Has no effect."""
 
 
 class DiskPace:
-    """What is known of one disk. Any thread may tell and ask; `look` is for one."""
+    """The state of one disk. Any thread may report and ask; `look` is for one."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, *, is_timed: bool = True) -> None:
         self._now: Final = now
@@ -94,4 +94,4 @@ class DiskPace:
 
 
 UNWATCHED: Final = DiskPace(is_timed=False)
-"""Of a disk that nobody looks after."""
+"""Of a disk that is not watched."""

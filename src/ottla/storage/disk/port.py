@@ -1,4 +1,4 @@
-"""What storage asks of a disk. Everything in `ottla.storage` goes through these two interfaces.
+"""The interfaces of a disk. All of `ottla.storage` goes through these two.
 
 Both raise `StorageError` with the path, never `OSError`. Nothing is durable before `File.flush` (for contents) and
 `Disk.flush_directory` (for names: created, renamed, removed) returned.
@@ -25,7 +25,7 @@ class Access(Enum):
 
 @frozen
 class FileStatus:
-    """What the disk knows of a path."""
+    """The status of a path."""
 
     size_bytes: int
     modified_ms: int
@@ -73,14 +73,14 @@ class File(Protocol):
 
 
 class Holder(Protocol):
-    """What has something open that it can open again."""
+    """An object with a file or map that it can open again."""
 
     @property
     def written(self) -> int:
         """A number that changes when it is written to."""
 
     def let_go(self) -> None:
-        """Closes what is open, on any thread; whoever is using it goes on with it."""
+        """Closes the file on any thread; current users go on with it."""
 
 
 class Held(Protocol):
@@ -94,7 +94,7 @@ class Held(Protocol):
 
 
 class Device(Protocol):
-    """What a directory lies on."""
+    """The device of a directory."""
 
     def is_idle_with_work(self) -> bool:
         """Whether requests were waiting at the last look, are now, and none was completed in between."""
@@ -105,11 +105,11 @@ class Disk(Protocol):
 
     @property
     def files(self) -> Held:
-        """Who keeps files open that may be opened again at any time."""
+        """Keeps files open that may be opened again at any time."""
 
     @property
     def maps(self) -> Held:
-        """The same for maps."""
+        """Keeps maps open that may be opened again at any time."""
 
     def open(self, path: str, access: Access) -> File:
         """An open file."""
@@ -118,7 +118,7 @@ class Disk(Protocol):
         """The names in a directory, in no order."""
 
     def status(self, path: str) -> FileStatus | None:
-        """What is at the path; None if nothing is."""
+        """The status of the path; None if nothing is there."""
 
     def make_directory(self, path: str) -> None:
         """Makes a directory, and those above it; fine if it is there."""
@@ -133,7 +133,7 @@ class Disk(Protocol):
         """Returns once the directory's names are on the disk."""
 
     def device(self, path: str) -> Device | None:
-        """The device below a directory; None for a disk in memory, which keeps nobody waiting."""
+        """The device below a directory; None for a disk in memory, which is never slow."""
 
     def free_bytes(self, path: str) -> int:
         """Bytes left on the file system that holds the path."""

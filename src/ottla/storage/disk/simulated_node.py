@@ -1,4 +1,4 @@
-"""What a simulated disk is made of: files and directories, each with what is visible and what would survive.
+"""Files and directories of a simulated disk, each with its visible content and the content that survives a crash.
 
 Contents live in anonymous memory files, so descriptors, maps and `sendfile` work as on a real disk. Between two
 flushes nothing is promised: at a crash a file may keep its old contents, the new ones, a part of the new ones cut at
@@ -29,7 +29,7 @@ class FileNode:
         return os.fstat(self.descriptor).st_size
 
     def contents(self) -> bytes:
-        """What a reader sees."""
+        """The visible content."""
         return os.pread(self.descriptor, self.size(), 0)
 
     def flush(self) -> None:

@@ -1,4 +1,4 @@
-"""Removing a directory with everything in it, also what nobody here put there."""
+"""Removing a directory with everything in it, foreign files too."""
 
 import errno
 

@@ -38,7 +38,7 @@ class MappedEntries:
         self._disk = disk
         self._form = form
         self._map: memoryview | None = None
-        """What readers made while there was none that is written to."""
+        """The map that readers made while the writer had none."""
         self._written: memoryview | None = None
         self._is_growing = False
         self._allocated_bytes = 0

@@ -29,7 +29,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class IndexDigest(NamedTuple):
-    """What an index holds, in short."""
+    """A summary of an index."""
 
     entries: int
     crc: int
@@ -90,7 +90,7 @@ class TransactionIndex:
         try:
             kept = [entry for entry in self.entries() if entry.last_offset < offset]
         except RebuildableFileError:
-            # Nothing is lost that could have been read: it is built anew when somebody needs it.
+            # Nothing is lost that could have been read: it is rebuilt at its next use.
             kept, self.is_complete = [], False
         self._disk.open(self.path, Access.WRITE).truncate(len(kept) * _ENTRY.size)
         self._entries = kept

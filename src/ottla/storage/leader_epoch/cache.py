@@ -76,7 +76,7 @@ class LeaderEpochCache:
         self.flush_noted()
 
     def forget_from_end(self, end_offset: int) -> None:
-        """The same without writing the file, which `flush_noted` does."""
+        """Forgets these epochs in memory alone; `flush_noted` writes the file."""
         kept = tuple(entry for entry in self.entries if entry.start_offset < end_offset)
         if kept != self.entries:
             self._take(kept)

@@ -1,7 +1,7 @@
 """The file `leader-epoch-checkpoint`: lines `0` (version), the count, then `<epoch> <start offset>` each.
 
 A missing file is an empty history. Noise or a wrong count is refused: a history that is silently short would make
-this replica truncate in the wrong place. Whoever opens the log builds it anew from the batches then.
+this replica truncate in the wrong place. Opening the log then rebuilds it from the batches.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def write_epochs(disk: Disk, path: str, entries: Iterable[EpochEntry]) -> None:
 
 
 def read_epochs(disk: Disk, path: str) -> list[EpochEntry]:
-    """What the file holds, in its order."""
+    """The entries of the file, in its order."""
     raw = read_whole(disk, path)
     if not raw:
         return []

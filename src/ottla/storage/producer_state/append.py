@@ -99,7 +99,7 @@ class ProducerCheck:
             )
 
     def _check_verified_sequence(self, verification: VerificationEntry, sequence: int, offset: int) -> None:
-        """What was asked for first has to be appended first; with KIP-890 an unknown producer begins at 0."""
+        """Batches are appended in the order of their verification; with KIP-890 an unknown producer begins at 0."""
         entry = self.entry
         if verification.supports_epoch_bump and sequence != 0 and not entry.batches:
             raise OutOfOrderSequenceNumberError(

@@ -1,4 +1,4 @@
-"""What is remembered of one producer in one partition."""
+"""The state of one producer in one partition."""
 
 from typing import NamedTuple
 

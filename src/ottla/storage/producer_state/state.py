@@ -65,7 +65,7 @@ class ProducerState:
         return ProducerCheck(entry, origin, self._verifications.get(producer_id))
 
     def check_copy(self, producer_id: int, origin: AppendOrigin | None) -> ProducerCheck:
-        """The same on a copy of the entry, which `update` puts in the place of the live one."""
+        """The rules for a producer, on a copy of its entry; `update` replaces the live entry by the copy."""
         entry = self.entries.get(producer_id)
         copy = ProducerEntry(producer_id) if entry is None else entry.copy()
         return ProducerCheck(copy, origin, self._verifications.get(producer_id))

@@ -3,7 +3,7 @@
 Before a partition takes a transactional batch of a producer that has no transaction open there, the broker asks the
 coordinator whether the transaction is still going on. `VerificationEntry` is the receipt for that question: only the
 append that brings the very entry along is let through, so that an answer from before an abort cannot open a
-transaction that nobody will end. So every marker voids it, even one that finds no transaction to end.
+transaction that no coordinator will end. So every marker voids it, even one that finds no transaction to end.
 
 With transactions v2 epochs tell transactions apart: the marker that ends the one of epoch 4 has epoch 5, which is the
 epoch of the next one. A producer may begin that before the markers are written, and then the answer that clears it may

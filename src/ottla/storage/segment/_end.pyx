@@ -48,7 +48,7 @@ cdef class SegmentEnd:
         cdef int64_t position = self.size_bytes
         cdef int descriptor = self.descriptor
         cdef ssize_t written = -1
-        file = self.held_file  # for as long as this writes, whoever lets go of it meanwhile
+        file = self.held_file  # for as long as this writes, even if it is released meanwhile
         if descriptor != NOT_OURS:
             with nogil:
                 written = pwrite(descriptor, bytes, <size_t>size, <off_t>position)

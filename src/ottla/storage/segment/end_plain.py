@@ -15,7 +15,7 @@ from ottla.storage.index.offset_index import RELATIVE_OFFSET_MAX
 
 
 class SegmentEnd(ABC):
-    """What a segment's next batch needs to know."""
+    """The end of a segment, for its next batch."""
 
     __slots__ = (
         "_file",

@@ -23,7 +23,7 @@ _DIGITS = 20
 
 
 class FileName(NamedTuple):
-    """What a file's name says.
+    """The meaning of a file's name.
 
     >>> parse("00000000000000000042.timeindex.swap")
     FileName(base_offset=42, kind='.timeindex', transient='.swap')
@@ -44,7 +44,7 @@ def name_of(base_offset: int, kind: str, transient: str = "") -> str:
 
 
 def parse(name: str) -> FileName | None:
-    """What the name says; None if it is no segment's file and no snapshot."""
+    """The meaning of the name; None if it is no segment's file and no snapshot."""
     digits, dot, rest = name.partition(".")
     if len(digits) != _DIGITS or not digits.isascii() or not digits.isdigit() or not dot:
         return None

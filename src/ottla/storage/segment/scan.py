@@ -19,7 +19,7 @@ StoredBatch = Batch | LegacyMessage
 
 
 class Indexed(Protocol):
-    """What the indexes of a segment have to know of a batch."""
+    """The fields of a batch that a segment's indexes need."""
 
     @property
     def size(self) -> int:
@@ -38,7 +38,7 @@ class Indexed(Protocol):
 
 
 class Extent(NamedTuple):
-    """The same without the batch."""
+    """The place of a batch and its bounds, without the batch."""
 
     size: int
     last_offset: int

@@ -1,7 +1,7 @@
 """One segment: the batches from a base offset on, in one file, and the three indexes beside it.
 
 A segment knows offsets, positions and timestamps; what the batches mean (producers, epochs) is the log's business.
-Files are opened and mapped when first needed and let go by `release`, so a segment that nobody reads costs memory
+Files are opened and mapped when first needed and let go by `release`, so a segment without readers costs memory
 only. One thread changes a segment at a time; any may read.
 
 Worked example, `index.interval.bytes` 4096: batches of 3000 bytes with offsets [0,9] [10,19] [20,29] [30,39] lie at
@@ -31,9 +31,9 @@ from ottla.storage.segment.tail import Tail, check_last_timestamp, read_tail
 __all__ = ["RELATIVE_OFFSET_MAX", "Segment"]
 
 _WALK_BYTES = 4608
-"""What a search reads at once: index entries are 4096 bytes apart and a bit, and batches are mostly small or large."""
+"""Bytes of a search's read: index entries are a bit more than 4096 bytes apart, and batches mostly small or large."""
 _HEADER_BYTES = 27
-"""As much of a batch as says where it ends and which offset is its last."""
+"""The bytes of a batch header that contain its size and its last offset."""
 _log = logging.getLogger(__name__)
 
 
@@ -80,7 +80,7 @@ class Segment(SegmentEnd):
         self.has_unflushed_trim = False
         """Whether the file would be longer than its batches after a crash."""
         self.damage: CorruptFileError | None = None
-        """What is wrong with bytes of the file; `size_bytes` then counts those before, which are read as ever."""
+        """The damage in the file; `size_bytes` then counts the bytes before it, which stay readable."""
         self.created_ms = 0
         """When it became the active segment; rolling by time counts from here while it holds no timestamp."""
         bytes_max = config.segment_index_bytes
@@ -141,7 +141,7 @@ class Segment(SegmentEnd):
                 self._is_loaded = True
 
     def _load_readable(self) -> None:
-        """The same for those to whom the batches before a damage will do."""
+        """Loads the segment; a damaged one as far as its readable batches reach."""
         try:
             self.load()
         except CorruptFileError:
@@ -216,7 +216,7 @@ class Segment(SegmentEnd):
 
     @property
     def readable_max_timestamp(self) -> int:
-        """The same of what can be read of it."""
+        """The largest timestamp in the readable part of the segment."""
         self._load_readable()
         return self._max_timestamp
 
@@ -360,7 +360,7 @@ class Segment(SegmentEnd):
         return end_offset
 
     def hide_from(self, offset: int) -> int:
-        """The same for readers only: the batches stay in the file until `cut_hidden`."""
+        """Hides the batches that `truncate_to` would drop from readers; they stay in the file until `cut_hidden`."""
         found = self.locate(offset)
         if found is None:
             return offset
@@ -381,7 +381,7 @@ class Segment(SegmentEnd):
         self._has_hidden = False
         self.cut(self.size_bytes)
         self.transaction_index.truncate(offset)
-        # The recovery point may end up right here, and then nobody looks at these files again after a crash.
+        # The recovery point may end up right here, and then recovery skips these files after a crash.
         self.flush()
 
     def cut(self, position: int) -> None:
@@ -394,7 +394,7 @@ class Segment(SegmentEnd):
     def trim_unwritten(self) -> None:
         """Cuts off zeros behind the last batch: what a crash leaves of a preallocated file whose trim was not flushed.
 
-        Anything else that is no batch stays, for whoever reads it to find.
+        Anything else that is no batch stays, for its reader to find.
         """
         try:
             self.load()
@@ -425,7 +425,7 @@ class Segment(SegmentEnd):
     def flush_indexes(self) -> None:
         """Returns once the indexes are on the disk.
 
-        Whoever builds them anew has to: the log below the recovery point is not looked at again after a crash.
+        Needed after a rebuild: recovery does not look at the log below the recovery point.
         """
         self.offset_index.entries.flush()
         self.time_index.entries.flush()

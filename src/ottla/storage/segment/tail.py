@@ -14,7 +14,7 @@ from ottla.storage.segment.scan import BatchScan
 
 
 class Tail(NamedTuple):
-    """What appending needs to know of what was appended."""
+    """The end of a log, as appending needs it."""
 
     next_offset: int
     max_timestamp: int

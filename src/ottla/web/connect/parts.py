@@ -1,4 +1,4 @@
-"""What the endpoints share: the tables, the leader, the clients, and how a request that changes something is done."""
+"""The common part of the endpoints: the tables, the leader, the clients, and the path of requests that change state."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -40,11 +40,11 @@ class ConnectParts:
 
     @property
     def tables(self) -> Tables:
-        """What is known now."""
+        """The present state."""
         return self.leader.tables
 
     async def call(self, work: Callable[[], T], what: str) -> T:
-        """What a connector's code answers."""
+        """The result of a connector's code."""
         return await called(work, self.config.settings.integer("connector.call.timeout.ms") / 1000, what)
 
 

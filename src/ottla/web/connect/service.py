@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 from ottla.base.errors import OttlaError
+from ottla.base.log_limit import repeatable
 from ottla.base.metric import MetricRegistry
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.connect.plugin import Plugins
@@ -49,6 +50,7 @@ from ottla.web.http.tls import peer_context
 _log: Final = logging.getLogger(__name__)
 _START_LIMIT_S: Final = 60.0
 _PAUSE_S: Final = 0.5
+_AWAY: Final = repeatable("cluster")
 _WRITE_MS: Final = 30_000
 _KNOWN_S: Final = 20.0
 _PEER_S: Final = 100.0
@@ -178,7 +180,7 @@ class ConnectService:
                     raise
                 if asyncio.get_running_loop().time() > deadline:
                     raise OttlaError(f"the cluster did not answer within {_START_LIMIT_S:g} s: {error}") from None
-                _log.warning("The cluster does not answer yet: %s", error)
+                _log.warning("The cluster does not answer yet: %s", " ".join(str(error).split()), extra=_AWAY)
             await asyncio.sleep(_PAUSE_S)
 
     async def _read_all(self) -> None:

@@ -1,4 +1,4 @@
-"""What instances tell each other through the group: who they are, and who is the primary. Pure.
+"""The instances' messages through the group: their identities, and the primary. Pure.
 
 The JSON is Confluent's, so that their instances and ours elect one primary together.
 """
@@ -54,7 +54,7 @@ class AssignmentError(enum.IntEnum):
 
 @frozen
 class Assignment:
-    """What the leader of the group tells every member."""
+    """The group leader's message to every member."""
 
     error: AssignmentError
     primary_id: str | None = None
@@ -62,7 +62,7 @@ class Assignment:
 
 
 def assign(members: Mapping[str, Identity]) -> Assignment:
-    """The eligible member with the smallest URL; nobody if two have the same URL.
+    """The eligible member with the smallest URL; None if two have the same URL.
 
     >>> assign({"m1": Identity("b", 1), "m2": Identity("a", 1)}).primary_id
     'm2'
@@ -88,7 +88,7 @@ def decode_identity(data: bytes) -> Identity:
 
 
 def encode_assignment(assignment: Assignment) -> bytes:
-    """What a member is told."""
+    """Writes the message to a member."""
     identity = None if assignment.primary is None else assignment.primary.to_json()
     return _encode(
         {
@@ -101,7 +101,7 @@ def encode_assignment(assignment: Assignment) -> bytes:
 
 
 def decode_assignment(data: bytes) -> Assignment:
-    """What we were told."""
+    """Reads the leader's message."""
     fields = _decode(data)
     identity = fields.get("master_identity")
     error = AssignmentError.NONE if fields.get("error") == 0 else AssignmentError.DUPLICATE_URLS

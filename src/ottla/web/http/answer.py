@@ -1,4 +1,4 @@
-"""What a handler answers with. A whole body, or parts that leave while they are made."""
+"""A handler's answer: a whole body, or parts that leave while they are made."""
 
 import json
 from collections.abc import AsyncIterator, Mapping

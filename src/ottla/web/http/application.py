@@ -28,7 +28,7 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 @frozen
 class ApplicationOptions:
-    """What the configuration says about requests."""
+    """The settings of requests."""
 
     body_limits: BodyLimits = BodyLimits(16 << 20, 30.0)
     request_timeout_s: float = 120.0

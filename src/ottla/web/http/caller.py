@@ -1,4 +1,4 @@
-"""What a request's sender shows, for services that log in to the cluster with it instead of checking it themselves."""
+"""The credentials of a request, for services that log in to the cluster with them instead of checking them."""
 
 import base64
 import binascii
@@ -69,7 +69,7 @@ class PassedLogin:
         return None if found is None else found.name
 
     def credentials(self, request: Request) -> Credentials | None:
-        """What the sender shows."""
+        """The sender's credentials."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != self._scheme:
             return None

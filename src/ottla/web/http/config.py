@@ -98,5 +98,5 @@ class ShellConfig:
 
     @property
     def body_limits(self) -> BodyLimits:
-        """What a body may be."""
+        """The limits of a body."""
         return BodyLimits(self.settings.integer("body.bytes.max"), self.settings.integer("body.timeout.ms") / 1000)

@@ -12,7 +12,7 @@ JSON: Final = "application/json"
 
 @frozen
 class ContentTypes:
-    """What a service speaks. Types have no parameters and are in lower case."""
+    """The content types of a service, without parameters and in lower case."""
 
     answers: tuple[str, ...] = (JSON,)
     """Types of answers; the first is for clients that accept anything."""

@@ -24,7 +24,7 @@ INTEGER: Final[Mapping[str, Any]] = {"type": "integer"}
 
 @frozen
 class Details:
-    """What one handler reads besides its path."""
+    """The input of one handler besides its path."""
 
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What a request is refused with: an HTTP status and the `{"error_code", "message"}` body of Confluent's services."""
+"""The refusal of a request: an HTTP status and the `{"error_code", "message"}` body of Confluent's services."""
 
 from ottla.base.errors import OttlaError
 

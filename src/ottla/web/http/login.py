@@ -1,4 +1,4 @@
-"""Who sends a request: nobody in particular, a user with a password, a bearer of a token, or a certificate's subject.
+"""The sender of a request: anonymous, a user with a password, a bearer of a token, or a certificate's subject.
 
 A refusal does not say which part was wrong, and comparing takes the same time wherever the difference is.
 """
@@ -27,14 +27,14 @@ class Login(Protocol):
     """Finds out who sends a request."""
 
     challenge: str
-    """What `WWW-Authenticate` says to those who are not known; empty where logging in is no question of headers."""
+    """The `WWW-Authenticate` header for unknown clients; empty where headers are not used for log-in."""
 
     def principal(self, request: Request) -> str | None:
         """The sender's name, None if the request must be refused. Raises `HttpError` for one who may not come in."""
 
 
 class NoLogin:
-    """Everybody may come; who shows a certificate is called by it."""
+    """Accepts every client; a client certificate gives the name."""
 
     challenge = ""
 

@@ -1,4 +1,4 @@
-"""What the shell counts about requests: how many, of which route, how answered, and how long they took."""
+"""Metrics of requests: number, route, status and duration."""
 
 from typing import Final
 

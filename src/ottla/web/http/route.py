@@ -27,7 +27,7 @@ class Route:
     is_public: bool = False
     """Answered without log-in: health, for load balancers."""
     content: ContentTypes | None = None
-    """What this route speaks, where that differs from the rest of the service."""
+    """The route's content types, where they differ from the service's."""
 
 
 class _Node:

@@ -112,5 +112,5 @@ def _bind(listener: ListenAddress) -> socket.socket:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Malformed requests are answered and are the client's to fix; a log that anybody can fill is none."""
+    """False for lines about malformed requests: they are answered, and any client could fill the log with them."""
     return not record.getMessage().startswith(("Invalid HTTP request", "Unsupported upgrade"))

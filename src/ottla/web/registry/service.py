@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
+from ottla.base.log_limit import repeatable
 from ottla.base.metric import MetricRegistry
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.web.election.identity import Identity
@@ -44,6 +45,7 @@ from ottla.web.registry.store.writer import LogWriter
 _log: Final = logging.getLogger(__name__)
 _OFFSET: Final = "x-ottla-offset"
 _PAUSE_S: Final = 0.5
+_AWAY: Final = repeatable("cluster")
 _START_MS: Final = 1_000
 _ASK_MS: Final = 10_000
 T = TypeVar("T")
@@ -85,7 +87,7 @@ class RegistryService:
 
     @property
     def state(self) -> RegistryState:
-        """What this instance knows now."""
+        """This instance's present state."""
         return self._reader.state
 
     @property
@@ -182,7 +184,7 @@ class RegistryService:
                 if not getattr(error, "retriable", False):
                     raise
                 self._trouble = error
-                _log.warning("The cluster does not answer yet: %s", error)
+                _log.warning("The cluster does not answer yet: %s", " ".join(str(error).split()), extra=_AWAY)
             finally:
                 await admin.close()
             await asyncio.sleep(_PAUSE_S)

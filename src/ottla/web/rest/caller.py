@@ -179,7 +179,7 @@ class Callers:
         self._drop(min(unused, key=lambda each: each[0])[1])
 
     def _unused(self) -> list[tuple[Credentials, Caller]]:
-        """Those without requests and consumers."""
+        """The callers without requests and consumers."""
         made = [
             (who, task.result())
             for who, task in self._found.items()

@@ -186,7 +186,7 @@ class _Passed:
         self.registry: Final[dict[str, object]] = {}
 
     def take(self, name: str, value: object) -> bool:
-        """Whether somebody knows a setting, or it may be ignored."""
+        """Takes a setting in; False if it is unknown."""
         if name in _NOT_ACTED_ON or name == "zookeeper.connect":
             return True
         for prefix in ("client.schema.registry.", "schema.registry."):
@@ -202,7 +202,7 @@ class _Passed:
         return True
 
     def of(self, kind: str) -> dict[str, object]:
-        """What a kind of client is given."""
+        """The settings of a kind of client."""
         shared = {name: value for name, value in self._by_kind["client"].items() if name in self._keys[kind]}
         return {**shared, **self._by_kind[kind]}
 

@@ -92,7 +92,7 @@ def not_serializable(detail: str) -> HttpError:
 
 
 def from_kafka(error: OttlaError) -> HttpError:
-    """What a failure of a Kafka client is to HTTP."""
+    """The HTTP error for a failure of a Kafka client."""
     if isinstance(error, HttpError):
         return error
     if isinstance(error, ApiError):

@@ -1,4 +1,4 @@
-"""What the handlers of both versions work with, and how they answer what Kafka refuses."""
+"""The collaborators of the handlers of both versions, and their answers to Kafka's refusals."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

@@ -8,6 +8,7 @@ import logging
 from typing import Final
 
 from ottla.base.errors import OttlaError
+from ottla.base.log_limit import repeatable
 from ottla.base.metric import MetricRegistry
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.producer.async_producer import AsyncProducer
@@ -35,6 +36,7 @@ from ottla.web.rest.v3.route import v3_routes
 
 _log: Final = logging.getLogger(__name__)
 _PAUSE_S: Final = 0.5
+_AWAY: Final = repeatable("cluster")
 _START_LIMIT_S: Final = 60.0
 _FLUSH_S: Final = 10.0
 
@@ -126,5 +128,5 @@ class RestService:
                     raise
                 if asyncio.get_running_loop().time() > deadline:
                     raise OttlaError(f"the cluster did not answer within {_START_LIMIT_S:g} s: {error}") from None
-                _log.warning("The cluster does not answer yet: %s", error)
+                _log.warning("The cluster does not answer yet: %s", " ".join(str(error).split()), extra=_AWAY)
             await asyncio.sleep(_PAUSE_S)

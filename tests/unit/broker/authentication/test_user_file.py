@@ -55,4 +55,4 @@ def test_everybodys_file_is_complained_about(tmp_path: Path, caplog: pytest.LogC
     path.write_text("alice: a\n")
     path.chmod(0o644)
     UserFile(path)
-    assert "can be read by everybody" in caplog.text
+    assert "can be read by all users" in caplog.text

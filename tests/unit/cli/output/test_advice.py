@@ -8,7 +8,7 @@ from ottla.protocol.errors import InvalidRequestError, TopicAuthorizationFailedE
 def test_kafkas_words_get_an_advice() -> None:
     error = TopicAuthorizationFailedError("Topic authorization failed.")
     assert advised(error) == (
-        "Topic authorization failed; ask for an ACL on the topic, or connect as somebody else (--command-config)"
+        "Topic authorization failed; ask for an ACL on the topic, or connect as another user (--command-config)"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a client metrics subscription can be given (KIP-714): which metrics, how often, from which clients."""
+"""The settings of a client metrics subscription (KIP-714): which metrics, how often, from which clients."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ MATCH_NAMES: Final = frozenset({
     "client_source_address",
     "client_source_port",
 })  # fmt: skip
-"""What `match` can look at."""
+"""The attributes that `match` can use."""
 INTERVAL_MS_MIN: Final = 100
 INTERVAL_MS_MAX: Final = 3_600_000
 

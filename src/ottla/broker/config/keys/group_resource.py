@@ -1,4 +1,4 @@
-"""What a single group can be given (`kafka-configs.sh --entity-type groups`), and the broker settings it overrides."""
+"""The settings of a single group (`kafka-configs.sh --entity-type groups`), and the broker settings they override."""
 
 import re
 from typing import Final

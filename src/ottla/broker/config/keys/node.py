@@ -1,4 +1,4 @@
-"""What a node is: its roles, its id, and how long it and the controllers wait for each other."""
+"""The identity of a node: its roles, its id, and the time-outs between it and the controllers."""
 
 from typing import Final
 

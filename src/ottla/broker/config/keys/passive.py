@@ -22,7 +22,7 @@ _THREADS: Final = {
     "num.replica.fetchers",
 }
 _REQUESTS_THAT_WAIT: Final = {
-    # A finished request is not kept until somebody sweeps.
+    # A finished request is not kept until a sweep.
     "fetch.purgatory.purge.interval.requests",
     "producer.purgatory.purge.interval.requests",
     "delete.records.purgatory.purge.interval.requests",

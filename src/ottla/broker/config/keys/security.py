@@ -1,4 +1,4 @@
-"""Who may do what: authorizer, principals, delegation tokens, and limits of authentication."""
+"""Authorization: authorizer, principals, delegation tokens, and limits of authentication."""
 
 from typing import Final
 

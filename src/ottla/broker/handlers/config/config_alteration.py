@@ -1,4 +1,4 @@
-"""What the two requests that alter configs share: the part of them that is this broker's to judge (KIP-226, KIP-339).
+"""The common part of both requests that alter configs: the resources that this broker checks (KIP-226, KIP-339).
 
 The broker refuses what is malformed and what it could not apply to itself, changes its own loggers, and forwards the
 rest to the controller; the answer has every resource of the request in its order. A resource that is named more than

@@ -85,7 +85,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
 
 
 def _in_turns(work: "_Work", request: FetchRequest, replica_id: int) -> Work:
-    """The same for requests that name very many partitions: others have a turn meanwhile."""
+    """Answers a request of very many partitions in steps, between which other requests have their turn."""
     for topic in request.topics:
         for start in range(0, len(topic.partitions), _TURN_PARTITIONS):
             work.name(topic, topic.partitions[start : start + _TURN_PARTITIONS])

@@ -259,7 +259,7 @@ class _Work:
             context.exchange.proceed()
 
     def take_entries(self) -> Sequence[AppendEntry]:
-        """What is to be appended, handed over: who waits for replicas must not hold on to the frame."""
+        """Hands the batches over to the append: a request that waits for replicas must not keep the frame."""
         entries, self.entries, self.transactional = self.entries, [], []
         return entries
 

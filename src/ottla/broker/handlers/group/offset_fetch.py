@@ -76,7 +76,7 @@ def _fetch_one(parts: BrokerParts, context: RequestContext, request: OffsetFetch
 
 
 def _forbidden_topic(name: str, indexes: list[int]) -> OffsetFetchResponseTopic:
-    """As up to v7."""
+    """The form of versions up to v7."""
     code = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return OffsetFetchResponseTopic(
         name=name,

@@ -48,7 +48,7 @@ _OPERATIONS: Final = 8
 _CLUSTER_OPERATIONS_MAX: Final = 10
 
 _Operations: TypeAlias = Callable[[str], int]
-"""What may be done with a topic, as a bit field."""
+"""The allowed operations on a topic, as a bit field."""
 
 
 def prepared(parts: "BrokerParts", context: "RequestContext", body: memoryview) -> bytes | None:
@@ -139,7 +139,7 @@ class _SettingUp:
 
 
 class _Wanted:
-    """What a request asks for: all topics, or ids, or names."""
+    """The topics of a request: all, by id, or by name."""
 
     __slots__ = ("all_topics", "ids", "names")
 

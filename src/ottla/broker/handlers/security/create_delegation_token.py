@@ -1,6 +1,6 @@
 """CreateDelegationToken (key 38), versions 1-3: forwarded to the active controller for those who may ask.
 
-Who did not log in, or did so with a token, gets DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; a token for somebody else needs
+Who did not log in, or did so with a token, gets DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; a token for another user needs
 CreateTokens on that user. Refusals name who asked, and for whom; a name without a type is UNKNOWN_SERVER_ERROR, as in
 Kafka. KIP-48, KIP-373.
 """

@@ -1,7 +1,7 @@
 """Looks at every replica of a partition without a leader, and elects the one that loses least.
 
 Kafka refuses to elect a replica that is not in sync, because records may be lost. When the brokers that were in sync
-don't come back, somebody has to choose. This asks each live replica for its log end and its last leader epoch, shows
+don't come back, an operator has to choose. This asks each live replica for its log end and its last leader epoch, shows
 what every choice would lose, and with --execute elects the best one.
 """
 

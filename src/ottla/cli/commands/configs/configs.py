@@ -1,6 +1,6 @@
 """Settings of topics, brokers, groups and client metrics, as the cluster has them.
 
-ottla configs show topic orders                      what somebody set; --all shows the defaults too
+ottla configs show topic orders                      changed settings; --all shows the defaults too
 ottla configs set topic orders retention.ms=86400000 cleanup.policy+=compact
 ottla configs unset topic orders retention.ms        back to the default
 ottla configs show broker 1 --all --like retention   names with this in them

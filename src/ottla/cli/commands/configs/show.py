@@ -73,7 +73,7 @@ async def show(admin: AsyncAdmin, options: argparse.Namespace) -> int:
 
 
 def _is_set(entry: ConfigEntry, resource: ConfigResource) -> bool:
-    """Whether somebody set it here: what a topic has from its broker is that broker's."""
+    """Whether it was set on this resource; a topic's value that comes from its broker was not."""
     if resource.type is ConfigResourceType.TOPIC:
         return entry.source is ConfigSource.DYNAMIC_TOPIC_CONFIG
     return entry.source is not ConfigSource.DEFAULT_CONFIG

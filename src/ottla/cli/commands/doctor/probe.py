@@ -44,7 +44,7 @@ async def _speaks_tls(address: Address, timeout_s: float) -> bool:
         async with asyncio.timeout(timeout_s):
             _, writer = await asyncio.open_connection(*address, ssl=context)
     except ssl.SSLError as error:
-        # An alert is an answer, too: only somebody who speaks TLS refuses in TLS.
+        # An alert is an answer, too: only a TLS server refuses in TLS.
         return "ALERT" in (error.reason or "")
     except OSError:
         return False

@@ -91,7 +91,7 @@ async def examine_name(address: Address) -> Finding:
 
 
 async def examine_port(address: Address, timeout_s: float) -> Finding:
-    """Whether somebody listens there."""
+    """Whether a process listens there."""
     try:
         async with asyncio.timeout(timeout_s):
             _, writer = await asyncio.open_connection(*address)

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "list": "rules, of all or of one principal",
             "add": "allow something, or deny it",
             "remove": "take a rule away",
-            "explain": "which rule decides whether somebody may do something",
+            "explain": "which rule allows or denies an operation",
         },
     )
     actions["list"].add_argument("principal", nargs="?", help="alice or User:alice")
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _add_rule(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("principal", help="alice or User:alice; 'User:*' for everybody")
+    parser.add_argument("principal", help="alice or User:alice; 'User:*' for all users")
     parser.add_argument("operation", help="read, write, create, delete, alter, describe, all, ...")
     parser.add_argument("resource", help=_RESOURCE)
 

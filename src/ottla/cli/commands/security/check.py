@@ -69,7 +69,7 @@ def check_settings(name: str, settings: Mapping[str, str]) -> Iterator[Finding]:
             said = f"{where}: {', '.join(open_ones)} without TLS beyond this machine, so the network learns passwords"
             yield wrong(name, said, "use SASL_SSL")
     if "listeners" in settings and not settings.get("authorizer.class.name"):
-        yield doubtful(name, "no authorizer: everybody who can connect may do everything", "see docs/AUTHORIZATION.md")
+        yield doubtful(name, "no authorizer: any client may do everything", "see docs/AUTHORIZATION.md")
 
 
 def _without_tls(settings: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -36,7 +36,7 @@ def write(plan: Plan) -> Iterator[tuple[str, str]]:
     plan.directory.mkdir(parents=True, exist_ok=True)
     plan.directory.chmod(0o700)
     authority = make_authority("ottla authority", plan.days)
-    yield _save(plan, "ca.pem", certificate_text(authority.certificate)), "the authority: everybody gets this"
+    yield _save(plan, "ca.pem", certificate_text(authority.certificate)), "the authority: for all clients and nodes"
     yield _save(plan, "ca.key", key_text(authority.key)), "the authority's key: keep it away from the brokers"
     names = tuple(dict.fromkeys((*plan.hosts, *_LOOPBACK)))
     broker = sign(authority, plan.hosts[0], names, plan.days)

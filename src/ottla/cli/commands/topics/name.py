@@ -65,6 +65,7 @@ async def chosen_partitions(admin: AsyncAdmin, parts: Iterable[TopicPart]) -> li
         existing = [info.partition for info in topics[topic].partitions]
         for number in existing if numbers is None else numbers:
             if number not in existing:
-                raise CommandError(f"{topic} has no partition {number}: they are 0 to {existing[-1]}")
+                numbered = "its only partition is 0" if len(existing) == 1 else f"they are 0 to {existing[-1]}"
+                raise CommandError(f"{topic} has no partition {number}: {numbered}")
             found.add(TopicPartition(topic, number))
     return sorted(found)

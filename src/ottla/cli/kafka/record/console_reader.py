@@ -40,7 +40,7 @@ class ConsoleReading(NamedTuple):
 
 
 def read_records(reading: ConsoleReading) -> int:
-    """Reads and writes until there is enough, too long nothing, or somebody says stop; the exit code."""
+    """Reads and writes until the limit, a time-out, or a stop; the exit code."""
     try:
         check_servers(str(reading.settings["bootstrap.servers"]), "Failed to construct kafka consumer")
         consumer = Consumer(reading.settings)
@@ -129,7 +129,7 @@ class _Printer:
                 deadline = time.monotonic() + _LONG_S
 
     def _write(self, records: "Sequence[Record]") -> bool:
-        """Whether somebody still reads what is written."""
+        """Whether the output still has a reader."""
         parts: list[bytes] = []
         format_record = self._reading.formatter.format
         try:

@@ -1,1 +1,1 @@
-"""What the admin client can do, a module per area: each builds requests, reads answers and says whom to ask."""
+"""The admin client's operations, a module per area: each builds requests, reads answers and chooses the node."""

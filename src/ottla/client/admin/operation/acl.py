@@ -36,7 +36,7 @@ EVERYTHING = AclBindingFilter()
 
 
 class AclOperations(AdminOperations):
-    """What can be done with access control lists."""
+    """Operations on access control lists."""
 
     async def describe_acls(self, which: AclBindingFilter = EVERYTHING) -> list[AclBinding]:
         """The rules that a filter lets pass."""

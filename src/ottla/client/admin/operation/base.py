@@ -1,4 +1,4 @@
-"""What every area of the admin client stands on."""
+"""The common base of the admin client's areas."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, TypeVar
@@ -19,7 +19,7 @@ NOT_TOLD: Final = -(2**31)
 
 
 class NodeDirectory(Protocol):
-    """Who knows the nodes' addresses."""
+    """Knows the nodes' addresses."""
 
     def node(self, node_id: int) -> Node:
         """A node that can be asked."""

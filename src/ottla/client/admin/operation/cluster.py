@@ -23,7 +23,7 @@ CONTROLLERS: Final = 2
 
 
 class ClusterOperations(AdminOperations):
-    """What can be asked about a cluster as a whole."""
+    """Operations on the cluster as a whole."""
 
     _endpoint_type: int = BROKERS
     """Whom we speak to: brokers, or controllers by `bootstrap.controllers` (KIP-919)."""

@@ -33,7 +33,7 @@ from ottla.protocol.messages.list_config_resources import ListConfigResourcesReq
 
 
 class ConfigOperations(AdminOperations):
-    """What can be done with configs."""
+    """Operations on configs."""
 
     async def describe_configs(
         self,

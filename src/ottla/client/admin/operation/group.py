@@ -21,7 +21,7 @@ REMOVAL_REASON: Final = "member was removed by an admin"
 
 
 class GroupOperations(AdminOperations):
-    """What can be done with groups of any type."""
+    """Operations on groups of any type."""
 
     async def list_groups(
         self,

@@ -29,7 +29,7 @@ CONSUMER: Final = "consumer"
 
 
 class GroupDescriptionOperations(AdminOperations):
-    """What groups look like."""
+    """Descriptions of groups."""
 
     async def describe_consumer_groups(
         self,

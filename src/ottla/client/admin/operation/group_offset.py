@@ -39,7 +39,7 @@ _NAMES_VERSION_MAX: Final = 9
 
 
 class GroupOffsetOperations(AdminOperations):
-    """What can be done with committed offsets."""
+    """Operations on committed offsets."""
 
     async def list_consumer_group_offsets(
         self,

@@ -24,7 +24,7 @@ from ottla.protocol.messages.describe_log_dirs import (
 
 
 class LogDirOperations(AdminOperations):
-    """What can be done with log directories."""
+    """Operations on log directories."""
 
     async def describe_log_dirs(
         self,

@@ -22,7 +22,7 @@ _METADATA_LOG: Final = "__cluster_metadata"
 
 
 class QuorumOperations(AdminOperations):
-    """What can be done with the metadata quorum."""
+    """Operations on the metadata quorum."""
 
     async def describe_metadata_quorum(self) -> QuorumInfo:
         """The leader, the voters and the observers of the metadata log."""
@@ -60,7 +60,7 @@ class QuorumOperations(AdminOperations):
 
 
 def quorum_info(response: DescribeQuorumResponse) -> QuorumInfo:
-    """What the answer says about the one partition there is."""
+    """The answer's entry for the only partition."""
     partitions = [part for topic in response.topics for part in topic.partitions]
     if len(partitions) != 1:
         raise UnknownServerError(f"an answer about {len(partitions)} metadata logs instead of one")

@@ -27,7 +27,7 @@ _ANY: Final = 2
 
 
 class QuotaOperations(AdminOperations):
-    """What can be done with quotas."""
+    """Operations on quotas."""
 
     async def describe_client_quotas(
         self, filters: Iterable[QuotaFilterPart] = (), *, strict: bool = False

@@ -24,7 +24,7 @@ from ottla.protocol.messages.list_offsets import (
 
 
 class RecordOperations(AdminOperations):
-    """What can be done with positions in partitions."""
+    """Operations on positions in partitions."""
 
     async def list_offsets(
         self,
@@ -89,7 +89,7 @@ class RecordOperations(AdminOperations):
 
 
 def listed_offsets(response: ListOffsetsResponse) -> dict[TopicPartition, ListedOffset | OttlaError]:
-    """What an answer says about each partition."""
+    """The answer's entry for each partition."""
     return {
         TopicPartition(topic.name, found.partition_index): outcome(
             ListedOffset(found.offset, found.timestamp, None if found.leader_epoch < 0 else found.leader_epoch),

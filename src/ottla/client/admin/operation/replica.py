@@ -36,7 +36,7 @@ _DEBUGGER: Final = -2
 
 
 class ReplicaOperations(AdminOperations):
-    """Who leads partitions, and where they move."""
+    """Operations on leaders and reassignments of partitions."""
 
     async def elect_leaders(
         self,

@@ -33,7 +33,7 @@ _SALT_BYTES: Final = 20
 
 
 class ScramOperations(AdminOperations):
-    """What can be done with SCRAM credentials."""
+    """Operations on SCRAM credentials."""
 
     async def describe_user_scram_credentials(
         self, users: Iterable[str] | None = None, *, errors: dict[str, OttlaError] | None = None

@@ -24,7 +24,7 @@ from ottla.protocol.messages.renew_delegation_token import RenewDelegationTokenR
 
 
 class TokenOperations(AdminOperations):
-    """What can be done with delegation tokens."""
+    """Operations on delegation tokens."""
 
     async def create_delegation_token(
         self,

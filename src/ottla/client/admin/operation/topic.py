@@ -29,7 +29,7 @@ from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 
 class TopicOperations(AdminOperations):
-    """What can be done with topics."""
+    """Operations on topics."""
 
     async def list_topics(self, *, include_internal: bool = False) -> dict[str, TopicListing]:
         """All topics that the caller may see, sorted by name."""
@@ -150,7 +150,7 @@ def creatable_topic(topic: NewTopic) -> CreatableTopic:
 
 
 def created_topic(found: CreatableTopicResult) -> CreatedTopic:
-    """What an answer tells; with `topic_config_error_code` it tells less."""
+    """The created topic; without its configs if `topic_config_error_code` is set."""
     if found.topic_config_error_code or found.configs is None:
         return CreatedTopic(found.topic_id, None, None, None)
     configs = {config.name: config_entry(config) for config in found.configs}

@@ -29,7 +29,7 @@ PAGE_PARTITIONS: Final = 2000
 
 
 class TopicDescriptionOperations(AdminOperations):
-    """What topics look like."""
+    """Descriptions of topics."""
 
     async def describe_topics(
         self,

@@ -35,7 +35,7 @@ from ottla.protocol.messages.write_txn_markers import (
 
 
 class TransactionOperations(AdminOperations):
-    """What can be done with transactions and producers."""
+    """Operations on transactions and producers."""
 
     async def list_transactions(
         self,

@@ -1,1 +1,1 @@
-"""What goes into the admin client and comes out of it: immutable values, a module per kind of thing."""
+"""The admin client's arguments and results: immutable values, a module per kind of thing."""

@@ -26,7 +26,7 @@ class ResourcePattern(NamedTuple):
 
 
 class AccessControlEntry(NamedTuple):
-    """Who may, or may not, do what, from where."""
+    """An entry: a principal, a host, an operation, and whether it is allowed or denied."""
 
     principal: str
     """Written `Type:name`, as in `User:alice`."""

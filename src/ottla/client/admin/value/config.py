@@ -18,7 +18,7 @@ __all__ = [
 
 
 class ConfigResourceType(IntEnum):
-    """What can have configs."""
+    """The kinds of resource that have configs."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -29,7 +29,7 @@ class ConfigResourceType(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """What kind of value a config has."""
+    """The type of a config's value."""
 
     UNKNOWN = 0
     BOOLEAN = 1

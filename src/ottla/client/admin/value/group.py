@@ -12,9 +12,9 @@ class GroupListing(NamedTuple):
 
     group_id: str
     type: str
-    """As Kafka writes it: Classic, Consumer, Share, Streams."""
+    """In Kafka's spelling: Classic, Consumer, Share, Streams."""
     protocol: str
-    """What the members speak, `consumer` for consumers; empty for a group that only has offsets."""
+    """The members' protocol type, `consumer` for consumers; empty for a group that only has offsets."""
     state: str
 
     @property

@@ -8,7 +8,7 @@ __all__ = ["ScramCredentialInfo", "ScramMechanism", "UserScramCredentialDeletion
 
 
 class ScramCredentialInfo(NamedTuple):
-    """What can be seen of a credential."""
+    """The visible part of a credential."""
 
     mechanism: ScramMechanism
     iterations: int

@@ -32,13 +32,13 @@ class NewTopic(_NewTopic):
         configs: Mapping[str, str] | None = None,
         **unknown: Never,
     ) -> Self:
-        """As the fields; `TypeError` for what other clients call them, with our name."""
+        """Takes the fields; raises `TypeError` for other clients' names of them, with our name."""
         refuse_keywords("NewTopic()", unknown)
         return super().__new__(cls, name, partitions, replication_factor, assignment, configs or {})
 
 
 class CreatedTopic(NamedTuple):
-    """What became of a new topic; None where the caller may not see it."""
+    """A created topic; fields are None where the caller may not see them."""
 
     topic_id: Uuid
     partitions: int | None

@@ -11,7 +11,7 @@ class TransactionListing(NamedTuple):
     transactional_id: str
     producer_id: int
     state: str
-    """As Kafka writes it: Empty, Ongoing, PrepareCommit, CompleteCommit, PrepareAbort, CompleteAbort, Dead."""
+    """In Kafka's spelling: Empty, Ongoing, PrepareCommit, CompleteCommit, PrepareAbort, CompleteAbort, Dead."""
     coordinator_id: int
 
 
@@ -28,7 +28,7 @@ class TransactionDescription(NamedTuple):
 
 
 class ProducerState(NamedTuple):
-    """What a partition remembers of a producer; the start offset is None without an open transaction."""
+    """A partition's state of a producer; the start offset is None without an open transaction."""
 
     producer_id: int
     producer_epoch: int

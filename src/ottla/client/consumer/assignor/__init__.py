@@ -1,1 +1,1 @@
-"""Who gets which partitions: the classic protocol's assignors."""
+"""The classic protocol's assignors, which spread partitions over members."""

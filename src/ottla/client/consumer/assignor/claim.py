@@ -1,4 +1,4 @@
-"""What the members of a sticky group claim to own, and who is believed.
+"""The partitions that members of a sticky group claim to own, and which claims count.
 
 Of two members that claim one partition the one of the newer generation keeps it; in the same generation neither does,
 since one of them missed that it lost it (KIP-792).
@@ -31,11 +31,11 @@ class Claims:
     """All claims of a group, sorted out."""
 
     owned: dict[str, dict[TopicPartition, None]] = field(default_factory=dict)
-    """What each member is believed to own, in the order of its claim."""
+    """The accepted partitions of each member, in the order of its claim."""
     disputed: set[TopicPartition] = field(default_factory=set)
     """Claimed by two members of one generation."""
     outdated: dict[TopicPartition, str] = field(default_factory=dict)
-    """Who owned a partition in an older generation, the newest such."""
+    """The newest owner of a partition in an older generation."""
 
 
 def read_claims(topics: TopicRacks, members: Mapping[str, MemberSubscription], read: ClaimReader) -> Claims:

@@ -31,7 +31,7 @@ class EqualStickiness:
         self.moving: dict[TopicPartition, str] = {}
 
     def share(self) -> Shares:
-        """Who gets what."""
+        """The partitions of each member."""
         for member in java_order.hash_order(self._claims.owned, java_order.string_hash):
             self._keep(member, self._keepable(member))
         unassigned = self._racks.fewest_readers_first(self._unassigned())

@@ -1,4 +1,4 @@
-"""What an assignor is: the function by which the leader of a classic group spreads partitions over its members.
+"""The interface of assignors: the leader of a classic group spreads partitions over its members with one.
 
 The built-in ones are pure; `Sticky` and `CooperativeSticky` keep what their own member was assigned last. A custom one
 subclasses `PartitionAssignor` and is given in `partition.assignment.strategy`, as an object, a class or the name of one
@@ -44,22 +44,22 @@ class PartitionAssignor(ABC):
     """
 
     name: str
-    """What members vote on: a group uses the first assignor that all members know."""
+    """The name that members vote on: a group uses the first assignor that all members know."""
 
     protocols: tuple[RebalanceProtocol, ...] = (RebalanceProtocol.EAGER,)
-    """Those that it can work with; a group is cooperative if all assignors of its members can."""
+    """The supported rebalance protocols; a group is cooperative if all assignors of its members are."""
 
     @abstractmethod
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who gets what; a member left out gets nothing. `topics` has those that exist, by name."""
+        """The partitions of each member; a member left out gets none. `topics` has existing topics, by name."""
 
     def assign(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> dict[str, MemberAssignment]:
-        """As `share`, for assignors that hand user data to members; what the leader calls."""
+        """Like `share`, for assignors that send user data to members; the leader calls this."""
         shares = self.share(topics, members)
         return {member: MemberAssignment(tuple(shares.get(member, ()))) for member in members}
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """What the leader's assignor shall know of this member; asked before every join."""
+        """User data of this member for the leader's assignor; called before every join."""
         return None
 
     def on_assignment(self, assignment: MemberAssignment, generation_id: int) -> None:  # noqa: B027 - may be left out

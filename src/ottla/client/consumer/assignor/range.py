@@ -26,7 +26,7 @@ class RangeAssignor(PartitionAssignor):
     name = "range"
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who gets what."""
+        """The partitions of each member."""
         shares: Shares = {member: [] for member in members}
         cuts = _cuts(topics, members)
         by_rack = any(cut.needs_racks for cut in cuts)

@@ -19,7 +19,7 @@ class RoundRobinAssignor(PartitionAssignor):
     name = "roundrobin"
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who gets what; a member that does not want the topic is passed over and keeps no claim."""
+        """The partitions of each member; a member without the topic is skipped and keeps no claim."""
         shares: Shares = {member: [] for member in members}
         wanted = {topic for subscription in members.values() for topic in subscription.topics}
         turns = cycle(member_order(members))

@@ -21,14 +21,14 @@ _Moving = dict[TopicPartition, str]
 
 
 class _StickyBase(PartitionAssignor):
-    """What both have in common; how members' claims are read is theirs."""
+    """The common part of both sticky assignors; each reads members' claims in its own way."""
 
     @abstractmethod
     def claim_of(self, subscription: MemberSubscription) -> Claim:
-        """What a member says that it had."""
+        """A member's claim of its former partitions."""
 
     def _share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> tuple[Shares, _Moving | None]:
-        """Who gets what, and which of it another member still has if that is known on the way."""
+        """The partitions of each member, and those of them that another member still has, if known."""
         claims = read_claims(topics, members, self.claim_of)
         racks = RackMatch(topics, members)
         if subscriptions_are_equal({member: subscription.topics for member, subscription in members.items()}):
@@ -47,7 +47,7 @@ class StickyAssignor(_StickyBase):
         self._generation = NO_GENERATION
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who gets what."""
+        """The partitions of each member."""
         return self._share(topics, members)[0]
 
     def claim_of(self, subscription: MemberSubscription) -> Claim:
@@ -55,7 +55,7 @@ class StickyAssignor(_StickyBase):
         return sticky_user_data.decode_claim(subscription.user_data)
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """What this member had."""
+        """The former partitions of this member."""
         if self._assigned is None:
             return None
         return sticky_user_data.encode_claim(self._assigned, self._generation)
@@ -75,7 +75,7 @@ class CooperativeStickyAssignor(_StickyBase):
         self._generation = NO_GENERATION
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who gets what now, less what others must give up first."""
+        """The partitions of each member now, without those that others must give up first."""
         shares, moving = self._share(topics, members)
         if moving is None:
             moving = partitions_moving(members, shares)

@@ -28,7 +28,7 @@ class StickyUserData(Message, versions="0-1"):
 
 
 def encode_claim(partitions: Sequence[TopicPartition], generation: int) -> bytes:
-    """What `sticky` sends."""
+    """The user data of `sticky`."""
     topics = by_topic(partitions)
     previous = [
         PreviousTopicPartition(topic=topic, partitions=topics[topic])
@@ -38,7 +38,7 @@ def encode_claim(partitions: Sequence[TopicPartition], generation: int) -> bytes
 
 
 def decode_claim(data: bytes | None) -> Claim:
-    """What another member's `sticky` sent; bytes that make no sense claim nothing."""
+    """Reads user data of another member's `sticky`; malformed bytes claim nothing."""
     if not data:
         return Claim()
     for version in (1, 0):
@@ -56,12 +56,12 @@ def decode_claim(data: bytes | None) -> Claim:
 
 
 def encode_generation(generation: int) -> bytes:
-    """What `cooperative-sticky` sends."""
+    """The user data of `cooperative-sticky`."""
     return generation.to_bytes(_GENERATION_BYTES, signed=True)
 
 
 def decode_generation(data: bytes | None) -> int | None:
-    """What another member's `cooperative-sticky` sent; None if it sent nothing."""
+    """Reads user data of another member's `cooperative-sticky`; None if there is none."""
     if data is None:
         return None
     if len(data) < _GENERATION_BYTES:

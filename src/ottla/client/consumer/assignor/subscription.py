@@ -1,4 +1,4 @@
-"""What members of a classic group tell the leader, and what it tells them: values, and their bytes.
+"""Subscriptions and assignments of a classic group, between members and leader: values, and their bytes.
 
 Members write the newest version that they know and read any by the newest that they know, since fields are only ever
 appended (`ottla.protocol.consumer_protocol`).
@@ -37,7 +37,7 @@ class MemberSubscription:
 
 @frozen
 class MemberAssignment:
-    """What one member is to read; `user_data` passes from the leader's assignor to the member's."""
+    """One member's assignment; `user_data` passes from the leader's assignor to the member's."""
 
     partitions: tuple[TopicPartition, ...] = ()
     user_data: bytes | None = None
@@ -67,7 +67,7 @@ def encode_subscription(subscription: MemberSubscription) -> bytes:
 
 
 def decode_subscription(data: bytes, group_instance_id: str | None = None) -> MemberSubscription:
-    """What a member wrote, in whatever version; raises `DecodeError` for bytes that are no subscription."""
+    """Reads a member's subscription of any version; raises `DecodeError` for other bytes."""
     version = _version_of(data, ConsumerProtocolSubscription.valid_versions.highest)
     message, _ = ConsumerProtocolSubscription.decode_from(data, _VERSION_BYTES, version)
     return MemberSubscription(
@@ -94,7 +94,7 @@ def encode_assignment(assignment: MemberAssignment) -> bytes:
 
 
 def decode_assignment(data: bytes) -> MemberAssignment:
-    """What the leader wrote; a member that the leader forgot gets no bytes, which is an empty assignment."""
+    """Reads the leader's assignment; a member that the leader left out gets no bytes, which is an empty one."""
     if not data:
         return MemberAssignment()
     version = _version_of(data, ConsumerProtocolAssignment.valid_versions.highest)

@@ -44,7 +44,7 @@ class UnequalStickiness:
         self._is_even: bool | None = None
 
     def share(self) -> Shares:
-        """Who gets what."""
+        """The partitions of each member."""
         every = self._every_partition()
         unassigned = [partition for partition in every if partition not in self._owner]
         for member in self._owned:
@@ -59,7 +59,7 @@ class UnequalStickiness:
         return {member: list(owned) for member, owned in (self._owned | fixed).items()}
 
     def _kept(self, member: str, owned: Iterable[TopicPartition]) -> dict[TopicPartition, None]:
-        """What the member owns, still wants and can read in its rack."""
+        """The partitions that the member owns, still subscribes to and can read in its rack."""
         kept: dict[TopicPartition, None] = {}
         for partition in owned:
             if partition.topic in self._wants[member] and not self._racks.mismatch(member, partition):

@@ -1,7 +1,7 @@
 """Records as users get them, and the loop that makes them from a batch's section, compiled; `record_plain` documents it.
 
 A record copies what it needs out of the receive buffer, so the buffer goes when its batches have been read. Headers are
-copied as bytes and decoded when somebody asks.
+copied as bytes and decoded at the first access.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize

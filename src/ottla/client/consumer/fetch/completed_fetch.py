@@ -28,7 +28,7 @@ from ottla.protocol.records.reader import decode_batch, record_section
 
 @frozen
 class FetchedData:
-    """What an answer says about one partition, and where the fetch had started."""
+    """An answer's data of one partition, and the offset of the fetch."""
 
     state: PartitionState
     version: int
@@ -125,11 +125,11 @@ class CompletedFetch:
         return pieces
 
     def finish(self) -> None:
-        """What `take_data` gave has been read."""
+        """Notes that the data of `take_data` has been read."""
         self.position = self.end
 
     def rewind(self) -> None:
-        """What `take_data` gave could not be read: it is still to be taken, from the position on."""
+        """Puts back data of `take_data` that could not be read: it is to be taken again, from the position on."""
         self._batches = batches(self._view)
         self._aborted_seen = 0
         self._aborted_producers.clear()

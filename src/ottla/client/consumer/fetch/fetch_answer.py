@@ -1,4 +1,4 @@
-"""What a fetch answer means for each of its partitions: data, a better replica, a new leader, or an error.
+"""Interprets a fetch answer for each of its partitions: data, a better replica, a new leader, or an error.
 
 Runs in the event loop and changes only what the fetcher owns. An answer counts for a partition only if it is still
 fetched from where the request asked: a seek or an answer by another node in between makes it worthless.
@@ -42,7 +42,7 @@ _LEADER_ERRORS: Final = frozenset(
 
 
 class Sent(NamedTuple):
-    """What a request asked of a partition, and under which version of its position."""
+    """A request's demand for a partition, with the version of its position."""
 
     state: PartitionState
     version: int

@@ -44,7 +44,7 @@ class FetchBuffer:
 
     @property
     def buffered_bytes(self) -> int:
-        """What was put in and not yet taken out."""
+        """The fetches that are in the buffer."""
         return self._put_bytes - self._taken_bytes
 
     def put(self, fetched: Fetched) -> None:

@@ -61,7 +61,7 @@ class FetchSession(SessionReader[TopicPartition, FetchTarget]):
         )
 
     def end(self) -> SessionRequest:
-        """What to send so that the node forgets the session."""
+        """The request that ends the session."""
         return SessionRequest(self.session_id, FINAL_EPOCH)
 
 

@@ -148,7 +148,7 @@ class Fetcher:
         return {key: Sent(assigned[key], assigned[key].version, target) for key, target in targets.items()}
 
     def _wanted(self, now_s: float) -> tuple[dict[int, dict[TopicPartition, FetchTarget]], set[int]]:
-        """What to ask of which node, and which nodes have a partition without room."""
+        """The partitions to fetch from each node, and the nodes that have a partition without room."""
         wanted: dict[int, dict[TopicPartition, FetchTarget]] = {}
         full: set[int] = set()
         room = self._buffer.buffered_bytes < self._options.max_bytes
@@ -174,7 +174,7 @@ class Fetcher:
         return wanted, full
 
     def _place(self, partition: TopicPartition, state: PartitionState, now_s: float) -> tuple[int, int, Uuid]:
-        """Who to ask: the leader, or the replica that it prefers us to read (KIP-392)."""
+        """The node to fetch from: the leader, or the replica that it prefers (KIP-392)."""
         view = self._cluster.view
         topic = view.topics.get(partition.topic)
         found = None if topic is None else topic.partitions.get(partition.partition)

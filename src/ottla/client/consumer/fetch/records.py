@@ -1,4 +1,4 @@
-"""What `poll()` returns: a list of records, partition after partition."""
+"""The result of `poll()`: a list of records, partition after partition."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ class Records(list[Record]):
         """Where the consumer stands after them, where it said so."""
 
     def next_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What to commit once these records are done with, above all in `Producer.send_offsets_to_transaction`.
+        """The offsets to commit after these records, above all in `Producer.send_offsets_to_transaction`.
 
         Behind the last record of each partition, and behind what follows it and is not for users: transactions' ends.
 

@@ -50,7 +50,7 @@ class Machine(Protocol):
     """A state machine of either protocol."""
 
     def handle(self, event: Any, now_ms: int) -> list[Any]:
-        """What follows from an event."""
+        """The effects of an event."""
 
     def next_ms(self, now_ms: int) -> int | None:
         """When `TimePassed` is due at the latest."""
@@ -61,7 +61,7 @@ class MembershipError(ClientError):
 
 
 class MembershipDriver(ABC):
-    """What both protocols have in common; subclasses perform the effects of their own."""
+    """The common part of both protocols; subclasses perform the effects of their own."""
 
     def __init__(self, cluster: ClusterClient, config: MemberConfig, host: RebalanceHost, machine: Machine) -> None:
         self.needs_attention = True
@@ -88,7 +88,7 @@ class MembershipDriver(ABC):
 
     @abstractmethod
     def metadata(self) -> GroupMetadata:
-        """Who we are in the group now."""
+        """The present identity in the group."""
 
     @abstractmethod
     def _perform_own(self, effect: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a member of either protocol asks of the world.
+"""Effects of a member of either protocol.
 
 Steps exclude each other: a new one takes the place of one that is still under way, and each ends in one event.
 """

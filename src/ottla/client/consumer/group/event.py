@@ -1,4 +1,4 @@
-"""What happens to a member of either protocol."""
+"""Events of a member of either protocol."""
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen

@@ -19,7 +19,7 @@ def membership_of(cluster: ClusterClient, settings: ClientSettings, host: Rebala
 
 
 def config_of(settings: ClientSettings) -> MemberConfig:
-    """What the settings say about the membership."""
+    """The settings of the membership."""
     return MemberConfig(
         group_id=settings.string("group.id"),
         group_instance_id=settings.optional_string("group.instance.id"),

@@ -1,4 +1,4 @@
-"""What a member wants, as a value that its state machine can keep and compare."""
+"""A member's subscription, as a value that its state machine can keep and compare."""
 
 import re
 

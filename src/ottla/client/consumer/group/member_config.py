@@ -1,4 +1,4 @@
-"""Who a member is and how patient everybody is with it: the settings of its group, read once."""
+"""A member's identity and time-outs: the settings of its group, read once."""
 
 from ottla.base.frozen import frozen
 
@@ -7,7 +7,7 @@ PROTOCOL_TYPE = "consumer"
 
 @frozen
 class MemberConfig:
-    """What a membership needs to know of the settings."""
+    """The settings of a membership."""
 
     group_id: str
     group_instance_id: str | None = None

@@ -60,7 +60,7 @@ class MembershipMetrics:
 
 
 def _ago(moment_s: float) -> float:
-    """As in Kafka, -1 if it never was."""
+    """-1 if it never was, as in Kafka."""
     return -1.0 if math.isnan(moment_s) else float(int(time.monotonic() - moment_s))
 
 

@@ -1,4 +1,4 @@
-"""What of the cluster an assignment depends on."""
+"""The part of the cluster's metadata that an assignment depends on."""
 
 from collections.abc import Iterable
 

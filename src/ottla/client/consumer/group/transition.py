@@ -1,4 +1,4 @@
-"""What a state machine raises instead of taking a way that its table does not have."""
+"""Raised by a state machine for a transition that its table does not have."""
 
 from ottla.base.errors import OttlaError
 

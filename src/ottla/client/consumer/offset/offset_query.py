@@ -1,4 +1,4 @@
-"""What a user may ask about offsets and topics; and the calls that move positions on purpose."""
+"""The user's queries about offsets and topics, and the calls that move positions."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class QueryHost(Protocol):
-    """What the questions need of their consumer."""
+    """The interface of the consumer to these queries."""
 
     @property
     def settings(self) -> "ClientSettings": ...
@@ -83,7 +83,7 @@ class OffsetQueries:
     async def committed(
         self, partitions: Collection[TopicPartition], timeout_s: float | None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """What the group has committed."""
+        """The group's committed offsets."""
         deadline_s = await self._started(timeout_s)
         committed = self._core.positions.committed
         if committed is None:

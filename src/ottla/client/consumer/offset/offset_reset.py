@@ -50,7 +50,7 @@ class OffsetReset:
         return cls(kind, _duration_ms(duration, text) if colon else 0)
 
     def timestamp(self, now_ms: int) -> int:
-        """What to ask ListOffsets for."""
+        """The timestamp to send with ListOffsets."""
         if self.kind is ResetKind.EARLIEST:
             return EARLIEST_TIMESTAMP
         if self.kind is ResetKind.LATEST:

@@ -24,7 +24,7 @@ class Backlog:
             self._bytes += size
 
     def remove(self, size: int) -> None:
-        """That much was acknowledged."""
+        """Removes acknowledged bytes."""
         with self._changed:
             self._bytes -= size
             self._changed.notify_all()

@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 _WAITS_BEFORE: Final = 8
-"""So many records were waited for one by one before this is the pattern."""
+"""The number of records waited for one by one after which the express path begins."""
 _TICK_S: Final = 0.001
 _IDLE_TICKS_MAX: Final = 50
 _LEFT_ALONE_MS: Final = 2

@@ -29,7 +29,7 @@ _BASE_OFFSET, _APPEND_TIME, _START_OFFSET = 0x0B5E0FF5E7_0001, 0x0A99E4D71E_0002
 
 
 class Written(NamedTuple):
-    """What a good answer says."""
+    """The fields of a successful answer."""
 
     base_offset: int
     log_append_time_ms: int
@@ -90,7 +90,7 @@ class LoneRequest:
         return found
 
     def written(self, answer: Buffer, correlation_id: int) -> Written | None:
-        """What an answer says if all is well; None if it has to be read with care."""
+        """The fields of a successful answer; None for any other, which needs the full decoder."""
         view = bytes(answer)
         if (
             len(view) != self._good_size

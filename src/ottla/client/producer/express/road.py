@@ -28,7 +28,7 @@ class Road:
         self.readable.register(detached, select.POLLIN)
         self.last_id = 1 << 30
         self.asked: Ride | None = None
-        """What was asked and is not answered, or the answer is not read."""
+        """Requests whose answers have not been read."""
         self._is_dropped = self._is_near = False
         self._users: Final[set[object]] = set()
 
@@ -41,7 +41,7 @@ class Road:
         return connection.renew_at > time.monotonic() + 1
 
     def send_rest(self, rest: bytes, timeout_ms: int) -> None:
-        """What the system did not take at once."""
+        """Bytes that the system did not take at once."""
         self.socket.settimeout(timeout_ms / 1000)
         self.socket.sendall(rest)
         self.socket.setblocking(False)
@@ -61,11 +61,11 @@ class Road:
         return is_there
 
     def enter(self, user: object) -> None:
-        """Somebody is about to use the socket: a thread that rides, or the loop that waits on."""
+        """Takes the socket for a use: by a thread that sends by itself, or by the loop that waits for its answer."""
         self._users.add(user)
 
     def leave(self, user: object) -> None:
-        """They do not any more."""
+        """Ends a use; the last one closes the socket if it was dropped meanwhile."""
         self._users.discard(user)
         if self._is_dropped and not self._users:
             self.socket.close()

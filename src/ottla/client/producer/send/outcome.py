@@ -1,4 +1,4 @@
-"""What an answer means for a batch: done, again, in smaller pieces, or given up.
+"""The outcome of a batch by its answer: done, again, in smaller pieces, or given up.
 
 The one place where batches become done, so that memory, sequence numbers, metrics and the transaction always hear of
 it. Nothing is repeated that may have been written twice: with idempotence the broker knows batches again by number,
@@ -79,7 +79,7 @@ class Outcome:
             batch.complete(base_offset, log_append_time_ms)
 
     def complete_here(self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int) -> bool:
-        """As `complete`, in the thread that waits; False, having done nothing, if the loop has to do it."""
+        """Like `complete`, in the thread that waits; False, having done nothing, if the loop has to do it."""
         if not batch.is_done:
             if batch.callbacks or not self._accumulator.forget_quietly(batch):
                 return False

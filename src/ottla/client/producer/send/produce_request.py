@@ -64,7 +64,7 @@ class SentBatches:
 
     @property
     def unanswered(self) -> list[ProducerBatch]:
-        """What the answer did not speak of."""
+        """The batches that the answer does not mention."""
         return list(self._by_place.values())
 
 

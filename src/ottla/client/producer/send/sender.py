@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class Gate(Protocol):
-    """What else must be so before a batch may go."""
+    """Conditions for sending that are not the sender's own."""
 
     def before_run(self) -> bool:
         """Whether anything may be sent at all; starts what is missing, and calls the sender when it is there."""
@@ -54,7 +54,7 @@ class Gate(Protocol):
 
 @frozen
 class SenderParts:
-    """What a sender is told by, and tells."""
+    """The collaborators of a sender."""
 
     gate: Gate
     ledger: SequenceLedger | None

@@ -58,7 +58,7 @@ class TransactionManager:
     ) -> None:
         self.state = _S.UNINITIALIZED
         self.error: Exception | None = None
-        """What made the state an error."""
+        """The cause of the error state."""
         self.uses_transactions_v2 = False
         self.run_sender: Callable[[], None] = lambda: None
         self._coordinator: Final = coordinator

@@ -34,7 +34,7 @@ class GroupIdentity:
 
     @classmethod
     def of(cls, group: object) -> "GroupIdentity":
-        """What `consumer.group_metadata()` gives, or just a group's name."""
+        """The result of `consumer.group_metadata()`, or just a group's name."""
         if isinstance(group, str):
             return cls(group)
         return cls(

@@ -23,7 +23,7 @@ def parsed(registry: SchemaRegistry, schema: SchemaText) -> ParsedSchema:
 
 
 def columns_of(schema: ParsedSchema, message: str | None = None) -> Any:
-    """What reads columns of the schema; of Protobuf, of one message of it."""
+    """A reader of columns by the schema; with Protobuf, by one message of it."""
     # Avro needs none of what the others are read with.
     if isinstance(schema, AvroSchema):
         return AvroColumns(schema)
@@ -37,7 +37,7 @@ def columns_of(schema: ParsedSchema, message: str | None = None) -> Any:
 
 
 def records_of(schema: ParsedSchema, message: str | None = None) -> Any:
-    """What writes columns by the schema."""
+    """A writer of columns by the schema."""
     if isinstance(schema, AvroSchema):
         return AvroRecords(schema)
     if schema.schema_type is SchemaType.PROTOBUF:

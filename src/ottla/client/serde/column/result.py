@@ -1,4 +1,4 @@
-"""What a column became: values, and for the rows that have none because they are bad, why."""
+"""The result of decoding a column: values, and the errors of rows without one."""
 
 from typing import Any, Final, Literal, get_args
 

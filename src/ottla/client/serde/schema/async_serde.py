@@ -33,7 +33,7 @@ class PreparedDeserializer(Deserializer, Protocol):
     """A deserializer that can tell which schema a record names."""
 
     def frame(self, headers: Sequence[Header], data: bytes) -> Hashable:
-        """What names the record's schema; equal for records that need the same answers of the registry."""
+        """The key of the record's schema; equal for records that need the same answers of the registry."""
         ...
 
 
@@ -45,7 +45,7 @@ class AsyncDeserializer:
         self._seen: Final[set[tuple[str, Hashable]]] = set()
 
     async def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:
-        """As the blocking deserializer; a schema that is not known yet is fetched without holding up the loop."""
+        """Like the blocking deserializer; an unknown schema is fetched without blocking the loop."""
         if data is None:
             return self._deserializer.deserialize(topic, headers, data)
         frame = (topic, self._deserializer.frame(headers, data))

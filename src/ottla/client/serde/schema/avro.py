@@ -30,7 +30,7 @@ _UNREADABLE: Final = (
     *(ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError, StopIteration, AttributeError),
     *(ArithmeticError, RecursionError, MemoryError, fastavro.schema.SchemaParseException),
 )
-"""What fastavro raises for values and bytes that don't fit."""
+"""fastavro's exceptions for values and bytes that don't fit."""
 
 
 class AvroSerializer:
@@ -116,7 +116,7 @@ class AvroDeserializer:
         self._parsed: Final = ParsedSchemas(registry)
 
     def frame(self, headers: Sequence[Header], data: bytes) -> Hashable:
-        """What names the record's schema."""
+        """The key of the record's schema."""
         return self._reader.frame(headers, data)
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:

@@ -26,7 +26,7 @@ _INDEX_COUNT_MAX: Final = 64
 
 @frozen
 class SchemaReference:
-    """What a frame names: an id or a GUID, and where the payload starts."""
+    """The content of a frame: an id or a GUID, and the start of the payload."""
 
     schema_id: int | None
     guid: uuid.UUID | None
@@ -39,7 +39,7 @@ class SchemaReference:
 
 
 def id_frame(schema_id: int, indexes: Sequence[int] | None = None) -> bytes:
-    """What stands before a payload.
+    """The prefix of a payload.
 
     >>> id_frame(7).hex(), id_frame(7, (0,)).hex(), id_frame(7, (1, 0)).hex()
     ('0000000007', '000000000700', '0000000007040200')
@@ -48,7 +48,7 @@ def id_frame(schema_id: int, indexes: Sequence[int] | None = None) -> bytes:
 
 
 def guid_frame(guid: uuid.UUID, indexes: Sequence[int] | None = None) -> bytes:
-    """What stands in the header."""
+    """The value of the header."""
     return bytes([_BY_GUID]) + guid.bytes + (b"" if indexes is None else write_indexes(indexes))
 
 

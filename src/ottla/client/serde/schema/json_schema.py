@@ -103,7 +103,7 @@ class JsonSchemaDeserializer:
         self._validators: Final = Validators(registry) if validate else None
 
     def frame(self, headers: Sequence[Header], data: bytes) -> Hashable:
-        """What names the record's schema."""
+        """The key of the record's schema."""
         return self._reader.frame(headers, data)
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:

@@ -68,7 +68,7 @@ def _converted(value: object) -> object:
 
 
 def builder(target: object) -> Callable[[Any], Any]:
-    """What makes objects of dicts: a dataclass, a class with `model_validate` or `from_dict`, or any callable."""
+    """A converter of dicts into objects: a dataclass, a class with `model_validate` or `from_dict`, or any callable."""
     if isinstance(target, type):
         for name in ("model_validate", "from_dict"):
             method = getattr(target, name, None)

@@ -129,7 +129,7 @@ class ProtobufDeserializer:
         self._as_dict: Final = as_dict
 
     def frame(self, headers: Sequence[Header], data: bytes) -> Hashable:
-        """What names the record's schema, and its message."""
+        """The key of the record's schema, and its message."""
         return self._reader.frame(headers, data), bytes(data[:_FRAME_BYTES])
 
     def deserialize(self, topic: str, headers: Sequence[Header], data: bytes | None) -> Any:

@@ -1,4 +1,4 @@
-"""What all deserializers with a registry share: from a record's frame to the schemas of its writer and its reader."""
+"""The common part of deserializers with a registry: from a record's frame to its writer's and reader's schemas."""
 
 from collections.abc import Hashable, Sequence
 from typing import Final
@@ -47,7 +47,7 @@ class SchemaReader:
         return Written(reference.payload, schema, reference.label)
 
     def frame(self, headers: Sequence[Header], data: bytes) -> Hashable:
-        """What names the record's schema."""
+        """The key of the record's schema."""
         reference = framing.read_frame(data, headers, self._header)
         return reference.schema_id, reference.guid
 

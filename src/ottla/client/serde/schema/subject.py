@@ -12,7 +12,7 @@ _JAVA_PACKAGES: Final = ("io.confluent.kafka.serializers.subject.",)
 
 @frozen
 class SubjectContext:
-    """What a strategy may look at; `record_name` is None for schemas without a name."""
+    """The input of a strategy; `record_name` is None for schemas without a name."""
 
     topic: str
     is_key: bool

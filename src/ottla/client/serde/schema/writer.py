@@ -1,4 +1,4 @@
-"""What all serializers with a registry share: from a topic to the frame that its records begin with.
+"""The common part of serializers with a registry: from a topic to the frame that its records begin with.
 
 A frame is found once for each subject and schema; from then on a record costs a look into a dictionary.
 """
@@ -22,7 +22,7 @@ from ottla.schema.policy import Policy
 
 @frozen
 class Frame:
-    """What a record begins with, or has in its header; and the schema that its payload follows."""
+    """A record's prefix, or its header's value, and the schema of its payload."""
 
     prefix: bytes
     header: Header | None

@@ -1,1 +1,1 @@
-"""Who gets which partitions: the strategies that the coordinator itself runs for consumer groups."""
+"""The assignment strategies that the coordinator itself runs for consumer groups."""

@@ -16,7 +16,7 @@ ROUND_COUNT_MAX = 16
 
 
 def balance(group: GroupSpec) -> dict[str, Assignment]:
-    """What each member is to have."""
+    """The target assignment of each member."""
     plan = _Plan(group)
     plan.keep()
     plan.give_free()

@@ -1,4 +1,4 @@
-"""What an assignor is told of a group, and what it answers with."""
+"""The input and the result of an assignor."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeAlias
@@ -20,7 +20,7 @@ class MemberSpec(NamedTuple):
 
 @frozen
 class GroupSpec:
-    """A group: its members by id, and the number of partitions of each topic that anybody wants."""
+    """A group: its members by id, and the number of partitions of each topic that a member subscribes to."""
 
     members: Mapping[str, MemberSpec]
     partition_counts: Mapping[Uuid, int]
@@ -32,8 +32,8 @@ class GroupSpec:
 
 
 class Assignor(Protocol):
-    """A strategy. Gives every partition of a topic that somebody wants to one member that wants it."""
+    """A strategy. Gives every partition of a subscribed topic to one member that subscribes to it."""
 
     def assign(self, group: GroupSpec) -> dict[str, Assignment]:
-        """What each member is to have; the same for the same group, in whatever order it is told."""
+        """The target assignment of each member; it does not depend on the order of the input."""
         ...

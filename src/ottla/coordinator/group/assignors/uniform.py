@@ -1,4 +1,4 @@
-"""The uniform assignor, the default: everybody gets the same number of partitions, and keeps what it had if it can.
+"""The uniform assignor, the default: members get equal numbers of partitions, and keep theirs where possible.
 
 If all members want the same topics the numbers differ by one at most, and no partition moves that need not. With
 different wants see `balance`.
@@ -47,7 +47,7 @@ def _share(group: GroupSpec, counts: dict[Uuid, int]) -> dict[str, Assignment]:
 
 
 def _kept(member: MemberSpec, free: dict[Uuid, set[int]], size_max: int) -> dict[Uuid, set[int]]:
-    """What a member keeps of what it had: no more than `size_max`, and nothing that is another's or gone."""
+    """The partitions that a member keeps: at most `size_max`, none of another member, none that are gone."""
     kept: dict[Uuid, set[int]] = {}
     room = size_max
     for topic in sorted(member.assignment):

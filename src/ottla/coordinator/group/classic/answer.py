@@ -6,7 +6,7 @@ from ottla.protocol.messages.sync_group import SyncGroupResponse
 
 
 def joined_answer(group: LiveGroup, member_id: str) -> JoinGroupResponse:
-    """The present generation; the leader is told everybody's metadata, to assign partitions by it."""
+    """The present generation; the leader also gets the metadata of all members, to assign partitions by it."""
     return JoinGroupResponse(
         generation_id=group.generation,
         protocol_type=group.protocol_type,

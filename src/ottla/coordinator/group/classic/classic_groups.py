@@ -103,7 +103,7 @@ class ClassicGroups:
         return (group_tombstone(group_id),)
 
     def rules(self, state: "GroupsState", group_id: str) -> OffsetRules:
-        """What the group allows with its offsets."""
+        """The group's rules for its offsets."""
         stored = self.groups.idle(state, group_id)
         if stored is not None:
             return IdleOffsetRules(stored)

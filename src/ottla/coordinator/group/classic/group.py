@@ -12,7 +12,7 @@ from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.group_log.classic import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 
 RECORD_VERSION: Final = 3
-"""What Kafka writes: v4 is only read, so that an older broker can take the group over."""
+"""The version that Kafka writes: v4 is only read, so that an older broker can take the group over."""
 NO_TIMESTAMP_MS: Final = -1
 
 
@@ -29,7 +29,7 @@ class ClassicMember(NamedTuple):
     assignment: bytes = b""
 
     def metadata(self, protocol: str) -> bytes:
-        """What the member said for that protocol; empty if it does not speak it."""
+        """The member's metadata for that protocol; empty if it does not support it."""
         return next((metadata for name, metadata in self.protocols if name == protocol), b"")
 
     def vote(self, candidates: Iterable[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""What a JoinGroup says of the member that sends it."""
+"""The fields of a JoinGroup about its member."""
 
 from typing import Final
 

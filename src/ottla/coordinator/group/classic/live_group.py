@@ -68,9 +68,9 @@ class LiveGroup:
         self.unsynced: set[str] = set()
         """Members of this generation that have not asked for their assignment."""
         self.owned_before: dict[str, Assignment] = {}
-        """What members had as members of a consumer group, until they join this one."""
+        """The assignments that members had in a consumer group, until they join this one."""
         self.has_grown = False
-        """Whether somebody came since the initial delay was last looked at."""
+        """Whether a member joined since the initial delay was last checked."""
         self.is_storing = False
         """Whether this generation's assignment was taken and is not committed yet."""
         self.is_unwritten = False
@@ -80,7 +80,7 @@ class LiveGroup:
         self.subscribed_topics = self._subscribed_topics()
 
     def stored(self) -> ClassicGroup:
-        """What to write of the group."""
+        """The group's record."""
         return ClassicGroup(
             generation=self.generation,
             protocol_type=self.protocol_type,
@@ -179,7 +179,7 @@ class LiveGroup:
             raise UnknownMemberIdError
 
     def supports(self, protocol_type: str, protocols: Iterable[str]) -> bool:
-        """Whether somebody who speaks these may join: all members must have one protocol in common."""
+        """Whether a member with these protocols may join: all members must have one protocol in common."""
         names = list(protocols)
         if self.state is ClassicState.EMPTY:
             return bool(protocol_type) and bool(names)

@@ -27,7 +27,7 @@ class LiveGroups:
         self.timers: Final = timers
         self.sessions: Final = sessions
         self.now_ms = 0
-        """The latest time that anybody told, for what happens when records are committed."""
+        """The latest time that was given, for the effects of committed records."""
         self._groups: dict[str, LiveGroup] = {}
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class LiveGroups:
         return self.adopt(group_id, stored, step.now_ms) if stored.members else LiveGroup(group_id, stored)
 
     def keep(self, group: LiveGroup) -> None:
-        """Somebody is in the group now."""
+        """Notes that the group has members now."""
         self._groups[group.group_id] = group
 
     def peek(self, state: "GroupsState", group_id: str) -> LiveGroup | None:

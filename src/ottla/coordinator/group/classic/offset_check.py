@@ -1,4 +1,4 @@
-"""What a classic group allows to be done with its offsets."""
+"""A classic group's rules for its offsets."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ class ClassicOffsetRules:
         self.expires_from_ms: Final = group.expires_from_ms
 
     def validate_commit(self, claim: CommitClaim, now_ms: int) -> None:
-        """Members commit in their generation; anybody in a group without members.
+        """Members commit in their generation; any client may commit in a group without members.
 
         While a rebalance is prepared members may still commit, which is what they join late for; between join and sync
         they may not, for their partitions may already be somebody else's. Transactions don't look at that.
@@ -53,7 +53,7 @@ class ClassicOffsetRules:
             self._sessions.extend(group.group_id, member_id, end_ms)
 
     def validate_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Everybody may read: classic members send neither id nor epoch."""
+        """Any client may read: classic members send neither id nor epoch."""
 
     def validate_delete(self) -> None:
         """Only consumers say which topics they use; with any other members nothing may be deleted (KIP-496)."""
@@ -80,7 +80,7 @@ class IdleOffsetRules:
             raise UnknownMemberIdError
 
     def validate_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Everybody may read."""
+        """Any client may read."""
 
     def validate_delete(self) -> None:
         """Everything may be deleted."""

@@ -1,7 +1,7 @@
 """How a classic group gets from one generation to the next.
 
-Someone comes, leaves or falls silent: `prepare` calls everybody to join. Once all have, or the rebalance timeout is
-over, `complete_join` starts the generation and tells everybody; the leader's SyncGroup ends the rebalance (`sync`). A
+A member joins, leaves or falls silent: `prepare` asks all members to join. Once they have, or the rebalance timeout is
+over, `complete_join` starts the generation and answers them; the leader's SyncGroup ends the rebalance (`sync`). A
 group that was empty waits `group.initial.rebalance.delay.ms` for more members first, again for each that comes, up to
 the rebalance timeout.
 
@@ -40,7 +40,7 @@ class Rebalancer:
         self._log: Final = log
 
     def member_changed(self, group: LiveGroup, reason: RebalanceReason, detail: str, step: Step) -> None:
-        """Somebody joined, or joined again: rebalances, or goes on with the rebalance if now all have joined."""
+        """A member joined, or joined again: starts a rebalance, or completes one if all have joined now."""
         if group.state is ClassicState.PREPARING_REBALANCE:
             self.maybe_complete_join(group, step)
         else:
@@ -54,7 +54,7 @@ class Rebalancer:
             self.maybe_complete_join(group, step)
 
     def pending_removed(self, group: LiveGroup, step: Step) -> None:
-        """Somebody who was given an id won't come: no reason to rebalance, but maybe the last that was waited for."""
+        """A member that was given an id won't join: no reason to rebalance, but it may be the last missing one."""
         self.maybe_complete_join(group, step)
         self.groups.release(group)
 
@@ -113,7 +113,7 @@ class Rebalancer:
         step.answer_all(group.remove(member_id))
 
     def reset_assignments(self, group: LiveGroup) -> None:
-        """What was handed out in the generation that did not come about must not be found later."""
+        """Drops assignments of a generation that was not committed, so that they are not found later."""
         for member in list(group.members.values()):
             group.members[member.member_id] = member._replace(assignment=b"")
 
@@ -151,7 +151,7 @@ class Rebalancer:
             self.groups.timers.cancel(("sync", group.group_id))
 
     def _announce(self, group: LiveGroup, step: Step) -> None:
-        """Tells everybody of the new generation and waits for their syncs."""
+        """Answers all members with the new generation and waits for their syncs."""
         for member_id in group.members:
             done = group.joining.pop(member_id, None)
             if done is not None:
@@ -234,7 +234,7 @@ class Rebalancer:
         return step.outcome()
 
     def _emptied(self, group: LiveGroup, generation: int, error: ApiError | None) -> None:
-        """What could not be written is written later: till then the log has the members, and we must deny them."""
+        """Writes a failed record later: until then the log has the members, which must be denied."""
         if group.state is not ClassicState.EMPTY or group.generation != generation:
             return
         if error is None:

@@ -1,4 +1,4 @@
-"""What is wrong with a request to a classic group, whatever the group is."""
+"""Checks of a request to a classic group that need no group."""
 
 from typing import Final
 

@@ -11,7 +11,7 @@ from ottla.base.errors import OttlaError
 
 
 class ClassicState(enum.Enum):
-    """What a classic group is doing, by the names that DescribeGroups shows."""
+    """The states of a classic group, by the names that DescribeGroups shows."""
 
     EMPTY = "Empty"
     """No members; it stays for its offsets."""
@@ -20,7 +20,7 @@ class ClassicState(enum.Enum):
     COMPLETING_REBALANCE = "CompletingRebalance"
     """All have joined; waits for the leader's assignment."""
     STABLE = "Stable"
-    """Everybody may have their assignment."""
+    """Members may fetch their assignments."""
     DEAD = "Dead"
     """Deleted, or on another coordinator."""
 

@@ -1,4 +1,4 @@
-"""What one operation on classic groups gathers on its way: records, answers for members that waited, what to do later.
+"""The results of one operation on classic groups: records, answers to waiting members, later work.
 
 Nothing is called while an operation decides. Everything goes out when the records, and all that the operation rested
 on, are committed; if they are lost those who waited hear why.
@@ -24,7 +24,7 @@ class Step:
         self._hooks: list[Settled] = []
 
     def answer(self, done: Done, response: Any) -> None:
-        """Answers somebody who waited, once all of this is committed."""
+        """Answers a waiting request, once all of this is committed."""
         self._answers.append((done, response))
 
     def answer_all(self, answers: Iterable[tuple[Done, Any]]) -> None:

@@ -1,7 +1,7 @@
-"""SyncGroup on classic groups: the leader's assignment is written, then everybody gets their share.
+"""SyncGroup on classic groups: the leader's assignment is written, then each member gets its share.
 
 The group is stable once the record is committed and not before, so that no member works on an assignment that the next
-coordinator would not know. If it can't be written everybody is told so and joins again.
+coordinator would not know. If it can't be written, all members get an error and join again.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Assignment(NamedTuple):
-    """What a leader assigned, until it is committed."""
+    """A leader's assignment, until it is committed."""
 
     group: LiveGroup
     generation: int

@@ -94,7 +94,7 @@ class ConsumerGroups:
         return group_tombstones(group_id, _found(state, group_id))
 
     def rules(self, state: "GroupsState", group_id: str) -> ConsumerOffsetRules:
-        """What the group allows with its offsets."""
+        """The group's rules for its offsets."""
         return ConsumerOffsetRules(group_id, _found(state, group_id))
 
     def topics_changed(self, state: "GroupsState", topics: frozenset[str]) -> None:

@@ -43,7 +43,7 @@ def _member(member: ConsumerMember, group: ConsumerGroup, metadata: MetadataView
 
 
 def _owned(member: ConsumerMember) -> dict[Uuid, set[int]]:
-    """What a member owns, with what it is giving up."""
+    """The partitions that a member owns, with those that it is revoking."""
     owned: dict[Uuid, set[int]] = {}
     for part in (member.assigned, member.revoking):
         for topic_id, partitions in part.items():

@@ -1,4 +1,4 @@
-"""Who may speak to a consumer group: the group that a heartbeat opens, and the member that it comes from.
+"""Identifies the group and the member of a heartbeat to a consumer group.
 
 A join makes the group, from nothing, from an empty classic group or, if all its members can be taken over, from one
 that is in use. Everybody else must be known, in the epoch that it is in or in the one before if its last answer may
@@ -71,7 +71,7 @@ class Entry:
             )
 
     def member(self, draft: Draft, request: ConsumerGroupHeartbeatRequest, reported: Reported | None) -> ConsumerMember:
-        """Who sent a heartbeat, as it was known before."""
+        """The sender of a heartbeat, as it was known before."""
         member_id = request.member_id or self.new_member_id()
         is_joining = request.member_epoch == JOIN_EPOCH
         if request.instance_id is not None:

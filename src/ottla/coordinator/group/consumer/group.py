@@ -23,7 +23,7 @@ NO_ASSIGNMENT: Final[Assignment] = {}
 
 
 class ConsumerState(enum.Enum):
-    """What a group is doing, as it is listed."""
+    """The states of a group, as ListGroups shows them."""
 
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
@@ -69,7 +69,7 @@ class ConsumerGroup(NamedTuple):
 
     @property
     def state(self) -> ConsumerState:
-        """What it is doing."""
+        """The group's state."""
         if not self.members:
             return ConsumerState.EMPTY
         if self.epoch > self.assignment_epoch:
@@ -80,7 +80,7 @@ class ConsumerGroup(NamedTuple):
         return ConsumerState.RECONCILING
 
     def target(self, member_id: str, instance_id: str | None = None) -> Assignment:
-        """What a member is to have; a static one has what the member of its instance had."""
+        """A member's target assignment; a static one has that of its instance's former member."""
         if instance_id is not None:
             member_id = self.static_members.get(instance_id, "")
         return self.targets.get(member_id, NO_ASSIGNMENT)

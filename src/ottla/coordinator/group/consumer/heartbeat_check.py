@@ -1,4 +1,4 @@
-"""What is wrong with a ConsumerGroupHeartbeat whatever the group is like; looked at before the group is."""
+"""Checks of a ConsumerGroupHeartbeat that need no group; they come first."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -33,7 +33,7 @@ class MemberState(enum.IntEnum):
 
 
 class ClassicSide(NamedTuple):
-    """What a member that speaks the classic protocol said when it joined."""
+    """The join metadata of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]

@@ -1,4 +1,4 @@
-"""What a consumer group allows to be done with its offsets (KIP-848, KIP-1251)."""
+"""A consumer group's rules for its offsets (KIP-848, KIP-1251)."""
 
 from typing import Final
 
@@ -54,7 +54,7 @@ class ConsumerOffsetRules:
         return check
 
     def validate_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Anybody may read without saying who it is; a member that does must know its epoch."""
+        """A client without a member id may read; a member must give its epoch."""
         if member_id is None and member_epoch < 0:
             return
         if member_id is None:

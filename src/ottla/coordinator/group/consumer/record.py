@@ -32,7 +32,7 @@ def epoch_record(group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRe
 
 
 def subscription_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
-    """Who a member is and what it wants."""
+    """The record of a member's identity and subscription."""
     value = ConsumerGroupMemberMetadataValue(
         instance_id=member.instance_id,
         rack_id=member.rack_id,
@@ -48,7 +48,7 @@ def subscription_record(group_id: str, member: ConsumerMember) -> CoordinatorRec
 
 
 def target_record(group_id: str, member_id: str, target: Assignment) -> CoordinatorRecord:
-    """What a member is to have."""
+    """The record of a member's target assignment."""
     topics = [
         TopicPartition(topic_id=topic_id, partitions=sorted(partitions)) for topic_id, partitions in target.items()
     ]
@@ -63,7 +63,7 @@ def target_epoch_record(group_id: str, epoch: int, timestamp_ms: int) -> Coordin
 
 
 def current_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
-    """What a member owns, and where it stands."""
+    """The record of a member's owned partitions, epoch and state."""
     value = ConsumerGroupCurrentMemberAssignmentValue(
         member_epoch=member.member_epoch,
         previous_member_epoch=member.previous_member_epoch,
@@ -75,7 +75,7 @@ def current_record(group_id: str, member: ConsumerMember) -> CoordinatorRecord:
 
 
 def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> CoordinatorRecord:
-    """What an expression matched."""
+    """The record of an expression's matching topics."""
     value = ConsumerGroupRegularExpressionValue(
         topics=sorted(resolved.topics), version=resolved.version, timestamp=resolved.timestamp_ms
     )

@@ -1,4 +1,4 @@
-"""What each record makes of a consumer group.
+"""Replays the records of consumer groups.
 
 A value makes the group if there is none, or if only offsets were there under its name. A tombstone for a part that is
 not there is nothing: compaction may have left it alone. Tombstones of a member and of a group come in an order that

@@ -1,4 +1,4 @@
-"""What consumer groups are given from outside, and what a group's settings are at the moment."""
+"""The environment of consumer groups, and a group's present settings."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from ottla.coordinator.ports import MetadataView
 
 @frozen(kw_only=True)
 class ConsumerSurroundings:
-    """What all shards of a broker share."""
+    """The objects that all shards of a broker share."""
 
     config: GroupConfig
     chance: Chance
@@ -42,7 +42,7 @@ class ConsumerSurroundings:
         return self._setting(group_id, "consumer.assignment.interval.ms", config.assignment_interval_ms, limits)
 
     def _setting(self, group_id: str, name: str, default: int, limits: tuple[int, int]) -> int:
-        """What the group's own config says, within the broker's limits; they may have moved since it was set."""
+        """The group's own config, within the broker's limits, which may have changed since it was set."""
         text = self.metadata.group_configs(group_id).get(name)
         if text is None:
             return default

@@ -39,7 +39,7 @@ _NOT_YET_WRITTEN: Final = -1
 
 
 class CommitContext(NamedTuple):
-    """What decides about a commit besides the request and its group."""
+    """The conditions of a commit besides the request and its group."""
 
     api_version: int
     now_ms: int

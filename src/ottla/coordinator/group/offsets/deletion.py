@@ -1,4 +1,4 @@
-"""The end of offsets by somebody's wish: OffsetDelete, a deleted group, a deleted topic. Tombstones, all of them.
+"""Deletion of offsets: OffsetDelete, a deleted group, a deleted topic. Each writes tombstones.
 
 A pending transactional offset is deleted along with the committed one, or a later commit marker would bring back what
 was deleted.

@@ -1,4 +1,4 @@
-"""What a group of any kind allows to be done with its offsets; the kinds of groups implement this."""
+"""The interface of a group's rules for its offsets; the kinds of groups implement it."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
@@ -7,7 +7,7 @@ from ottla.base.ids import Uuid
 
 
 class CommitClaim(NamedTuple):
-    """Who says that it may commit offsets: a generation in classic groups, a member epoch in consumer groups."""
+    """The committer of offsets: with a generation in classic groups, a member epoch in consumer groups."""
 
     member_id: str
     instance_id: str | None
@@ -24,7 +24,7 @@ A member of a consumer group whose epoch is old may still commit for a partition
 
 
 class OffsetRules(Protocol):
-    """What one group allows to be done with its offsets, at the moment."""
+    """One group's present rules for its offsets."""
 
     def validate_commit(self, claim: CommitClaim, now_ms: int) -> PartitionCheck | None:
         """Refuses with an `ApiError`; else how each partition is to be checked, None if they need no check.

@@ -42,7 +42,7 @@ class OffsetsState(NamedTuple):
 
     committed: Offsets
     pending: Map[int, Offsets]
-    """What open transactions want to commit, by producer id."""
+    """Offsets of open transactions, by producer id."""
     open_transactions: OpenTransactions
     committed_count: int
 

@@ -1,4 +1,4 @@
-"""The commit that nearly all are: to a group that is there, from somebody who may, of partitions that exist.
+"""Fast path of nearly every commit: an existing group, an allowed caller, existing partitions.
 
 The reader of the request makes the records from it, and knows what they do to the state. Anything else about a commit
 is decided in `commit`, and both come to the same records, state and answer.
@@ -21,7 +21,7 @@ class PlainCommit(EncodedWrite[GroupsState], Protocol):
 
     @property
     def claim(self) -> CommitClaim:
-        """Who sends them."""
+        """The sender."""
         ...
 
     @property

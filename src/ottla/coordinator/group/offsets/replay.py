@@ -1,4 +1,4 @@
-"""What the records of offsets do to the state.
+"""Replays the records of offsets.
 
 A transactional commit stays pending until its producer's marker. A commit marker makes it count unless an offset that
 stands later in the log is there already:

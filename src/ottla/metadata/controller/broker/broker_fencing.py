@@ -1,4 +1,4 @@
-"""What follows when a broker is fenced, unfenced, shut down, unregistered, or loses a log directory."""
+"""The records for a broker that is fenced, unfenced, shut down, unregistered, or loses a log directory."""
 
 from collections.abc import Sequence
 

@@ -26,7 +26,7 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 
 
 class BrokerState(Enum):
-    """What the controller lets a broker be."""
+    """The states that the controller gives a broker."""
 
     FENCED = auto()
     UNFENCED = auto()

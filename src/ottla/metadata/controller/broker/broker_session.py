@@ -15,7 +15,7 @@ NOBODY_IS_BEHIND: Final = (1 << 63) - 1
 
 @dataclass(slots=True)
 class BrokerSession:
-    """What is known of one registered broker."""
+    """The session of one registered broker."""
 
     fenced: bool
     registration_offset: int
@@ -63,7 +63,7 @@ class BrokerSessions:
         self._contacts[broker_id, epoch] = max(now_ms, self._contacts.get((broker_id, epoch), now_ms))
 
     def ended(self, broker_id: int, epoch: int) -> None:
-        """That incarnation was given leave to stop: nothing more is heard from it, and its successor may register."""
+        """Notes that an incarnation was allowed to stop: its successor may register at once."""
         self._contacts.pop((broker_id, epoch), None)
 
     def postpone(self, late_ms: int, now_ms: int) -> None:

@@ -42,7 +42,7 @@ def assign_replicas_to_dirs(
             topic = context.image.topics.by_id.get(wanted.topic_id)
             result = ResponseTopicData(topic_id=wanted.topic_id)
             for index in (partition.partition_index for partition in wanted.partitions):
-                # A replica lives in one place: which of two would count is anybody's guess.
+                # A replica lives in one place: of two it would be unclear which counts.
                 is_twice = counts[wanted.topic_id, index] > 1
                 error = ErrorCode.INVALID_REQUEST if is_twice else _why_refused(topic, index, broker.id)
                 result.partitions.append(ResponsePartitionData(partition_index=index, error_code=error))

@@ -71,7 +71,7 @@ def alter_configs_of(
 
 
 def _known(context: ControllerContext, resource: ConfigResource, configs: Configs) -> Mapping[str, str]:
-    """What counts of the stored configs: keys that no release knows any more must not stand in the way of a change.
+    """The known part of the stored configs: keys that no release knows any more must not prevent a change.
 
     Kafka skips their records when it replays the log. The image knows no keys and keeps them until they are removed.
     """
@@ -110,7 +110,7 @@ def clear_elr_records(context: ControllerContext, records: list[VersionedRecord]
 
 
 def elr_safety_records(context: ControllerContext) -> list[VersionedRecord]:
-    """What must be so before eligible leader replicas are switched on: one minimum for the whole cluster."""
+    """The condition for switching eligible leader replicas on: one minimum for the whole cluster."""
     records = []
     if MIN_IN_SYNC_REPLICAS not in context.image.configs_of(CLUSTER_DEFAULT):
         minimum = context.ports.schema.default(CLUSTER_DEFAULT, MIN_IN_SYNC_REPLICAS)

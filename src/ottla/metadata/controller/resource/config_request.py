@@ -91,7 +91,7 @@ def alter_configs(
 
 
 def _altered(resources: list[Res], alter: Callable[[Res], None], caller: Caller) -> Iterator["Result[Res]"]:
-    """What came of each resource; one that is named twice is refused once and not altered."""
+    """The result of each resource; one that is named twice is refused once and not altered."""
     counts = Counter(_resource(resource) for resource in resources)
     for resource in resources:
         count = counts.pop(_resource(resource), 0)

@@ -12,7 +12,7 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 
 @frozen
 class BrokerMove:
-    """What happens to which broker; None for nothing of the kind."""
+    """The broker of each kind of change; None for no such change."""
 
     removed: int | None = None
     """Leaves all ISRs and leads nothing."""

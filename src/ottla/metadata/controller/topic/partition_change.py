@@ -111,7 +111,7 @@ class PartitionChangeBuilder:
             self.removing = self.adding = ()
 
     def _populate_elr(self) -> None:
-        """Who leaves an ISR that falls below the minimum stays eligible: all that was committed is in its log."""
+        """Keeps replicas eligible that leave an ISR below the minimum: their logs have all committed records."""
         if not self._elr_enabled:
             return
         if len(self.isr) >= self._rules.min_isr:

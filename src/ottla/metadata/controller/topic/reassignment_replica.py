@@ -12,7 +12,7 @@ Replicas = tuple[int, ...]
 
 
 class Completed(NamedTuple):
-    """What a partition is left with when its reassignment is done."""
+    """The replicas and ISR of a partition after its reassignment."""
 
     replicas: Replicas
     isr: Replicas
@@ -46,7 +46,7 @@ class ReassignmentReplicas(NamedTuple):
         return tuple(replica for replica in self.replicas if replica not in self.adding)
 
     def completed(self, isr: Replicas) -> Completed | None:
-        """What becomes of the partition if `isr` completes the reassignment, or None if it does not yet.
+        """The partition after its reassignment if `isr` completes it; None if it does not yet.
 
         [0,1,2,3,4] → [2,3,4,5] with an ISR of 0, 1 and 5 waits, though all that is added is in sync: completing it
         would shrink the ISR from three to one.

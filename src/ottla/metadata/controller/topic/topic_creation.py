@@ -83,7 +83,7 @@ def create_topics(
 
 
 def _forbidden(names: list[str], caller: Caller) -> list[str]:
-    """The topics that the caller may not create. That one topic cannot be created by anybody is told to everybody."""
+    """The topics that the caller may not create. An invalid topic is named to every caller."""
     if caller.may(AclOperation.CREATE, AclResourceType.CLUSTER, CLUSTER_NAME):
         return []
     return [

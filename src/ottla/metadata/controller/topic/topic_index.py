@@ -1,4 +1,4 @@
-"""What the active controller finds without walking over all partitions.
+"""Indexes of the active controller, which spare it walks over all partitions.
 
 `by_broker` has the topics of which a broker holds a replica, and of how many partitions: what fencing, unregistering or
 losing a directory must look through. `leader_count` is how many it leads. `leaderless`, `imbalanced` and `reassigning`

@@ -48,7 +48,7 @@ class ControlOptions:
     supervision: SupervisionOptions = field(default_factory=SupervisionOptions)
     name: str = field(default_factory=new_control_name)
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    """What runners are told of pipelines whose names begin so, and no topic may have."""
+    """Secret settings of pipelines by the prefix of their names, which runners get and no topic may have."""
 
     @property
     def checkpoints(self) -> Path:

@@ -1,4 +1,4 @@
-"""What control processes that were killed left behind on this machine: runners that did not notice, and their files."""
+"""Leftovers of killed control processes on this machine: runners that did not notice, and their files."""
 
 import fcntl
 import logging

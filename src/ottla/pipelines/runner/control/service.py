@@ -110,7 +110,7 @@ class ControlProcess:
             self._tell(e.TimePassed())
 
     async def _wait_until_ended(self, names: Collection[str]) -> None:
-        """Until none of these runs here any more, and everybody can read so."""
+        """Waits until none of these runs here any more, and their status says so."""
         while self._machine.hosted() & set(names):
             await asyncio.sleep(_TICK_S / 5)
             self._tell(e.TimePassed())

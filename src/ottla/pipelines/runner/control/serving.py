@@ -13,7 +13,7 @@ _INTERRUPTED: Final = 130
 
 
 class Startable(Protocol):
-    """What can be started and stopped."""
+    """A part that can be started and stopped."""
 
     async def start(self) -> None:
         """Raises `OttlaError`."""

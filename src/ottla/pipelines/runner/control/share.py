@@ -29,14 +29,14 @@ class Share:
         self._owner: Final = owner
 
     def loaded(self) -> list[e.Event]:
-        """What follows once all records of before were read."""
+        """The events once all earlier records were read."""
         self.is_loaded = True
         found: list[e.Event] = [e.PipelineGained(spec, self.statuses.get(name)) for name, spec in self.specs.items()]
         found += [e.RemainsFound(name, last) for name, last in self.statuses.items() if name not in self.specs]
         return found
 
     def read_spec(self, key: bytes, value: bytes | None) -> list[e.Event]:
-        """What follows from a record of the specs."""
+        """The events of a record of the specs."""
         if partition_of_key(key, self._count) != self._number:
             # It would be looked after twice, if the same pipeline is in its own partition as well.
             _log.error("The spec of %r is in another partition than its key's: write it with Kafka's partitioner", key)
@@ -59,7 +59,7 @@ class Share:
         return [e.SpecChanged(spec)] if self.is_loaded else []
 
     def read_status(self, key: bytes, value: bytes | None) -> list[e.Event]:
-        """What follows from a record of the statuses."""
+        """The events of a record of the statuses."""
         name = key.decode(errors="replace")
         if value is None:
             self.statuses.pop(name, None)

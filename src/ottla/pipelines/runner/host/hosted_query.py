@@ -79,7 +79,7 @@ class HostedQuery:
             query.restart_parts(restarts)
 
     def reports(self) -> Iterator[Report]:
-        """What has become of it since the last look."""
+        """The change since the last look."""
         query = self._query
         if query is None or self.is_over:
             return

@@ -1,4 +1,4 @@
-"""What is told of a micro-batch, from what Spark tells."""
+"""The progress of a micro-batch, from Spark's report."""
 
 import json
 from collections.abc import Mapping

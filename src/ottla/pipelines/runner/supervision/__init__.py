@@ -1,1 +1,1 @@
-"""Who runs what, when and where: a state machine without I/O, clock or dice."""
+"""The assignment of pipelines to runners: a state machine without I/O, clock or dice."""

@@ -1,4 +1,4 @@
-"""What the supervision asks of the process around it."""
+"""The commands of the supervision to the process around it."""
 
 from collections.abc import Mapping
 

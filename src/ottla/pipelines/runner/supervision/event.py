@@ -1,4 +1,4 @@
-"""What can happen to pipelines and runners. Each event is told once, in the order in which it was seen."""
+"""The events of pipelines and runners. Each is told once, in the order in which it was seen."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -65,7 +65,7 @@ class Supervision:
         }
 
     def apply(self, told: e.Event, now_ms: int) -> list[Command]:
-        """What to do now that something has happened."""
+        """The commands after an event."""
         self._now_ms, self._commands = now_ms, []
         self._handlers[type(told)](told)
         if not isinstance(told, (e.RunnerHeard, e.QueryProgressed)):

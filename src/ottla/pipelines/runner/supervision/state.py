@@ -1,4 +1,4 @@
-"""What the supervision remembers of a pipeline and of a runner."""
+"""The supervision's state of a pipeline and of a runner."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class Pipeline:
     started: tuple[int, int] = (-1, -1)
     """The version and restart of that attempt."""
     part_restarts: Mapping[str, int] = field(default_factory=dict)
-    """What that attempt was told of restarts of its parts."""
+    """The restarts of parts that this attempt was told of."""
     came_up: bool = False
     """Whether that attempt has got beyond its start."""
     failures: int = 0
@@ -68,7 +68,7 @@ class Pipeline:
 
     @property
     def order(self) -> tuple[int, int]:
-        """What decides whether an attempt is of today."""
+        """The version and restart of the spec; an attempt with other ones is outdated."""
         return self.spec.version, self.spec.restart
 
     @property
@@ -88,7 +88,7 @@ class Pipeline:
 
     @property
     def state(self) -> State:
-        """What users are told."""
+        """The status for users."""
         if self.phase is Phase.RESTING:
             return State.PAUSED if self.spec.wanted is Wanted.PAUSED else State.STOPPED
         if self.phase in {Phase.WAITING, Phase.PLACED}:

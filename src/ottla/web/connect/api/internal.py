@@ -1,4 +1,4 @@
-"""What workers of Apache Kafka ask their leader. Ours never do: they write tasks themselves.
+"""Requests of Apache Kafka's workers to their leader. Ours never send them: they write tasks themselves.
 
 The checks of the signature are Kafka's. A request with a right one comes from a worker of Apache Kafka that reads the
 same config topic; two kinds of workers must not lead one cluster, so it is refused as well, in words.

@@ -164,7 +164,7 @@ class OffsetApi:
         return {place: committed.offset for place, committed in found.items() if committed is not None}
 
     async def _asked(self, work: Any) -> bool:
-        """What the connector says to new offsets."""
+        """The connector's answer to new offsets."""
         try:
             return bool(await self._parts.call(work, "alter_offsets"))
         except RefusedError:

@@ -1,4 +1,4 @@
-"""What is installed: connectors, converters, transforms, predicates, their settings, the check of a configuration."""
+"""Installed connectors, converters, transforms, predicates, their settings, and the check of a configuration."""
 
 from collections.abc import Sequence
 from typing import Any, Final

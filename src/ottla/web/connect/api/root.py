@@ -15,7 +15,7 @@ _KAFKA: Final = "4.3.1"
 
 
 class RootApi:
-    """What the worker is, and whether it is well."""
+    """The worker's identity and health."""
 
     def __init__(self, parts: ConnectParts, trouble: Callable[[], str | None]) -> None:
         """`trouble` says what is wrong with the worker; an empty text: it has not started yet."""

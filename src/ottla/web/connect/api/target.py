@@ -1,4 +1,4 @@
-"""What is wanted of a connector: pause, resume, stop, restart."""
+"""Changes of a connector's wanted state: pause, resume, stop, restart."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final

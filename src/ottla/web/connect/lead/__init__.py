@@ -1,1 +1,1 @@
-"""What the worker that leads does: asks connectors for their tasks, and tells runners and users what follows."""
+"""The leading worker: asks connectors for their tasks, and passes the results to runners and users."""

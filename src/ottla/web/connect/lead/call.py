@@ -18,7 +18,7 @@ class NoAnswerError(ConnectError):
 
 
 async def called(work: Callable[[], T], timeout_s: float, what: str) -> T:
-    """What `work` returns or raises. Raises `NoAnswerError` if it takes too long."""
+    """The result of `work`, or its exception. Raises `NoAnswerError` if it takes too long."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 

@@ -97,7 +97,7 @@ class Instance:
 
 @frozen
 class ClassFacts:
-    """What is known of a class of connectors."""
+    """The metadata of a class of connectors."""
 
     version: str | None
     """None if it can't be made here."""
@@ -106,7 +106,7 @@ class ClassFacts:
 
 
 def facts_of(name: str, plugins: Plugins) -> ClassFacts:
-    """What is known of the class that a configuration names."""
+    """The metadata of the class that a configuration names."""
     try:
         made = plugins.connector(name)
     except Exception:  # noqa: BLE001 - an edge: the module of a user's connector may raise anything

@@ -73,7 +73,7 @@ class Leader:
 
     @property
     def tables(self) -> Tables:
-        """What is known now."""
+        """The present state."""
         return self._reader.tables
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Leader:
         return self.tables.specs.values.get(pipeline_name(self._group, name))
 
     def pipeline(self, name: str) -> Mapping[str, Any] | None:
-        """What runners say of a connector's pipeline."""
+        """The runners' status of a connector's pipeline."""
         return self.tables.pipelines.values.get(pipeline_name(self._group, name))
 
     async def write_spec(self, name: str, spec: Mapping[str, Any] | None) -> None:

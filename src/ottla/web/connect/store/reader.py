@@ -38,7 +38,7 @@ class TopicReader:
         self._names: list[str] = []
         self._next = self.tables
         self._goal: dict[TopicPartition, int] = {}
-        """What a second reading has to reach before its tables count."""
+        """The offsets that a second reading has to reach before its tables count."""
         self._news: Final = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 

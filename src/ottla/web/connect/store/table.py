@@ -9,7 +9,7 @@ from ottla.connect.worker.status_record import StatusTable
 
 
 class Table(Protocol):
-    """What takes the records of a topic."""
+    """Takes the records of a topic."""
 
     def apply(self, key: bytes, value: bytes | None) -> None:
         """Takes one record; one that it does not understand is left alone."""
@@ -48,9 +48,9 @@ class Tables:
         self.statuses: Final = StatusTable()
         self.specs: Final = JsonTable()
         self.pipelines: Final = JsonTable()
-        """What runners say of pipelines."""
+        """The runners' statuses of pipelines."""
 
     @property
     def in_order(self) -> tuple[Table, Table, Table, Table, Table]:
-        """As the topics are listed."""
+        """The tables, in the order of the topics."""
         return self.configs, self.offsets, self.statuses, self.specs, self.pipelines

@@ -78,14 +78,14 @@ async def _create(admin: AsyncAdmin, topic: StoredTopic) -> int:
     brokers = len((await admin.describe_cluster()).nodes)
     replicas = min(topic.replication_factor, brokers)
     if replicas < topic.replication_factor:
-        _log.warning("The topic %s gets %d replicas instead of %d: there are no more brokers", topic.name, replicas,
+        _log.warning("The topic %s gets %s instead of %d: there are no more brokers", topic.name, _copies(replicas),
                      topic.replication_factor)  # fmt: skip
     configs = {_POLICY: "compact", **topic.configs}
     try:
         await admin.create_topics([NewTopic(topic.name, topic.partitions, replicas, configs=configs)])
     except TopicAlreadyExistsError:
         return await _ensure(admin, topic)  # another worker was faster
-    _log.info("Created the topic %s with %d replicas", topic.name, replicas)
+    _log.info("Created the topic %s with %s", topic.name, _copies(replicas))
     return await _ensure(admin, topic)
 
 
@@ -94,3 +94,7 @@ def _configs(prefix: str, given: Mapping[str, str]) -> dict[str, str]:
     ours = {"topic", "partitions", "replication.factor", "file.filename", _POLICY}
     found = {name.removeprefix(f"{prefix}."): value for name, value in given.items() if name.startswith(f"{prefix}.")}
     return {name: value for name, value in found.items() if name not in ours}
+
+
+def _copies(replicas: int) -> str:
+    return "1 replica" if replicas == 1 else f"{replicas} replicas"

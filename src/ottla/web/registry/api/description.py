@@ -1,4 +1,4 @@
-"""What the registry's handlers read of queries and bodies, for its OpenAPI description."""
+"""The queries and bodies of the registry's handlers, for its OpenAPI description."""
 
 from collections.abc import Sequence
 from typing import Any, Final

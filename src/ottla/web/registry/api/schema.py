@@ -41,7 +41,7 @@ class SchemaApi:
         ]
 
     async def list_types(self, _: Request) -> Answer:
-        """What kinds of schema there may be."""
+        """The supported types of schema."""
         return json_answer(TYPES)
 
     async def list_schemas(self, request: Request) -> Answer:

@@ -23,7 +23,7 @@ LATEST: Final = -1
 
 
 class Registry(Protocol):
-    """What handlers need of the service."""
+    """The handlers' interface to the service."""
 
     cluster_id: str
 
@@ -33,11 +33,11 @@ class Registry(Protocol):
 
     @property
     def rule(self) -> RegistryRule:
-        """What the configuration says about decisions."""
+        """The settings of decisions."""
 
     @property
     def state(self) -> RegistryState:
-        """What this instance knows now."""
+        """This instance's present state."""
 
     async def write(
         self, request: Request, decide: Callable[[RegistryState], Outcome[T]], show: Callable[[T], object]
@@ -51,13 +51,13 @@ def in_all_contexts(method: str, template: str, handler: Handler) -> list[Route]
 
 
 def context_prefix(request: Request) -> str:
-    """What the path's context puts before each subject: nothing outside of `/contexts`."""
+    """The prefix of subjects by the path's context: empty outside of `/contexts`."""
     given = request.parameters.get("context")
     return "" if given is None else prefix_of(given)
 
 
 def prefix_of(context: str) -> str:
-    """What a context puts before each subject: `:.ctx:` for `ctx`, `.ctx` and `:.ctx:`; nothing for the default one."""
+    """The prefix of a context's subjects: `:.ctx:` for `ctx`, `.ctx` and `:.ctx:`; empty for the default one."""
     name = context.strip(":")
     return SubjectName(name if name.startswith(DEFAULT_CONTEXT) else f".{name}", "").prefix
 

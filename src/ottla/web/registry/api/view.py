@@ -1,4 +1,4 @@
-"""What schemas, settings and modes look like in answers. Empty lists and absent values are left out."""
+"""The form of schemas, settings and modes in answers. Empty lists and absent values are left out."""
 
 from collections.abc import Mapping
 from typing import Any

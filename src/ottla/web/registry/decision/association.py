@@ -48,7 +48,7 @@ Made = tuple[Association, StoredSchema | None]
 
 @frozen
 class Situation:
-    """What a request meets: rules, the context of plain subjects, and where GUIDs come from."""
+    """The environment of a request: rules, the context of plain subjects, and the source of GUIDs."""
 
     rule: RegistryRule
     context: str
@@ -73,7 +73,7 @@ class Steps:
 def associate(
     state: RegistryState, situation: Situation, request: ResourceRequest, *, dry_run: bool
 ) -> Outcome[list[Made]]:
-    """What was made or changed; nothing for what is so already. Raises `HttpError`."""
+    """The created and changed associations, without unchanged ones. Raises `HttpError`."""
     request = replace(request, wishes=tuple(_placed(state, situation.context, each) for each in request.wishes))
     old = {each.key.association_type: each for each in _associations_of(state, request)}
     settled = [_settled(state, situation, request, each, old.get(each.association_type)) for each in request.wishes]

@@ -17,7 +17,7 @@ _KINDS: Final = ("CREATE", "UPSERT", "DELETE")
 
 @frozen
 class Done:
-    """What became of one request: the resource's associations now, or a refusal."""
+    """The result of one request: the resource's associations, or a refusal."""
 
     request: ResourceRequest | None
     made: tuple[Made, ...] = ()

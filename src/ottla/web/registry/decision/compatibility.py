@@ -77,7 +77,7 @@ def check_against(
     *,
     normalize: bool,
 ) -> list[str]:
-    """What speaks against the schema: beside one version (-1 is the latest), or beside all with None.
+    """The incompatibilities of the schema with one version (-1 is the latest), or with all for None.
 
     A subject without versions takes anything, but not a number that it does not have.
     """

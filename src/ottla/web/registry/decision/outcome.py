@@ -1,4 +1,4 @@
-"""What a decision comes to: records to write, in this order, and the answer once they are written."""
+"""The outcome of a decision: records to write, in this order, and the answer once they are written."""
 
 from collections.abc import Mapping
 from typing import Generic, TypeAlias, TypeVar

@@ -85,7 +85,7 @@ class ParsedSchemas:
 
 
 def content_of(parsed: ParsedSchema, request: SchemaRequest) -> SchemaContent:
-    """What a sent schema is, as far as equality goes."""
+    """The identity of a sent schema."""
     return SchemaContent(
         parsed.schema_type.value, parsed.canonical_text, parsed.references, request.metadata, request.rule_set
     )

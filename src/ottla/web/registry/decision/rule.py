@@ -1,4 +1,4 @@
-"""What the configuration file says about decisions: defaults, and whether modes may change."""
+"""The settings of decisions: defaults, and whether modes may change."""
 
 from dataclasses import field
 
@@ -9,7 +9,7 @@ from ottla.web.registry.state.config_value import ConfigValue
 
 @frozen
 class RegistryRule:
-    """The same for all requests."""
+    """The settings and parsed schemas that all requests share."""
 
     parsed: ParsedSchemas = field(default_factory=ParsedSchemas)
     default_level: str = "BACKWARD"

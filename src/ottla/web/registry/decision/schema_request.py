@@ -18,7 +18,7 @@ from ottla.web.registry.state.stored_schema import SchemaContent
 
 @frozen
 class SchemaRequest:
-    """What a client wants to register, look up or check."""
+    """A schema that a client wants to register, look up or check."""
 
     text: str = ""
     schema_type: SchemaType = SchemaType.AVRO

@@ -12,7 +12,7 @@ _LAST: str = SubjectName(GLOBAL_CONTEXT, "").qualified
 
 
 def own_config(state: RegistryState, subject: str | None, default_level: str) -> ConfigValue | None:
-    """What was set for exactly this scope; the registry itself always has a level."""
+    """The setting of exactly this scope; the registry itself always has a level."""
     found = state.configs.get(subject)
     if found is not None:
         return _with_level(found, default_level)

@@ -20,7 +20,7 @@ from ottla.web.registry.state.stored_schema import StoredSchema
 
 @frozen
 class TagRequest:
-    """What the next version has other than the one that the path names."""
+    """The changes of the next version against the one that the path names."""
 
     change: TagChange
     new_version: int

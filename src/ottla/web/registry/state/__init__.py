@@ -1,1 +1,1 @@
-"""What the registry knows, as an immutable value that each record of `_schemas` turns into the next one."""
+"""The registry's state: an immutable value that each record of `_schemas` turns into the next one."""

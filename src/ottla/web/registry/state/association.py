@@ -105,15 +105,15 @@ class Associations:
         )
 
     def of_subject(self, subject: str) -> list[Association]:
-        """Those of a subject."""
+        """The associations of a subject."""
         return self._sorted(self.by_subject.get(subject, ()))
 
     def of_resource(self, resource_id: str) -> list[Association]:
-        """Those of a resource."""
+        """The associations of a resource."""
         return self._sorted(self.by_resource.get(resource_id, ()))
 
     def named(self, name: str | None, namespace: str | None) -> list[Association]:
-        """Those of resources of a name and a namespace; None is any."""
+        """The associations of resources of a name and a namespace; None is any."""
         return self._sorted(
             key
             for key in self.by_key

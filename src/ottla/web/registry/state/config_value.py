@@ -31,7 +31,7 @@ INHERITED: Final = (
     "compatibilityPolicy",
     "compatibilityGroup",
 )
-"""What a subject's settings take from the global ones where they say nothing themselves."""
+"""The fields that a subject's settings inherit from the global ones."""
 
 
 def ordered(fields: Mapping[str, Any]) -> dict[str, Any]:

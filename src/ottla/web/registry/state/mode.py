@@ -1,4 +1,4 @@
-"""What may be done with a subject: written, only read, or filled from another registry."""
+"""The mode of a subject: written, only read, or filled from another registry."""
 
 import enum
 

@@ -87,7 +87,7 @@ class RegistryState:
     configs: immutables.Map[str | None, ConfigValue] = field(default_factory=_empty)
     modes: immutables.Map[str | None, Mode] = field(default_factory=_empty)
     referrers: immutables.Map[Use, tuple[Use, ...]] = field(default_factory=_empty)
-    """Who refers to a version, deleted referrers included."""
+    """The referrers of a version, deleted ones included."""
     associations: Associations = field(default_factory=Associations)
 
     def subject(self, qualified: str) -> SubjectState:
@@ -133,5 +133,5 @@ class RegistryState:
         )
 
     def but(self, **changes: Any) -> "RegistryState":
-        """The same with other maps."""
+        """A copy with some maps replaced."""
         return replace(self, **changes)

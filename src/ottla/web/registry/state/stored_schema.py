@@ -14,7 +14,7 @@ AVRO: Final = "AVRO"
 
 @frozen
 class SchemaContent:
-    """What makes a schema the same schema: type, canonical text, references, metadata and rules."""
+    """The identity of a schema: type, canonical text, references, metadata and rules."""
 
     schema_type: str
     text: str

@@ -27,7 +27,7 @@ class SubjectName:
 
     @property
     def prefix(self) -> str:
-        """What stands before the subject: nothing in the default context."""
+        """The prefix of the subject: empty in the default context."""
         return "" if self.context == DEFAULT_CONTEXT else f":{self.context}:"
 
     @property

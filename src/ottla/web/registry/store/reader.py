@@ -39,7 +39,7 @@ class LogReader:
 
     def __init__(self, topic: str, client: Mapping[str, object]) -> None:
         self.state = RegistryState()
-        """What the records read so far say; a new value after each poll."""
+        """The state by the records read so far; a new value after each poll."""
         self.position = 0
         """The offset of the next record."""
         self.trouble: OttlaError | None = None

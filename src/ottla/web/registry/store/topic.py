@@ -29,7 +29,7 @@ class TopicUnusableError(OttlaError):
 
 
 def not_allowed(name: str, error: ApiError) -> TopicUnusableError:
-    """What a user without rights is told."""
+    """The error of a user without rights."""
     return TopicUnusableError(
         f"the topic {name}: {error} A registry's user needs READ, WRITE and DESCRIBE_CONFIGS on it, CREATE if it is "
         f"not there yet, and READ on the group of the instances: `ottla acls add USER write {name}` gives one of them"
@@ -58,11 +58,15 @@ async def _create(admin: AsyncAdmin, name: str, replication_factor: int) -> None
     brokers = len((await admin.describe_cluster()).nodes)
     replicas = min(replication_factor, brokers)
     if replicas < replication_factor:
-        _log.warning("The topic %s gets %d replicas instead of %d: there are no more brokers", name, replicas,
+        _log.warning("The topic %s gets %s instead of %d: there are no more brokers", name, _copies(replicas),
                      replication_factor)  # fmt: skip
     try:
         await admin.create_topics([NewTopic(name, 1, replicas, configs={_POLICY: "compact"})])
     except TopicAlreadyExistsError:
         await ensure_topic(admin, name, replication_factor)  # another instance was faster
     else:
-        _log.info("Created the topic %s with %d replicas", name, replicas)
+        _log.info("Created the topic %s with %s", name, _copies(replicas))
+
+
+def _copies(replicas: int) -> str:
+    return "1 replica" if replicas == 1 else f"{replicas} replicas"

@@ -230,7 +230,7 @@ class LogWriter:
         return self._producer
 
     async def _drop_producer(self) -> None:
-        """What it still holds is given up: a schema must not appear after its write was refused."""
+        """Discards pending writes: a schema must not appear after its write was refused."""
         producer, self._producer = self._producer, None
         if producer is not None:
             await producer.close(0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ottla.cli.commands.services import pipelines
+from ottla.cli.output.advice import CommandError
 from ottla.pipelines.copy.kind import CopyKind
 from ottla.pipelines.runner.spec import PipelineSpec
 
@@ -46,3 +47,19 @@ def test_actions_on_a_pipeline_need_its_name(action: str, capsys: pytest.Capture
     with pytest.raises(SystemExit):
         parsed([action])
     assert "NAME" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "definition", "said"),
+    [
+        ("copi", '{"from": "a", "to": "b"}', "there is no kind of pipeline 'copi'; there are connect, copy, streams"),
+        ("copy", '{"from": "a"}', "'to': there has to be one"),
+        ("streams", "{}", "'topology' has to be module:function"),
+    ],
+)
+def test_a_definition_that_can_never_work_is_refused_before_it_is_written(
+    kind: str, definition: str, said: str
+) -> None:
+    options = parsed(["create", "bad", "--kind", kind, "--definition", definition, "-b", "localhost:1", "--wait", "0"])
+    with pytest.raises(CommandError, match=said):
+        pipelines.run(options)

@@ -1,4 +1,4 @@
-"""What a classic member asks of the world beside what any does (`group.effect`)."""
+"""Effects of a classic member, beside the common ones (`group.effect`)."""
 
 from collections.abc import Mapping
 

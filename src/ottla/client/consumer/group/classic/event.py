@@ -1,4 +1,4 @@
-"""What happens to a classic member beside what happens to any (`group.event`)."""
+"""Events of a classic member, beside the common ones (`group.event`)."""
 
 from collections.abc import Mapping, Sequence
 

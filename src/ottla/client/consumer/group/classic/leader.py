@@ -43,7 +43,7 @@ def compute(
     topics: TopicSnapshot,
     members: Mapping[str, MemberSubscription],
 ) -> dict[str, bytes]:
-    """Everybody's assignment as it stands in SyncGroup."""
+    """The assignments of all members in the form of SyncGroup."""
     present = {topic: racks for topic, racks in topics.items() if racks}
     assigned = assignor.assign(present, members)
     strangers = assigned.keys() - members.keys()

@@ -88,7 +88,7 @@ class ClassicMachine:
         }
 
     def handle(self, event: ClassicEvent, now_ms: int) -> Effects:
-        """What follows from an event."""
+        """The effects of an event."""
         self._now_ms = now_ms
         return self._handlers[type(event)](event)
 

@@ -53,7 +53,7 @@ class ClassicMembership(MembershipDriver):
         return self._classic.state is ClassicState.STABLE
 
     def metadata(self) -> GroupMetadata:
-        """Who we are in the group now."""
+        """The present identity in the group."""
         generation = self._classic.generation
         config = self._config
         return GroupMetadata(config.group_id, generation.id, generation.member_id, config.group_instance_id)

@@ -1,4 +1,4 @@
-"""What a classic member makes of the coordinator's error codes; a code that is not listed ends the membership."""
+"""A classic member's reaction to the coordinator's error codes; an unlisted code ends the membership."""
 
 from enum import Enum, auto
 from typing import Final
@@ -7,7 +7,7 @@ from ottla.protocol.errors import ErrorCode
 
 
 class Reaction(Enum):
-    """What to do about a refusal."""
+    """Reactions to a refusal."""
 
     TRY_AGAIN = auto()
     """The coordinator is still loading the group."""
@@ -34,5 +34,5 @@ _REACTIONS: Final[dict[int, Reaction]] = {
 
 
 def reaction_to(code: int) -> Reaction:
-    """What to do about an error code."""
+    """The reaction to an error code."""
     return _REACTIONS.get(code, Reaction.FAIL)

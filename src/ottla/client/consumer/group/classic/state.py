@@ -5,7 +5,7 @@ from typing import Final
 
 
 class ClassicState(Enum):
-    """What a member is doing."""
+    """A member's state."""
 
     UNJOINED = "unjoined"
     """In no group: not started, or left."""

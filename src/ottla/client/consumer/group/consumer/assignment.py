@@ -1,4 +1,4 @@
-"""What a member of a consumer group should have, and what it has: by topic id, as the coordinator speaks of it.
+"""Target and owned partitions of a member of a consumer group, by topic id, as the coordinator names them.
 
 A topic that was deleted and created again has a new id: its partitions are given up and taken anew under the same name.
 """
@@ -20,7 +20,7 @@ def read(assignment: WireAssignment) -> ById:
 
 
 class OwnedPartitions:
-    """What the member has."""
+    """The owned partitions."""
 
     def __init__(self) -> None:
         self.by_id: ById = {}
@@ -31,7 +31,7 @@ class OwnedPartitions:
         return _named(self.by_id, self._names)
 
     def change_to(self, target: Mapping[Uuid, frozenset[int]], names: TopicNames) -> tuple[ById, AdoptAssignment]:
-        """As much of the target as has names, and what it takes to get there."""
+        """The part of the target whose topics have names, and the steps to it."""
         known = {topic: numbers for topic, numbers in target.items() if topic in names}
         kept = {topic: numbers & self.by_id.get(topic, frozenset()) for topic, numbers in known.items()}
         assigned = _named(known, names)

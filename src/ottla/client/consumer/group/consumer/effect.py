@@ -1,4 +1,4 @@
-"""What a member of a consumer group asks of the world beside what any does (`group.effect`)."""
+"""Effects of a member of a consumer group, beside the common ones (`group.effect`)."""
 
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid

@@ -1,4 +1,4 @@
-"""What happens to a member of a consumer group beside what happens to any (`group.event`)."""
+"""Events of a member of a consumer group, beside the common ones (`group.event`)."""
 
 from collections.abc import Mapping
 

@@ -79,7 +79,7 @@ class ConsumerMachine:
         }
 
     def handle(self, event: ConsumerEvent, now_ms: int) -> Effects:
-        """What follows from an event."""
+        """The effects of an event."""
         self._now_ms = now_ms
         return self._handlers[type(event)](event)
 
@@ -92,7 +92,7 @@ class ConsumerMachine:
 
     @property
     def owned(self) -> frozenset[TopicPartition]:
-        """What the user has, or is being given."""
+        """The partitions that the user has, or is being given."""
         being_given = self._adopting[1].assigned if self._adopting else frozenset()
         return self._owned.partitions() | being_given
 

@@ -40,7 +40,7 @@ class ConsumerMembership(MembershipDriver):
         return self._consumer.state is ConsumerState.STABLE
 
     def metadata(self) -> GroupMetadata:
-        """Who we are in the group now."""
+        """The present identity in the group."""
         machine, config = self._consumer, self._config
         return GroupMetadata(config.group_id, machine.epoch, machine.member_id, config.group_instance_id)
 

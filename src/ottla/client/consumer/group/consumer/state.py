@@ -5,7 +5,7 @@ from typing import Final
 
 
 class ConsumerState(Enum):
-    """What a member is doing."""
+    """A member's state."""
 
     UNJOINED = "unjoined"
     """In no group: not started, or left."""
@@ -14,7 +14,7 @@ class ConsumerState(Enum):
     RECONCILING = "reconciling"
     """The user is giving up and taking over partitions."""
     ACKNOWLEDGING = "acknowledging"
-    """That is done; the next heartbeat says so, and is due at once."""
+    """The partitions are taken over; the next heartbeat says so, and is due at once."""
     STABLE = "stable"
     """Nothing to do but heartbeats."""
     FENCED = "fenced"

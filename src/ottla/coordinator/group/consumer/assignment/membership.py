@@ -1,4 +1,4 @@
-"""What changes of members lead to: the group's next epoch, its next assignment, and the members' way there.
+"""The effects of changed members: the group's next epoch, its next assignment, and the members' way there.
 
 Used by whatever moves a group on: heartbeats, leaving, time-outs, and members of the classic protocol. Records come in
 the order in which Kafka writes them.

@@ -63,7 +63,7 @@ def _string(text: str) -> bytes:
 
 
 def _length(text: str) -> int:
-    """As Java counts: in UTF-16 units."""
+    """The length in UTF-16 units, as Java counts."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 

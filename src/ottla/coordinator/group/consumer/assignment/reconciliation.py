@@ -18,7 +18,7 @@ from ottla.coordinator.group.consumer.member import NOTHING_OWNED, ConsumerMembe
 from ottla.protocol.errors import FencedMemberEpochError
 
 Reported: TypeAlias = Mapping[Uuid, frozenset[int]]
-"""What a member says it owns."""
+"""The partitions that a member reports as owned."""
 
 
 class Goal(NamedTuple):

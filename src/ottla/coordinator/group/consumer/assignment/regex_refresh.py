@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 class RegexChange(enum.Enum):
-    """What a heartbeat did to its member's expression."""
+    """A heartbeat's change of its member's expression."""
 
     NONE = enum.auto()
     UPDATED = enum.auto()

@@ -1,6 +1,6 @@
 """Members of a consumer group that speak the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup.
 
-The coordinator assigns to them as to everybody else. A join gives a member its epoch as the generation, a sync its
+The coordinator assigns to them as to all other members. A join gives a member its epoch as the generation, a sync its
 partitions; a heartbeat tells it to join again when it has something to give up or to get. A join, and a sync after it,
 must follow within the rebalance timeout.
 """

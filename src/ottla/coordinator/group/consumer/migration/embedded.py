@@ -1,4 +1,4 @@
-"""What consumers of the classic protocol say inside JoinGroup and SyncGroup, as brokers read and write it.
+"""The consumers' content of classic JoinGroup and SyncGroup, as brokers read and write it.
 
 Before each message stands its version; a newer one than we know is read as the newest that we know.
 """
@@ -22,12 +22,12 @@ _NEWEST: Final = 3
 
 
 def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
-    """What a member is subscribed to; `DecodeError` if it can't be read."""
+    """A member's subscription; raises `DecodeError` if it can't be read."""
     return ConsumerProtocolSubscription.decode_from(data, 2, _version(data))[0]
 
 
 def read_assignment(data: bytes) -> ConsumerProtocolAssignment:
-    """What a member was given; nothing if it was not given anything yet."""
+    """A member's assignment; empty if it has none yet."""
     if not data:
         return ConsumerProtocolAssignment()
     return ConsumerProtocolAssignment.decode_from(data, 2, _version(data))[0]
@@ -54,7 +54,7 @@ def assigned_partitions(assignment: ConsumerProtocolAssignment, metadata: Metada
 
 
 def owned_partitions(subscription: ConsumerProtocolSubscription, metadata: MetadataView) -> Reported:
-    """What a member says it owns; members that don't rebalance cooperatively own nothing when they join."""
+    """The partitions that a member claims; members that don't rebalance cooperatively own none when they join."""
     owned: dict[Uuid, frozenset[int]] = {}
     for claim in subscription.owned_partitions:
         topic = metadata.topic(claim.topic)

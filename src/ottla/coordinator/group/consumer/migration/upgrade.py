@@ -1,4 +1,4 @@
-"""A classic group of consumers becomes a consumer group when somebody joins it with the consumer protocol.
+"""A classic group of consumers becomes a consumer group when a member joins it with the consumer protocol.
 
 Its members go on as they are, with the partitions that they have, and may speak the classic protocol as long as they
 like; `group.consumer.migration.policy` must allow it. Generation and epoch are one count.
