@@ -397,8 +397,9 @@ class Log(LogState):
 
     def close(self, now_ms: int) -> None:
         """Brings everything to the disk, with a snapshot of the producers and trimmed indexes, and lets go of files."""
-        self.flush(now_ms)
-        with self._flushing, self._io():
+        self.check_online()
+        with self._flushing, self._io(), self.pace.under_way():
+            self.last_flush_ms = now_ms
             deletion.close(self)
 
     def delete(self) -> None:
