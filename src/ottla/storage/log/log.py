@@ -197,7 +197,7 @@ class Log(LogState):
         Checkpoint the recovery point afterwards: it may have gone back.
         """
         self.check_online()
-        self._flushing.acquire()
+        self._flushing.without_line.acquire()
         begun = self.begin_truncation(offset)
         self.finish_truncation(begun)
         return begun.is_cut
@@ -205,7 +205,8 @@ class Log(LogState):
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drops everything; the log is empty and begins at the offset."""
         self.check_online()
-        self._flushing.acquire()
+        # Also the loop comes here, with a copy that begins anew: it waits for no reservation.
+        self._flushing.without_line.acquire()
         self.finish_truncation(self.begin_restart(offset))
 
     def begin_truncation(self, offset: int) -> Truncation:
