@@ -125,3 +125,17 @@ def test_who_serves_clients_writes_no_snapshot_when_a_whole_log_goes(disk: Simul
     snapshot = read_snapshot(disk, f"/data/orders-0/{5:020d}.snapshot")
     assert sorted(entry.producer_id for entry in snapshot) == list(range(5))
     assert snapshots
+
+
+def test_the_loop_cuts_and_renames_a_log_that_upkeep_has_reserved(disk: SimulatedDisk) -> None:
+    """Upkeep waits for the loop meanwhile: neither would ever go on if the loop waited for it."""
+    busy = BusyLog(disk, DELETE)
+    busy.append_and_write()
+    log = busy.log
+    with log.reserved():
+        assert log.truncate_to(1) is False
+        log.truncate_fully_and_start_at(7)
+        log.relocate("/data/orders-0.elsewhere")
+        assert log.claim()
+        log.release_claim()
+    assert (log.log_start_offset, log.log_end_offset, log.is_flushing) == (7, 7, False)

@@ -61,6 +61,10 @@ def main() -> int:
                 _say(replace(report, elapsed_ms=clock.monotonic_ms() - started_ms))
     except _StopError:
         return STOPPED
+    except BrokenPipeError:
+        # The broker was killed while this was working. What is not said yet is not to be said at the exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STOPPED
     except StorageError as error:
         _say(Failed(error.reason, error.path, is_corrupt=isinstance(error, CorruptFileError)))
         return 1

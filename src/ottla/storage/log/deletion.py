@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ottla.storage.disk.tree import remove_tree
 from ottla.storage.log import transaction_index_checkpoint
 from ottla.storage.log.appending.write import roll
+from ottla.storage.log.flush import flush
 from ottla.storage.log.state import LogState
 from ottla.storage.segment import file_name
 from ottla.storage.segment.segment import Segment
@@ -101,14 +102,23 @@ def take_directory(log: LogState, directory: str) -> None:
 def close(log: LogState) -> None:
     """Leaves on the disk what a clean start expects to find."""
     end_offset = log.log_end_offset
+    is_written = end_offset > log.recovery_point
+    log.snapshots.keep_promises(end_offset)
     if end_offset > log.log_start_offset or log.producers.entries:
-        log.snapshots.write(end_offset, log.producers.entries.values())
-        log.snapshots.flush(end_offset, end_offset)
+        # Of a log that nobody wrote to since its last stop the snapshot is there, and says what it would say again.
+        if is_written or end_offset not in log.snapshots.offsets:
+            log.snapshots.write(end_offset, log.producers.entries.values())
+        if not is_written:
+            log.snapshots.flush(end_offset, end_offset)
     active = log.segments.active
     active.seal()
+    # Each file once: a node has thousands of logs, and a stop waits for all of them.
+    flush(log, end_offset)
     for segment in log.segments:
-        if segment is active or segment.has_unflushed_trim:
+        if segment.has_unflushed_trim:
             segment.flush()
+        elif segment is active and not (is_written and segment.base_offset < end_offset):
+            segment.flush_indexes()
     transaction_index_checkpoint.note(log, log.segments)
     # Also of epochs in which nothing was written, which no flush waits for.
     log.epochs.flush_noted()

@@ -197,7 +197,7 @@ class Log(LogState):
         Checkpoint the recovery point afterwards: it may have gone back.
         """
         self.check_online()
-        self._flushing.acquire()
+        self._flushing.without_line.acquire()
         begun = self.begin_truncation(offset)
         self.finish_truncation(begun)
         return begun.is_cut
@@ -205,7 +205,8 @@ class Log(LogState):
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drops everything; the log is empty and begins at the offset."""
         self.check_online()
-        self._flushing.acquire()
+        # Also the loop comes here, with a copy that begins anew: it waits for no reservation.
+        self._flushing.without_line.acquire()
         self.finish_truncation(self.begin_restart(offset))
 
     def begin_truncation(self, offset: int) -> Truncation:
@@ -397,8 +398,9 @@ class Log(LogState):
 
     def close(self, now_ms: int) -> None:
         """Brings everything to the disk, with a snapshot of the producers and trimmed indexes, and lets go of files."""
-        self.flush(now_ms)
-        with self._flushing, self._io():
+        self.check_online()
+        with self._flushing, self._io(), self.pace.under_way():
+            self.last_flush_ms = now_ms
             deletion.close(self)
 
     def delete(self) -> None:
