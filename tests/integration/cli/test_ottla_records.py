@@ -167,6 +167,12 @@ def test_a_broker_that_is_still_starting_is_waited_for(tmp_path: Path) -> None:
             assert node.end() == 0
 
 
+@pytest.mark.parametrize("measured", ["produce", "latency"])
+def test_measurements_wait_for_a_broker_too(measured: str) -> None:
+    with terminal("127.0.0.1:1", "perf", measured, "bench") as command:
+        command.wait_for("Nothing listens at 127.0.0.1:1 yet. Waiting up to 30 s for a broker; Ctrl-C ends.")
+
+
 def test_a_reader_says_that_its_broker_is_gone_and_that_it_is_back(tmp_path: Path) -> None:
     port = free_port()
     broker = ("ottla.cli.main", "broker", "--listen", str(port), "--http", "off")

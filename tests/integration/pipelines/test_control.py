@@ -81,9 +81,9 @@ def test_without_java_one_sentence_says_what_to_install(tmp_path: Path) -> None:
 @needs_java
 def test_a_broker_that_is_just_starting_is_waited_for(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ottla.cli.main", "pipelines", "run", "-b", "127.0.0.1:1", "--data", str(tmp_path)]
-    found = subprocess.run([*command, "--wait", "2"], capture_output=True, text=True, check=False)
+    found = subprocess.run([*command, "--wait", "5"], capture_output=True, text=True, check=False)
     assert found.returncode == 1
-    assert "Nothing listens at 127.0.0.1:1 yet. Waiting up to 2 s for a broker" in found.stderr
+    assert "Nothing listens at 127.0.0.1:1 yet. Waiting up to 5 s for a broker" in found.stderr
 
 
 @pytest.mark.long

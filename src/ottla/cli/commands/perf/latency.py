@@ -5,6 +5,7 @@ import os
 import time
 from typing import Final
 
+from ottla.cli.broker_wait import BrokerWait
 from ottla.cli.commands.perf.figure import latency_figures, show_latency
 from ottla.cli.connection import client_settings
 from ottla.cli.output.advice import CommandError
@@ -29,7 +30,7 @@ def measure_latency(options: argparse.Namespace) -> int:
     reading.pop("group.id", None)
     reading["enable.auto.commit"] = "false"
     partition = TopicPartition(options.topic, 0)
-    with Producer(settings) as producer, Consumer(reading) as consumer:
+    with BrokerWait(options.wait).made(lambda: Producer(settings)) as producer, Consumer(reading) as consumer:
         producer.partitions_for(options.topic)
         consumer.assign([partition])
         consumer.seek_to_end([partition])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from ottla.cli.broker_wait import BrokerWait
 from ottla.cli.commands.perf.figure import latency_figures, show_throughput
 from ottla.cli.connection import client_settings
 from ottla.cli.output.progress import Progress
@@ -29,7 +30,7 @@ def measure_produce(options: argparse.Namespace) -> int:
     # Half text, half noise: neither all zeros, which compress to nothing, nor what can't be compressed at all.
     value = (os.urandom(options.size // 4).hex().encode() + b"x" * options.size)[: options.size]
     latencies = _Latencies()
-    with Producer(settings) as producer:
+    with BrokerWait(options.wait).made(lambda: Producer(settings)) as producer:
         producer.partitions_for(options.topic)
         started = time.perf_counter()
         _send(producer, options, value, latencies)
