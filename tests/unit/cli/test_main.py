@@ -66,7 +66,8 @@ def test_help_waits_for_no_heavy_import(arguments: str) -> None:
     assert set(eval(done.stdout.splitlines()[-1])) <= {
         "ottla", "ottla.base", "ottla.base.errors", "ottla.base.version", "ottla.cli", "ottla.cli.main",
         "ottla.cli.command_parser", "ottla.cli.ending", "ottla.cli.node", "ottla.cli.node.listen_default",
-        "ottla.cli.commands", "ottla.cli.commands.node", "ottla.cli.commands.node.broker", "ottla.cli.commands.node.config",
+        "ottla.cli.commands", "ottla.cli.commands.node",
+        "ottla.cli.commands.node.broker", "ottla.cli.commands.node.config",
     }  # fmt: skip
 
 
