@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.cli.kafka.server_start import DAEMON, MODULE
 
 _START: Final = re.compile(r"kafka-server-start(\.sh)?")

@@ -7,7 +7,7 @@ and is none is a string.
 from decimal import Decimal
 from typing import Final
 
-from ottla.base.java_number import to_float32
+from ottla.base.java.number import to_float32
 from ottla.connect.data.conversion import big_decimal, is_number, to_number
 from ottla.connect.data.date_format import DateFormat
 from ottla.connect.data.logical import (

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_declaration import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING, Items
+from ottla.base.config.declaration import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING, Items
 from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 from ottla.broker.config.keys.security.oauth import VALIDATION_NAMES
 
