@@ -13,8 +13,9 @@ from unittest import mock
 import pyarrow as pa
 
 from ottla.protocol.compression import CompressionType
-from ottla.protocol.records import arrow, columns_plain, columns_writer_plain
-from ottla.protocol.records.arrow import HEADERS, Projection, decode, encode, encode_batches
+from ottla.protocol.records import columns_plain, columns_writer_plain
+from ottla.protocol.records.arrow import batches as arrow
+from ottla.protocol.records.arrow.batches import HEADERS, Projection, decode, encode, encode_batches
 from ottla.protocol.records.writer import BatchOptions
 from tests.bench.measure import Figure, compare
 

@@ -15,8 +15,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from ottla.net.channel import Exchange
 from ottla.net.connection import Connection
-from ottla.net.exchange import Exchange
 from ottla.net.limits import ListenerLimits
 from ottla.net.listener import Listener
 from ottla.net.piece import Piece

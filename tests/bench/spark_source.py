@@ -12,7 +12,7 @@ from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import NewTopic
 from ottla.client.record import TopicPartition
 from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from ottla.protocol.records.arrow import encode
+from ottla.protocol.records.arrow.batches import encode
 from tests.bench.broker_contender import contender
 from tests.bench.measure import Figure
 from tests.bench.spark_driver import OURS, Driver, drivers

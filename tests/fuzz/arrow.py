@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from ottla.base.errors import OttlaError
-from ottla.protocol.records import arrow
-from ottla.protocol.records.arrow import HEADERS, Projection, decode, encode, encode_batches
-from ottla.protocol.records.arrow_source import HEADER
+from ottla.protocol.records.arrow import batches as arrow
+from ottla.protocol.records.arrow.batches import HEADERS, Projection, decode, encode, encode_batches
+from ottla.protocol.records.arrow.source import HEADER
 from ottla.protocol.records.batch import HEADER_BYTES
 from ottla.protocol.records.reader import ReadOptions, read_tuples
 from ottla.protocol.records.writer import write_batch

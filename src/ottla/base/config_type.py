@@ -8,7 +8,7 @@ import enum
 from collections.abc import Sequence
 from typing import Final
 
-from ottla.base.java_number import java_double
+from ottla.base.java.number import java_double
 
 _INT_RANGES: Final = {"SHORT": 1 << 15, "INT": 1 << 31, "LONG": 1 << 63}
 

@@ -118,7 +118,7 @@ async def _with_admin(settings: Mapping[str, object], work: Work, options: argpa
 def _given(options: argparse.Namespace) -> dict[str, str]:
     given: dict[str, str] = {}
     if options.command_config is not None:
-        from ottla.base.config_file import parse_properties
+        from ottla.base.config.file import parse_properties
 
         try:
             with open(options.command_config, encoding="utf-8") as file:

@@ -26,7 +26,7 @@ def add_service_arguments(parser: argparse.ArgumentParser, address: str) -> None
 
 def service_settings(options: argparse.Namespace) -> dict[str, str]:
     """What the file, `-X` and `--listen` say, the later over the earlier."""
-    from ottla.base.config_file import parse_properties
+    from ottla.base.config.file import parse_properties
     from ottla.cli.connection import key_value
 
     given: dict[str, str] = {}

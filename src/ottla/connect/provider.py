@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.connect.error import InvalidConfigError
 
 _PLACEHOLDER: Final = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")

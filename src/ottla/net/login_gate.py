@@ -19,7 +19,7 @@ from ottla.protocol.api_key import ApiKey
 if TYPE_CHECKING:
     import asyncio
 
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Exchange
     from ottla.net.handler import FrameHandler
     from ottla.net.security import ListenerSecurity
 

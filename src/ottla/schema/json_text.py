@@ -12,7 +12,7 @@ import struct
 from decimal import Decimal
 from typing import Final, Never
 
-from ottla.base.java_order import sort_key
+from ottla.base.java.order import sort_key
 from ottla.schema.error import InvalidSchemaError
 
 NESTING_MAX: Final = 200

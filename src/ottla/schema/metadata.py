@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
-from ottla.base.java_order import sort_key
+from ottla.base.java.order import sort_key
 from ottla.schema.error import InvalidMetadataError
 
 T = TypeVar("T")

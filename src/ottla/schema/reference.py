@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ottla.base.frozen import frozen
-from ottla.base.java_order import sort_key
+from ottla.base.java.order import sort_key
 
 
 @frozen

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, scaled
-from ottla.base.config_check import Check, OneOf, Range
+from ottla.base.config.check import Check, OneOf, Range
 from ottla.base.config_type import ConfigType
 from ottla.storage.log_config import DEFAULT_LOG_CONFIG, LogConfig, field_name
 from ottla.storage.log_config_keys import LOG_CONFIG_KEYS, LONG_MAX

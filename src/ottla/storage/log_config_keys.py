@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope, Synonym
-from ottla.base.config_check import Check, OneOf, Range, RangeOr, Satisfying
+from ottla.base.config.check import Check, OneOf, Range, RangeOr, Satisfying
 from ottla.base.config_type import ConfigType
 
 LONG_MAX: Final = (1 << 63) - 1

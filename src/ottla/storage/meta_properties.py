@@ -7,7 +7,7 @@ Version 1 has `cluster.id`, `node.id` and `directory.id`; version 0, of the time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ottla.base.config_file import PropertiesError, parse_properties, render_properties
+from ottla.base.config.file import PropertiesError, parse_properties, render_properties
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.storage.disk.atomic import read_whole, write_atomically

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.request.refusal import refuse
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.net.handler import FrameHandler
 from ottla.net.piece import Piece
 from ottla.protocol.errors import ApiError, DecodeError, ErrorCode, error_for

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ErrorCode

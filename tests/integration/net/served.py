@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
+from ottla.net.channel import Exchange
 from ottla.net.connection import Connection
-from ottla.net.exchange import Exchange
 from ottla.net.handler import FrameHandler
 from ottla.net.limits import KAFKA_DEFAULTS, ListenerLimits, ServerLimits
 from ottla.net.listener import Listener

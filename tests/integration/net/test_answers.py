@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.net.limits import ListenerLimits
 from tests.integration.net.served import (
     PATIENCE_S,

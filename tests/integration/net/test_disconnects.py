@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ottla.base.errors import OttlaError
+from ottla.net.channel import Exchange
 from ottla.net.connection import Connection
-from ottla.net.exchange import Exchange
 from tests.integration.net.served import Echo, Handler, Served, framed, is_closed_by_server, receive_frame
 
 

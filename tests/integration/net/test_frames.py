@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ottla.base.errors import OttlaError
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.net.limits import ListenerLimits
 from ottla.protocol.errors import DecodeError, InvalidRequestError, UnsupportedVersionError
 from tests.integration.net.served import (

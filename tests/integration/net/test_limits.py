@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ottla.net.channel import Exchange
 from ottla.net.errors import ListenError
-from ottla.net.exchange import Exchange
 from ottla.net.limits import ListenerLimits, ServerLimits
 from ottla.net.listener import Listener
 from tests.integration.net.served import (

@@ -9,7 +9,7 @@ from typing import IO
 
 import pytest
 
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.net.limits import ListenerLimits, ServerLimits
 from ottla.net.piece import Piece
 from tests.integration.net.served import Handler, Served, framed, receive_frame

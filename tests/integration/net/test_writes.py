@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.net.limits import ListenerLimits
 from ottla.net.piece import Piece
 from tests.integration.net.served import (

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from ottla.base.errors import OttlaError
 from ottla.protocol.compression import CompressionType
-from ottla.protocol.records import arrow, columns_plain, columns_writer_plain
-from ottla.protocol.records.arrow import HEADERS, Projection, decode, encode, encode_batches
+from ottla.protocol.records import columns_plain, columns_writer_plain
+from ottla.protocol.records.arrow import batches as arrow
+from ottla.protocol.records.arrow.batches import HEADERS, Projection, decode, encode, encode_batches
 from ottla.protocol.records.reader import ReadOptions, read_tuples
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from tests.fuzz.arrow import fuzz_one

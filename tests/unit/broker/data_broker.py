@@ -21,7 +21,7 @@ from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
 from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
 from ottla.broker.request.fetch_session import FetchSessionCache
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.pipeline import Pipeline
 from ottla.metadata.directory_id import UNASSIGNED
 from ottla.metadata.image.metadata_delta import apply_records

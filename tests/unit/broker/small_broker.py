@@ -14,12 +14,12 @@ from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
-from ottla.broker.request.auto_topic import AutoTopicCreator
-from ottla.broker.request.client_metrics import ClientMetrics
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.auto_topic import AutoTopicCreator
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.pipeline import Pipeline
 from ottla.broker.request.refusal import refuse
 from ottla.broker.request.request_context import RequestContext
+from ottla.broker.request.telemetry.client_metrics import ClientMetrics
 from ottla.metadata.controller.context import Caller, ControllerPorts
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ottla.base.java_number import java_double, java_float, to_float32
+from ottla.base.java.number import java_double, java_float, to_float32
 from ottla.connect.data.builder import struct, with_default
 from ottla.connect.data.logical import Instant
 from ottla.connect.data.schema import Schema

@@ -13,8 +13,8 @@ from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKey, Dynamic
 from ottla.broker.config.conflict import ConfigConflictError
+from ottla.broker.config.keys.security.tls import LISTENER_ONLY_KEYS
 from ottla.broker.config.keys.server import DYNAMIC_KEYS, SERVER_KEYS
-from ottla.broker.config.keys.tls import LISTENER_ONLY_KEYS
 from ottla.broker.config.limit import KINDS
 from ottla.broker.config.name import base_name, log_synonyms
 from ottla.broker.config.server_config import ServerConfig

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ottla.base.config import ConfigError, UnknownKey
-from ottla.base.config_file import PropertiesError, parse_property_lines
+from ottla.base.config.file import PropertiesError, parse_property_lines
 from ottla.base.errors import OttlaError
 from ottla.broker.config.older import DECIDING, replacements
 from ottla.broker.config.provider import resolve

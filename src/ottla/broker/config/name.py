@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
-from ottla.broker.config.keys.sasl import MECHANISM_SUFFIXES
+from ottla.broker.config.keys.security.sasl import MECHANISM_SUFFIXES
 
 _LISTENER_PREFIX: Final = re.compile(r"listener\.name\.[^.]*\.(.*)")
 _FAMILIES: Final = (

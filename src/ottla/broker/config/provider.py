@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ottla.base.config import ConfigError
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 
 _REFERENCE: Final = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _NAMES: Final = "config.providers"

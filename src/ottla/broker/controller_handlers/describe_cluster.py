@@ -10,7 +10,7 @@ Deviations: before the metadata log has begun no controller is listed, where Kaf
 from typing import Final
 
 from ottla.broker.node.controller_parts import ControllerParts
-from ottla.broker.request.authorized_operation import cluster_operations
+from ottla.broker.request.metadata.authorized_operation import cluster_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.protocol.errors import (
     ApiError,

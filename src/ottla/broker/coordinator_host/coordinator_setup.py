@@ -21,7 +21,7 @@ from ottla.broker.coordinator_host.coordinator_round import CoordinatorRounds
 from ottla.broker.coordinator_host.coordinator_setting import group_config, txn_config
 from ottla.broker.coordinator_host.coordinator_verification import TransactionVerifier, VerifierSettings
 from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.security.rights import Rights, sees_topic
 from ottla.coordinator.group.caller import GroupCaller, everything
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes

@@ -12,7 +12,7 @@ from ottla.base.clock import Clock
 from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
 from ottla.broker.coordinator_host.internal_topic import TRANSACTION_STATE
 from ottla.broker.coordinator_host.transaction_question import TransactionQuestion
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.coordinator.ports import PartitionKey
 from ottla.coordinator.txn.txn_coordinator import TxnCoordinator
 from ottla.protocol.definition import Response

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.security.rights import Rights, may_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ErrorCode

@@ -48,11 +48,11 @@ from ottla.broker.quota.callback import make_quota_callback
 from ottla.broker.quota.client_quota import ClientQuotas, quota_windows
 from ottla.broker.request.api_table import BROKER_SERVED
 from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
-from ottla.broker.request.auto_topic import AutoTopicCreator
-from ottla.broker.request.client_metrics import ClientMetrics
 from ottla.broker.request.fetch_session import FetchSessionCache
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.auto_topic import AutoTopicCreator
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.pipeline import Pipeline
+from ottla.broker.request.telemetry.client_metrics import ClientMetrics
 from ottla.broker.security.setup import Guards, make_guards
 from ottla.metadata.loader import MetadataListener
 from ottla.protocol.errors import ApiError

@@ -15,8 +15,7 @@ from ottla.net.limits import SYSTEM_BUFFER, UNLIMITED, ListenerLimits, ServerLim
 from ottla.net.listener import Listener
 
 if TYPE_CHECKING:
-    from ottla.net.channel import Channel
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Channel, Exchange
 
 _log = logging.getLogger(__name__)
 

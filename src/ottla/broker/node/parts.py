@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ottla.broker.node.topic_metric import TopicMetrics
     from ottla.broker.quorum.controller_channel import ControllerChannel
     from ottla.broker.request.api_versions_answer import ApiVersionsAnswer
-    from ottla.broker.request.auto_topic import AutoTopicCreator
-    from ottla.broker.request.client_metrics import ClientMetrics
     from ottla.broker.request.fetch_session import FetchSessionCache
-    from ottla.broker.request.metadata_cache import MetadataCache
+    from ottla.broker.request.metadata.auto_topic import AutoTopicCreator
+    from ottla.broker.request.metadata.metadata_cache import MetadataCache
+    from ottla.broker.request.telemetry.client_metrics import ClientMetrics
     from ottla.replication.replica_manager import ReplicaManager
     from ottla.storage.log_manager import LogManager
 

@@ -17,7 +17,7 @@ from ottla.broker.quota.client_quota import ClientQuotas
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Route
 from ottla.broker.request.throttle import ThrottleKind
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.field import Records

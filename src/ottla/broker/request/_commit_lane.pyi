@@ -1,6 +1,6 @@
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.route import Route
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 
 class CommitLane:
     def __init__(self, parts: BrokerParts, route: Route) -> None: ...

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from ottla.broker.request.route import Route
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 
 class Intake:
     def __init__(

@@ -1,7 +1,7 @@
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.produce_answer import ProduceAnswers
 from ottla.broker.request.route import Route
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 
 class ProduceLane:
     def __init__(self, parts: BrokerParts, route: Route, ready: ProduceAnswers) -> None: ...

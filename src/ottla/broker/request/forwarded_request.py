@@ -13,7 +13,7 @@ from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Route
 from ottla.broker.security.admission import Caller, CallerRights
 from ottla.broker.security.rights import EVERY_RIGHT, Rights
-from ottla.net.exchange import Exchange
+from ottla.net.channel import Exchange
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import (
     ApiError,

@@ -33,8 +33,7 @@ from ottla.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.security.admission import Admission
-    from ottla.net.channel import Channel
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Channel, Exchange
 
 _log = logging.getLogger(__name__)
 

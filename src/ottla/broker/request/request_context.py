@@ -18,8 +18,7 @@ from ottla.protocol.definition import Response
 
 if TYPE_CHECKING:
     from ottla.broker.request.route import Route
-    from ottla.net.channel import Channel
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Channel, Exchange
 
 _log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from ottla.protocol.frame import request_header_version, response_header_version
 if TYPE_CHECKING:
     from ottla.base.metric import MetricRegistry
     from ottla.broker.security.admission import Admission
-    from ottla.net.exchange import Exchange
+    from ottla.net.channel import Exchange
 
 _SIZE_AND_ID: Final = struct.Struct(">ii")
 _SIZE_AND_ID_AND_NO_TAGS: Final = struct.Struct(">iix")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.cli.connection import DEFAULT_BOOTSTRAP, bootstrap
 from ottla.cli.output.advice import CommandError
 from ottla.cli.service_option import service_settings

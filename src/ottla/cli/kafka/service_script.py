@@ -47,7 +47,7 @@ def start(script: ServiceScript, serve: Callable[[dict[str, str]], int], argumen
     options = start_parser(script).parse_args(rest)
     if is_daemon:
         return detach(script.start_name, script.module, rest, script.output)
-    from ottla.base.config_file import parse_properties
+    from ottla.base.config.file import parse_properties
 
     try:
         with open(options.config, encoding="utf-8") as file:

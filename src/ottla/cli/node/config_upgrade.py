@@ -6,7 +6,7 @@ Comments, order and everything that 4.3 still knows stay as they are.
 from pathlib import Path
 from typing import Final
 
-from ottla.base.config_file import PropertiesError, parse_property_lines
+from ottla.base.config.file import PropertiesError, parse_property_lines
 from ottla.base.errors import OttlaError
 from ottla.broker.config.older import Replacement, replacements, standalone
 

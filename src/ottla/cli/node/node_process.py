@@ -3,10 +3,11 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.cli.kafka.server_start import DAEMON, MODULE
 
 _START: Final = re.compile(r"kafka-server-start(\.sh)?")
@@ -102,7 +103,7 @@ def _settings(arguments: Sequence[str], directory: Path) -> dict[str, str]:
 
 
 def _overrides(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for word, follower in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, follower in zip_longest(arguments, arguments[1:], fillvalue=""):
         text = follower if word == "--override" else word.removeprefix("--override=")
         if word.startswith("--override") and "=" in text:
             key, _, value = text.partition("=")

@@ -31,7 +31,7 @@ def parse_address(setting: str, text: str) -> Address:
     Address(host='::1', port=9092)
     >>> parse_address("bootstrap.servers", "localhost")
     Traceback (most recent call last):
-    ottla.base.config.ConfigError: Invalid value localhost for configuration bootstrap.servers: \
+    ottla.base.config.key.ConfigError: Invalid value localhost for configuration bootstrap.servers: \
 Expected host:port, for example localhost:9092
     """
     found = _WRITTEN.fullmatch(text.strip())

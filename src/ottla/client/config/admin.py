@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import BOOLEAN, INT, LIST, LONG, MINUTE_MS, Items
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import BOOLEAN, INT, LIST, LONG, MINUTE_MS, Items
 from ottla.client.config.client_key import key
 from ottla.client.config.network import NETWORK_KEYS, RETRIES
 from ottla.client.config.security import SECURITY_KEYS

@@ -1,7 +1,7 @@
 """Short forms of `ConfigKey` for the subject modules beside this one, and the check that only clients need."""
 
 from ottla.base.config import ConfigKey, Scope
-from ottla.base.config_check import Check
+from ottla.base.config.check import Check
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 

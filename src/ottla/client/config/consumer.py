@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKey, ConfigKeys, Scope
-from ottla.base.config_check import Matching, NonEmpty, OneOf, Range
-from ottla.base.config_declaration import BOOLEAN, CLASS, INT, LIST, LONG, MINUTE_MS, STRING, AnyCase, Items
+from ottla.base.config.check import Matching, NonEmpty, OneOf, Range
+from ottla.base.config.declaration import BOOLEAN, CLASS, INT, LIST, LONG, MINUTE_MS, STRING, AnyCase, Items
 from ottla.client.config.client_key import key
 from ottla.client.config.network import NETWORK_KEYS
 from ottla.client.config.security import SECURITY_KEYS

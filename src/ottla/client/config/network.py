@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import OneOf, Range
-from ottla.base.config_declaration import INT, INT_MAX, LIST, LONG, MINUTE_MS, STRING, AnyCase, Items
+from ottla.base.config.check import OneOf, Range
+from ottla.base.config.declaration import INT, INT_MAX, LIST, LONG, MINUTE_MS, STRING, AnyCase, Items
 from ottla.client.config.client_key import Nothing, key
 
 _SOCKET_KEYS: Final = (

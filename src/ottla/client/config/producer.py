@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
-from ottla.base.config_check import NonEmpty, OneOf, Range, RangeOr
-from ottla.base.config_declaration import BOOLEAN, CLASS, INT, LIST, LONG, MINUTE_MS, STRING, Items
+from ottla.base.config.check import NonEmpty, OneOf, Range, RangeOr
+from ottla.base.config.declaration import BOOLEAN, CLASS, INT, LIST, LONG, MINUTE_MS, STRING, Items
 from ottla.client.config.client_key import key
 from ottla.client.config.network import NETWORK_KEYS, RETRIES
 from ottla.client.config.security import SECURITY_KEYS

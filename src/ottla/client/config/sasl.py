@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import CLASS, DOUBLE, INT, LONG, PASSWORD, SHORT, STRING
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import CLASS, DOUBLE, INT, LONG, PASSWORD, SHORT, STRING
 from ottla.client.config.client_key import key, ours
 
 _MECHANISM_KEYS: Final = (

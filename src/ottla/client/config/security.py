@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_declaration import STRING, AnyCase
+from ottla.base.config.declaration import STRING, AnyCase
 from ottla.client.config.client_key import key
 from ottla.client.config.oauth import OAUTH_KEYS
 from ottla.client.config.sasl import SASL_KEYS

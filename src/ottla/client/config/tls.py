@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_declaration import CLASS, LIST, PASSWORD, STRING, Items
+from ottla.base.config.declaration import CLASS, LIST, PASSWORD, STRING, Items
 from ottla.client.config.client_key import key
 
 _STORE_KEYS: Final = (

@@ -19,8 +19,8 @@ from ottla.client.producer.core import ProducerCore
 from ottla.client.producer.partitioner.murmur2 import key_partitions
 from ottla.client.record import RecordMetadata
 from ottla.protocol.errors import EncodeError
-from ottla.protocol.records.arrow import encode_batches
-from ottla.protocol.records.arrow_source import source_of
+from ottla.protocol.records.arrow.batches import encode_batches
+from ottla.protocol.records.arrow.source import source_of
 from ottla.protocol.records.batch import Batch
 
 _FIELDS: Final = ("value", "key", "headers", "timestamp")

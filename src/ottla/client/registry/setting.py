@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import INT, INT_MAX, LIST, LONG, PASSWORD, STRING, AnyCase, Items
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import INT, INT_MAX, LIST, LONG, PASSWORD, STRING, AnyCase, Items
 from ottla.client.config.client_key import key
 from ottla.client.config.tls import TLS_KEYS
 

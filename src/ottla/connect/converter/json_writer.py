@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
-from ottla.base.java_number import java_double, java_float
+from ottla.base.java.number import java_double, java_float
 from ottla.connect.data.logical import DATE, DECIMAL, MOMENTS, TIME, TIMESTAMP, decimal_to_bytes, instant_of, to_number
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class

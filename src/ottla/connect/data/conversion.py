@@ -7,7 +7,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from ottla.base.java_number import to_float32, wrapped
+from ottla.base.java.number import to_float32, wrapped
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import java_class
 from ottla.connect.data.type import BITS, NARROW, Type, fits

@@ -8,7 +8,7 @@ import base64
 from decimal import Decimal
 from typing import Final
 
-from ottla.base.java_number import java_double, java_float
+from ottla.base.java.number import java_double, java_float
 from ottla.connect.data.calendar import day_of, weekday
 from ottla.connect.data.logical import Instant, instant_of
 from ottla.connect.data.schema import Schema

@@ -7,7 +7,7 @@ and is none is a string.
 import re
 from typing import Final
 
-from ottla.base.java_number import to_float32, wrapped
+from ottla.base.java.number import to_float32, wrapped
 from ottla.connect.data.conversion import as_long, big_decimal, is_number, to_number
 from ottla.connect.data.date_format import DateFormat
 from ottla.connect.data.logical import (

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
-from ottla.base.java_number import to_float32, truncated, wrapped
+from ottla.base.java.number import to_float32, truncated, wrapped
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.data.builder import basics, struct, with_default
 from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Self, cast
 
 from ottla.base.config import ConfigKey, ConfigKeys
-from ottla.base.config_check import Range
+from ottla.base.config.check import Range
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.storage.log_config import LogConfig

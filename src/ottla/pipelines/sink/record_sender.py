@@ -17,7 +17,7 @@ from ottla.client.record import TopicPartition
 from ottla.pipelines.sink.record_time import with_record_times
 from ottla.pipelines.sink.row_routing import RoutedRows, RowRouting
 from ottla.pipelines.sink.worker_cluster import WorkerCluster
-from ottla.protocol.records.arrow import encode_batches
+from ottla.protocol.records.arrow.batches import encode_batches
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.writer import BatchOptions
 

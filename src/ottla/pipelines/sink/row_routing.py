@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ottla.client.producer.partitioner.murmur2 import key_partitions
 from ottla.pipelines.sink.error import SinkError
-from ottla.protocol.records.arrow_source import source_of
+from ottla.protocol.records.arrow.source import source_of
 
 _FIELDS: Final = ("value", "key", "headers", "timestamp")
 _PARTITION: Final = pa.int32()

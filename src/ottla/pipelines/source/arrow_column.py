@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ottla.client.consumer.range.range_fetch import FetchedBatches
 from ottla.client.consumer.range.range_reader import rows_before
 from ottla.pipelines.source.offset_range import OffsetRange
-from ottla.protocol.records.arrow import Projection, decode
+from ottla.protocol.records.arrow.batches import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
 
 ROWS_MAX: Final = 16_384

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ottla.base.frozen import frozen
-from ottla.base.java_order import sort_key
+from ottla.base.java.order import sort_key
 from ottla.schema.avro.model import Enum, Field, Fixed, Named, Node, Record
 from ottla.schema.avro.printer import print_schema
 from ottla.schema.incompatibility import Incompatibility

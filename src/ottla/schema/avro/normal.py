@@ -6,7 +6,7 @@ Parsing Canonical Form keeps only what a decoder needs; fingerprints are digests
 
 from collections.abc import Iterable
 
-from ottla.base.java_order import sort_key
+from ottla.base.java.order import sort_key
 from ottla.schema.avro.default import java_value
 from ottla.schema.avro.logical_type import logical_type
 from ottla.schema.avro.model import Array, Enum, Field, Fixed, Map, Missing, Named, Node, Props, Record, Union

@@ -5,7 +5,7 @@ those that a schema allows; *closed*, none. The old schema's model decides wheth
 one's whether one may be removed.
 """
 
-from ottla.base.java_order import hash_order, string_hash
+from ottla.base.java.order import hash_order, string_hash
 from ottla.schema.json_schema.change import Change
 from ottla.schema.json_schema.comparing import Comparing, Found, below
 from ottla.schema.json_schema.node import Empty, Node, Nothing, Object

@@ -1,12 +1,11 @@
 """What goes wrong, every now and then, as long as the chaos lasts."""
 
-from collections.abc import Callable
-
 from ottla.protocol.errors import ApiError
 from ottla.protocol.messages import add_raft_voter, remove_raft_voter
 from ottla.raft.event import ResignRequested, ShutdownRequested
 from ottla.raft.roles.leader import Leader
 from ottla.raft.voters.voter_set import VoterSet
+from ottla.testing.simulation.fault_plan import FaultPlan
 from ottla.testing.simulation.network import HEALTHY
 from ottla.testing.simulation.node import SimulatedNode
 from ottla.testing.simulation.raft.quorum_cluster import CLUSTER_ID, QuorumCluster
@@ -20,8 +19,7 @@ class Chaos:
     def __init__(self, cluster: QuorumCluster) -> None:
         self._cluster = cluster
         self._random = cluster.random
-        self._is_running = False
-        self._faults: dict[str, Callable[[], None]] = {
+        faults = {
             "partition": self._partition,
             "isolate-leader": self._isolate_leader,
             "cut-one-way": self._cut_one_way,
@@ -40,15 +38,16 @@ class Chaos:
             "remove-voter": self._remove_voter,
             "upgrade-kraft-version": self._upgrade_kraft_version,
         }
+        scenario = cluster.scenario
+        self._plan = FaultPlan(cluster, faults, self._repair, scenario.faults, scenario.fault_interval_ms)
 
     def start(self) -> None:
         """Begins to break things."""
-        self._is_running = bool(self._cluster.scenario.faults)
-        self._plan()
+        self._plan.start()
 
     def stop(self) -> None:
         """Ends all faults: the network heals, disks work, every node runs."""
-        self._is_running = False
+        self._plan.end()
         self._cluster.note("everything heals")
         self._cluster.network.heal()
         self._cluster.network.profile = HEALTHY
@@ -57,19 +56,9 @@ class Chaos:
             if not node.is_running:
                 node.start()
 
-    def _plan(self) -> None:
-        interval_ms = self._cluster.scenario.fault_interval_ms
-        self._cluster.queue.after(self._random.randint(1, 2 * interval_ms), self._tick)
-
-    def _tick(self) -> None:
-        if not self._is_running:
-            return
-        self._faults[self._random.choice(self._cluster.scenario.faults)]()
-        if self._random.randrange(3) == 0:
-            # Without repairs most of a run would be spent without a majority.
-            self._restart()
-            self._heal_network()
-        self._plan()
+    def _repair(self) -> None:
+        self._restart()
+        self._heal_network()
 
     def _running(self) -> list[SimulatedNode]:
         return list(self._cluster.running_nodes())

@@ -10,8 +10,8 @@ from dataclasses import field
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKeys
-from ottla.base.config_check import NonEmpty, Range
-from ottla.base.config_declaration import AnyCase, Items
+from ottla.base.config.check import NonEmpty, Range
+from ottla.base.config.declaration import AnyCase, Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.admin import ADMIN_KEYS

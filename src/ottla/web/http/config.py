@@ -6,8 +6,8 @@ A service adds its own keys with `|`; one file configures both.
 from typing import Final
 
 from ottla.base.config import ConfigError, ConfigKey, ConfigKeys
-from ottla.base.config_check import Check, OneOf, Range
-from ottla.base.config_declaration import AnyCase, Items
+from ottla.base.config.check import Check, OneOf, Range
+from ottla.base.config.declaration import AnyCase, Items
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.client.config.settings import ClientSettings

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ottla.base.config import ConfigError
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.client.config.settings import ClientSettings
 from ottla.web.http.asgi import Scope
 from ottla.web.http.error import HttpError

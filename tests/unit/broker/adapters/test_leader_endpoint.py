@@ -118,6 +118,21 @@ def test_a_lost_connection_is_an_error() -> None:
     run(scenario)
 
 
+def test_a_full_fetch_after_a_lost_one_ends_the_session_at_the_leader() -> None:
+    async def scenario(rig: Rig) -> None:
+        rig.endpoint.fetch(WANTED, rig.heard.append)
+        rig.peers[0].answer(fetched(records=None))
+        rig.endpoint.fetch(WANTED, rig.heard.append)
+        rig.peers[0].answer(NetworkError())
+        rig.endpoint.fetch(WANTED, rig.heard.append)
+        full = rig.peers[0].answer(fetched(records=None))
+        assert (full.session_id, full.session_epoch, len(full.topics)) == (9, 0, 1)
+        rig.endpoint.fetch(WANTED, rig.heard.append)
+        assert rig.peers[0].answer(fetched(records=None)).session_epoch == 1
+
+    run(scenario)
+
+
 def test_a_broker_that_moved_is_asked_where_it_is_now() -> None:
     async def scenario(rig: Rig) -> None:
         rig.endpoint.fetch(WANTED, rig.heard.append)

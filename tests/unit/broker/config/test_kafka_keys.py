@@ -95,9 +95,9 @@ def test_what_the_code_reads_is_not_called_idle() -> None:
 
 
 def _declares(path: Path) -> bool:
-    if path.parent.name == "config":
+    if path.parent.parts[-2:] != ("handlers", "config") and path.parent.name == "config":
         return path.name not in ("dynamic_config.py", "logger_config.py", "server_config.py")
-    return path.parent.name == "keys" or path.name.startswith("config_") or path.name.endswith("log_config.py")
+    return "keys" in path.parts or path.name.startswith("config_") or path.name.endswith("log_config.py")
 
 
 def _default(key: ConfigKey) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.base.ids import Uuid
 from ottla.base.metric_text import render
-from ottla.broker.request.authorized_operation import group_operations
+from ottla.broker.request.metadata.authorized_operation import group_operations
 from ottla.broker.security.rights import EVERY_RIGHT
 from ottla.coordinator.runtime.shard import ShardStatus
 from ottla.protocol.errors import ErrorCode

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.base.config_file import parse_properties
+from ottla.base.config.file import parse_properties
 from ottla.broker.config.server_config import ServerConfig
 from ottla.cli.node.config_upgrade import UpgradeError, upgraded, upgraded_file
 

@@ -35,6 +35,11 @@ def test_nodes_are_found_by_how_they_were_started(proc: Path) -> None:
     ]
 
 
+def test_a_node_without_arguments_is_found(proc: Path) -> None:
+    _run(proc, 100000001, "python3", "/venv/bin/ottla", "broker")
+    assert node_processes(proc) == [NodeProcess(100000001, 1, frozenset({"broker", "controller"}))]
+
+
 def test_other_processes_are_left_alone(proc: Path) -> None:
     _run(proc, 100000001, "vim", "kafka-server-start.sh")
     _run(proc, 100000002, "python", "/venv/bin/ottla", "config", "docs")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ottla.protocol.records import arrow, frames
+from ottla.protocol.records import frames
+from ottla.protocol.records.arrow import batches as arrow
 from tests.unit.protocol.records import twins
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ottla.protocol.errors import ApiError, ErrorCode
-from ottla.protocol.records.arrow import decode
+from ottla.protocol.records.arrow.batches import decode
 from ottla.protocol.records.columns_layout import BinarySource, LongSource, Source
 from ottla.protocol.records.frames_plain import Demands
 from ottla.protocol.records.legacy import convert

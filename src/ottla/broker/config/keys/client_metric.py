@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope
-from ottla.base.config_check import Check
-from ottla.base.config_declaration import INT, LIST, Items
+from ottla.base.config.check import Check
+from ottla.base.config.declaration import INT, LIST, Items
 from ottla.base.config_type import ConfigType
 
 MATCH_NAMES: Final = frozenset({

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import OneOf, Range
-from ottla.base.config_declaration import INT, INT_MAX, LIST, LONG, MIB, SHORT, STRING, AnyCase, Items
+from ottla.base.config.check import OneOf, Range
+from ottla.base.config.declaration import INT, INT_MAX, LIST, LONG, MIB, SHORT, STRING, AnyCase, Items
 from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 _COORDINATOR_KEYS: Final = (

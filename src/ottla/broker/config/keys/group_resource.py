@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys, Dynamic, Scope, Synonym
-from ottla.base.config_check import Check, OneOf, Range
-from ottla.base.config_declaration import BOOLEAN, INT, STRING
+from ottla.base.config.check import Check, OneOf, Range
+from ottla.base.config.declaration import BOOLEAN, INT, STRING
 from ottla.base.config_type import ConfigType
 
 _DURATION: Final = re.compile(r"by_duration:P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?", re.IGNORECASE)

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
-from ottla.base.config_check import OneOf
-from ottla.base.config_declaration import BOOLEAN, LIST, STRING, Items
+from ottla.base.config.check import OneOf
+from ottla.base.config.declaration import BOOLEAN, LIST, STRING, Items
 from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 
 SECURITY_PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import REQUIRED, ConfigKeys
-from ottla.base.config_check import OneOf, Range
-from ottla.base.config_declaration import BOOLEAN, INT, LIST, LONG, LONG_MAX, STRING, Items
+from ottla.base.config.check import OneOf, Range
+from ottla.base.config.declaration import BOOLEAN, INT, LIST, LONG, LONG_MAX, STRING, Items
 from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 NODE_KEYS: Final = ConfigKeys((

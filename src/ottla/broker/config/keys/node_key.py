@@ -1,7 +1,7 @@
 """Short forms of `ConfigKey` for the subject modules beside this one."""
 
 from ottla.base.config import ConfigKey, Dynamic
-from ottla.base.config_check import Check
+from ottla.base.config.check import Check
 from ottla.base.config_type import ConfigType
 
 

@@ -5,12 +5,12 @@ A node names those that it was given in one line when it starts. A setting that 
 
 from typing import Final
 
-from ottla.broker.config.keys.oauth import OAUTH_KEYS, VALIDATION_NAMES
 from ottla.broker.config.keys.remote_storage import REMOTE_STORAGE_KEYS
-from ottla.broker.config.keys.sasl import SASL_KEYS
+from ottla.broker.config.keys.security.oauth import OAUTH_KEYS, VALIDATION_NAMES
+from ottla.broker.config.keys.security.sasl import SASL_KEYS
+from ottla.broker.config.keys.security.tls import TLS_KEYS
 from ottla.broker.config.keys.share_group import SHARE_GROUP_KEYS
 from ottla.broker.config.keys.streams_group import STREAMS_GROUP_KEYS
-from ottla.broker.config.keys.tls import TLS_KEYS
 
 _THREADS: Final = {
     # One thread runs the event loop; what others do is bounded by what there is to do.

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKey, ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import CLASS, INT, LONG, LONG_MAX
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import CLASS, INT, LONG, LONG_MAX
 from ottla.broker.config.keys.node_key import cluster_wide, fixed
 
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import NonEmpty, Range
-from ottla.base.config_declaration import BOOLEAN, DOUBLE, INT, LONG, LONG_MAX, STRING
+from ottla.base.config.check import NonEmpty, Range
+from ottla.base.config.declaration import BOOLEAN, DOUBLE, INT, LONG, LONG_MAX, STRING
 from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 STORAGE_MANAGER_PREFIX: Final = "rsm.config."

@@ -11,16 +11,16 @@ from ottla.broker.config.keys.group import GROUP_KEYS
 from ottla.broker.config.keys.listener import LISTENER_KEYS
 from ottla.broker.config.keys.metric import METRIC_KEYS
 from ottla.broker.config.keys.node import NODE_KEYS
-from ottla.broker.config.keys.oauth import OAUTH_KEYS
 from ottla.broker.config.keys.quorum import QUORUM_KEYS
 from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS, QUOTA_KEYS
 from ottla.broker.config.keys.remote_storage import REMOTE_STORAGE_KEYS
 from ottla.broker.config.keys.replication import REPLICATION_KEYS
-from ottla.broker.config.keys.sasl import SASL_KEYS
-from ottla.broker.config.keys.security import SECURITY_KEYS
+from ottla.broker.config.keys.security.oauth import OAUTH_KEYS
+from ottla.broker.config.keys.security.sasl import SASL_KEYS
+from ottla.broker.config.keys.security.security import SECURITY_KEYS
+from ottla.broker.config.keys.security.tls import TLS_KEYS
 from ottla.broker.config.keys.share_group import SHARE_GROUP_KEYS
 from ottla.broker.config.keys.streams_group import STREAMS_GROUP_KEYS
-from ottla.broker.config.keys.tls import TLS_KEYS
 from ottla.broker.config.keys.topic import TOPIC_KEYS
 from ottla.broker.config.keys.transaction import TRANSACTION_KEYS
 from ottla.metadata.store.metadata_log_config import METADATA_LOG_CONFIG_KEYS

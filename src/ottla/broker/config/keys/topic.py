@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import BOOLEAN, CLASS, INT
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import BOOLEAN, CLASS, INT
 from ottla.broker.config.keys.node_key import fixed
 
 TOPIC_KEYS: Final = ConfigKeys((

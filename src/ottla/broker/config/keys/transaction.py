@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import BOOLEAN, INT, MIB, SHORT
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import BOOLEAN, INT, MIB, SHORT
 from ottla.broker.config.keys.node_key import cluster_wide, fixed, internal
 
 TRANSACTION_KEYS: Final = ConfigKeys((

@@ -8,7 +8,7 @@ quotas come in the order of Kafka's hash maps, which depends on how many there a
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.metadata.image.client_quota import QuotaEntity, Quotas, entity_order
 from ottla.protocol.errors import InvalidRequestError, UnsupportedVersionError
 from ottla.protocol.messages.describe_client_quotas import (

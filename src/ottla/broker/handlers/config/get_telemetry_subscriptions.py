@@ -7,7 +7,7 @@ that asking again mends. KIP-714.
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.request.client_subscription import attributes_of
+from ottla.broker.request.telemetry.client_subscription import attributes_of
 from ottla.protocol.compression.compression_type import CompressionType
 from ottla.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,

@@ -8,7 +8,7 @@ or not, groups and subscriptions if they have. KIP-714, KIP-1142.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.errors import UnsupportedVersionError
 from ottla.protocol.messages.list_config_resources import (

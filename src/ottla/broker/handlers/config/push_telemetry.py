@@ -7,8 +7,8 @@ said it was the last INVALID_REQUEST; metrics that can't be decompressed, or to 
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.request.client_metrics import Push
-from ottla.broker.request.client_subscription import attributes_of
+from ottla.broker.request.telemetry.client_metrics import Push
+from ottla.broker.request.telemetry.client_subscription import attributes_of
 from ottla.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 
 if TYPE_CHECKING:

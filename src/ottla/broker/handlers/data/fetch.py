@@ -18,8 +18,8 @@ from typing import Final
 from ottla.base.ids import ZERO_UUID
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.client_session import ClientSession
-from ottla.broker.request.current_leader import CurrentLeaders
 from ottla.broker.request.fetch_session import FetchSession, Outcome, PartitionKey, SessionPartition
+from ottla.broker.request.metadata.current_leader import CurrentLeaders
 from ottla.broker.request.request_context import RequestContext, Work
 from ottla.broker.security.rights import may_cluster, may_topic
 from ottla.protocol.acl import AclOperation

@@ -27,7 +27,7 @@ from ottla.broker.coordinator_host.transaction_check import (
     produce_support,
 )
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.current_leader import CurrentLeaders
+from ottla.broker.request.metadata.current_leader import CurrentLeaders
 from ottla.broker.request.produce_answer import ProduceAnswers
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.route import Lane, Route

@@ -9,7 +9,7 @@ KIP-345, KIP-430, KIP-1043.
 from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.authorized_operation import group_operations
+from ottla.broker.request.metadata.authorized_operation import group_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.broker.security.rights import split_groups

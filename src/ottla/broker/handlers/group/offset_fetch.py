@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.base.ids import ZERO_UUID
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import PIECE_ELEMENTS, Lists, ask_in_pieces
 from ottla.broker.security.rights import Rights, may_group, may_topic, sees_topic, split_groups

@@ -6,8 +6,8 @@ brokers, too. The controller is a random live broker: all of them forward. KIP-7
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.broker.request.authorized_operation import NOT_ASKED, cluster_operations
-from ottla.broker.request.metadata_cache import NO_BROKER
+from ottla.broker.request.metadata.authorized_operation import NOT_ASKED, cluster_operations
+from ottla.broker.request.metadata.metadata_cache import NO_BROKER
 from ottla.protocol.errors import MismatchedEndpointTypeError, UnsupportedEndpointTypeError
 from ottla.protocol.messages.describe_cluster import (
     DescribeClusterBroker,

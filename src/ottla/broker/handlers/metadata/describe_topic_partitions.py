@@ -12,10 +12,10 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from ottla.broker.coordinator_host.internal_topic import is_internal
-from ottla.broker.request.authorized_operation import topic_operations
-from ottla.broker.request.auto_topic import error_of_missing
-from ottla.broker.request.listener_view import ListenerView
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.authorized_operation import topic_operations
+from ottla.broker.request.metadata.auto_topic import error_of_missing
+from ottla.broker.request.metadata.listener_view import ListenerView
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage

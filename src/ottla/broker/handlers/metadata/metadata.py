@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.coordinator_host.internal_topic import is_internal
-from ottla.broker.request.authorized_operation import NOT_ASKED, cluster_operations, topic_operations
-from ottla.broker.request.auto_topic import error_of_missing
-from ottla.broker.request.metadata_cache import MetadataCache
+from ottla.broker.request.metadata.authorized_operation import NOT_ASKED, cluster_operations, topic_operations
+from ottla.broker.request.metadata.auto_topic import error_of_missing
+from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.request_context import encoded_in_turns
 from ottla.broker.security.rights import Rights, may_topic, sees_topic
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from ottla.base.config_file import PropertiesError, parse_properties
+from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.cli.commands.doctor.finding import Finding, doubtful, fine, wrong
 from ottla.cli.commands.security.check_certificate import check_certificates
 

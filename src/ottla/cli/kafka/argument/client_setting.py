@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from ottla.base.config_file import parse_properties
+from ottla.base.config.file import parse_properties
 from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionValueError
 
 _ADDRESS: Final = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.-]*://)?\[?[0-9a-zA-Z_%.:-]*\]?:[0-9]+")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.base.java_order import hash_order, string_hash
+from ottla.base.java.order import hash_order, string_hash
 from ottla.cli.kafka.argument.option import ChosenOptions, ToolError
 from ottla.cli.kafka.argument.topic_filter import INTERNAL, TopicFilter
 from ottla.cli.kafka.output.identifier import parse_uuid

@@ -7,7 +7,7 @@ member 3; A owned 4, B 3, C joins: A keeps 3 and B 2, C gets the last of each.
 
 from collections.abc import Mapping
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.claim import Claims
 from ottla.client.consumer.assignor.partition_assignor import Shares, TopicRacks
 from ottla.client.consumer.assignor.rack_match import RackMatch

@@ -3,7 +3,7 @@
 If t0p1 went from A to B and t0p5 is to go from B to A, then t0p1 goes back instead, and t0p5 stays: one move less.
 """
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.record import TopicPartition
 
 

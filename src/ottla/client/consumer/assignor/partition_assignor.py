@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.subscription import MemberAssignment, MemberSubscription
 from ottla.client.record import TopicPartition
 

@@ -8,7 +8,7 @@ Racks (KIP-881): what a member can read from its own rack is dealt first, as far
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.partition_assignor import (
     PartitionAssignor,
     Shares,

@@ -7,7 +7,7 @@ C0 t0p0 t0p2 t1p1, C1 t0p1 t1p0 t1p2.
 from collections.abc import Mapping
 from itertools import cycle
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.partition_assignor import PartitionAssignor, Shares, TopicRacks, member_order
 from ottla.client.consumer.assignor.subscription import MemberSubscription
 from ottla.client.record import TopicPartition

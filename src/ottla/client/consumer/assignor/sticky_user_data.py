@@ -6,7 +6,7 @@
 
 from collections.abc import Sequence
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.claim import NO_GENERATION, Claim
 from ottla.client.consumer.assignor.subscription import by_topic
 from ottla.client.record import TopicPartition

@@ -8,7 +8,7 @@ assignment no more even than before, it is taken back.
 from bisect import insort
 from collections.abc import Iterable, Mapping
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.claim import Claims
 from ottla.client.consumer.assignor.movement import Movements
 from ottla.client.consumer.assignor.partition_assignor import Shares, TopicRacks

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ottla.client.consumer.fetch.completed_fetch import CompletedFetch
 from ottla.client.record import TopicPartition
-from ottla.protocol.records.arrow import Projection, decode
+from ottla.protocol.records.arrow.batches import Projection, decode
 from ottla.protocol.records.reader import ReadOptions
 
 _SHARED: Final = frozenset({"topic", "partition"})

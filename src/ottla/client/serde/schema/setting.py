@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import BOOLEAN, CLASS, INT, STRING
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import BOOLEAN, CLASS, INT, STRING
 from ottla.client.config.client_key import key
 from ottla.client.config.settings import ClientSettings
 

@@ -1,11 +1,11 @@
 """What goes wrong, every now and then, as long as the chaos lasts."""
 
-from collections.abc import Callable
 from typing import Final
 
 from ottla.testing.simulation.coordinator.controller import READ_TOPICS
 from ottla.testing.simulation.coordinator.coordinator_cluster import CoordinatorCluster
 from ottla.testing.simulation.coordinator.workload.client import client_part
+from ottla.testing.simulation.fault_plan import FaultPlan
 from ottla.testing.simulation.network import HEALTHY
 from ottla.testing.simulation.node import SimulatedNode
 
@@ -18,8 +18,7 @@ class CoordinatorChaos:
     def __init__(self, cluster: CoordinatorCluster) -> None:
         self._cluster: Final = cluster
         self._random: Final = cluster.random
-        self._is_running = False
-        self._faults: Final[dict[str, Callable[[], None]]] = {
+        faults = {
             "crash-broker": self._crash_broker,
             "crash-all": self._crash_all,
             "isolate-broker": self._isolate_broker,
@@ -35,15 +34,16 @@ class CoordinatorChaos:
             "stop-client": self._stop_client,
             "grow-topic": self._grow_topic,
         }
+        scenario = cluster.scenario
+        self._plan: Final = FaultPlan(cluster, faults, self._repair, scenario.faults, scenario.fault_interval_ms)
 
     def start(self) -> None:
         """Begins to break things."""
-        self._is_running = bool(self._cluster.scenario.faults)
-        self._plan()
+        self._plan.start()
 
     def stop(self) -> None:
         """Ends all faults: the network heals, and every node runs."""
-        self._is_running = False
+        self._plan.end()
         self._cluster.note("everything heals")
         self._heal_network()
         self._cluster.network.profile = HEALTHY
@@ -51,19 +51,9 @@ class CoordinatorChaos:
             partition.is_short_of_replicas = False
         self._restart()
 
-    def _plan(self) -> None:
-        interval_ms = self._cluster.scenario.fault_interval_ms
-        self._cluster.queue.after(self._random.randint(1, 2 * interval_ms), self._tick)
-
-    def _tick(self) -> None:
-        if not self._is_running:
-            return
-        self._faults[self._random.choice(self._cluster.scenario.faults)]()
-        if self._random.randrange(3) == 0:
-            # Without repairs most of a run would be spent with nobody there.
-            self._restart()
-            self._heal_network()
-        self._plan()
+    def _repair(self) -> None:
+        self._restart()
+        self._heal_network()
 
     def _broker(self) -> SimulatedNode:
         return self._cluster.nodes[self._random.choice(self._cluster.broker_ids)]

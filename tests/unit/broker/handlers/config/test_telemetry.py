@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.request import client_metrics
 from ottla.broker.request.client_session import ClientSession, ClientSoftware
-from ottla.broker.request.client_subscription import Subscription
+from ottla.broker.request.telemetry import client_metrics
+from ottla.broker.request.telemetry.client_subscription import Subscription
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.messages.api_versions import ApiVersionsRequest
 from ottla.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest

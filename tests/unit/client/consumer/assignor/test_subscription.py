@@ -1,6 +1,6 @@
 import pytest
 
-from ottla.base import java_order
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.claim import Claim
 from ottla.client.consumer.assignor.sticky_user_data import (
     decode_claim,

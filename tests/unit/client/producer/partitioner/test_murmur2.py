@@ -11,7 +11,7 @@ from ottla.base.accelerated import compiled_module
 from ottla.client.producer.partitioner import murmur2_plain
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
 from ottla.protocol.errors import EncodeError
-from ottla.protocol.records.arrow_source import source_of
+from ottla.protocol.records.arrow.source import source_of
 from ottla.protocol.records.columns_layout import BinarySource
 
 _COMPILED = compiled_module("ottla.client.producer.partitioner._murmur2")

@@ -5,8 +5,8 @@ Members are handed to the assignor in the order in which a Java leader's map wou
 
 from collections.abc import Mapping, Sequence
 
-from ottla.base import java_order
 from ottla.base.errors import OttlaError
+from ottla.base.java import order as java_order
 from ottla.client.consumer.assignor.assignor_table import BUILT_IN
 from ottla.client.consumer.assignor.partition_assignor import PartitionAssignor, RebalanceProtocol
 from ottla.client.consumer.assignor.subscription import (

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKey, ConfigKeys, Scope, Synonym
-from ottla.base.config_check import Matching, NonEmpty, OneOf, Range, RangeOr, Satisfying
+from ottla.base.config.check import Matching, NonEmpty, OneOf, Range, RangeOr, Satisfying
 from ottla.base.config_type import ConfigType, Password
 
 KEYS = ConfigKeys(

@@ -16,7 +16,7 @@ from ottla.base.config import ConfigError
 from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.broker.request.client_session import ClientSession
-from ottla.broker.request.client_subscription import ClientAttributes, Subscription
+from ottla.broker.request.telemetry.client_subscription import ClientAttributes, Subscription
 from ottla.metadata.image.config import ResourceType
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import OneOf
-from ottla.base.config_declaration import BOOLEAN, CLASS, LIST, PASSWORD, STRING, Items
+from ottla.base.config.check import OneOf
+from ottla.base.config.declaration import BOOLEAN, CLASS, LIST, PASSWORD, STRING, Items
 from ottla.broker.config.keys.node_key import fixed, per_broker
 
 _STORE_KEYS: Final = (

@@ -14,7 +14,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
-from ottla.base.config_check import Check, ItemError, ListError
+from ottla.base.config.check import Check, ItemError, ListError
 from ottla.base.config_type import ConfigType
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
@@ -76,14 +76,14 @@ class Synonym:
 class ConfigKey:
     """One setting.
 
-    >>> from ottla.base.config_check import Range
+    >>> from ottla.base.config.check import Range
     >>> segment = ConfigKey("segment.bytes", ConfigType.INT, 1 << 30, doc="Size at which a segment is rolled.",
     ...                     scope=Scope.TOPIC, dynamic=Dynamic.CLUSTER_WIDE, check=Range(1 << 20))
     >>> segment.parse("2097152")
     2097152
     >>> segment.parse("10")
     Traceback (most recent call last):
-    ottla.base.config.ConfigError: Invalid value 10 for configuration segment.bytes: Value must be at least 1048576
+    ottla.base.config.key.ConfigError: Invalid value 10 for configuration segment.bytes: Value must be at least 1048576
     """
 
     name: str

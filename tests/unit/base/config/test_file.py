@@ -1,6 +1,6 @@
 import pytest
 
-from ottla.base.config_file import PropertiesError, parse_properties, parse_property_lines, render_properties
+from ottla.base.config.file import PropertiesError, parse_properties, parse_property_lines, render_properties
 
 
 @pytest.mark.parametrize(

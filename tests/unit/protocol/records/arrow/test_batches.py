@@ -12,7 +12,7 @@ import pytest
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import CorruptMessageError, DecodeError, EncodeError, MessageTooLargeError
 from ottla.protocol.records import writer
-from ottla.protocol.records.arrow import EVERYTHING, HEADERS, Projection, decode, encode, encode_batches
+from ottla.protocol.records.arrow.batches import EVERYTHING, HEADERS, Projection, decode, encode, encode_batches
 from ottla.protocol.records.batch import HEADER_BYTES, batches
 from ottla.protocol.records.columns_layout import BinarySource, Columns, Source, Wanted, Written
 from ottla.protocol.records.reader import ReadOptions, read_tuples

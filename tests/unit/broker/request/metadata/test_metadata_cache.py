@@ -1,6 +1,6 @@
 """What a broker knows of the cluster, as clients of each listener may use it."""
 
-from ottla.broker.request.metadata_cache import PREPARED_BYTES_MAX, MetadataCache
+from ottla.broker.request.metadata.metadata_cache import PREPARED_BYTES_MAX, MetadataCache
 from ottla.protocol.messages.broker_registration import Listener
 from tests.unit.broker.small_broker import StillConnection
 from tests.unit.metadata.cluster import Cluster, directory_of, uuid_of

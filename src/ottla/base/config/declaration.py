@@ -6,7 +6,7 @@ client's that they are a client's.
 
 from typing import Final
 
-from ottla.base.config_check import ListError
+from ottla.base.config.check import ListError
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 

@@ -1,7 +1,7 @@
 """Record batches straight from and to Arrow columns, without a Python object per record.
 
 >>> import pyarrow as pa
->>> from ottla.protocol.records.arrow import Projection, decode, encode
+>>> from ottla.protocol.records.arrow.batches import Projection, decode, encode
 >>> batch = encode(pa.record_batch({"key": ["a", None], "value": [b"1", b"2"]}))
 >>> decode(batch, Projection(("offset", "key", "value"))).to_pydict()
 {'offset': [0, 1], 'key': [b'a', None], 'value': [b'1', b'2']}
@@ -21,7 +21,7 @@ from ottla.base.buffer import Buffer
 from ottla.protocol.compression import CompressionType, compress
 from ottla.protocol.errors import CorruptMessageError, DecodeError, EncodeError
 from ottla.protocol.records import legacy, reader, writer
-from ottla.protocol.records.arrow_source import HEADER, HEADERS, source_of
+from ottla.protocol.records.arrow.source import HEADER, HEADERS, source_of
 from ottla.protocol.records.batch import HEADER_BYTES, LOG_OVERHEAD, MAGIC, Batch, batches, frame_at
 from ottla.protocol.records.columns import ColumnReader, ColumnWriter
 from ottla.protocol.records.columns_layout import NO_START, BinaryColumn, Columns, HeaderColumn, Wanted

@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import CLASS, INT, LONG, PASSWORD, STRING
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import CLASS, INT, LONG, PASSWORD, STRING
 from ottla.broker.config.keys.node_key import fixed, ours, per_broker
 
 _PRINCIPAL_BUILDER: Final = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.broker.coordinator_host.internal_topic import is_internal
-from ottla.broker.request.auto_topic import FAILED_NAMES_MAX, RETRY_INTERVAL_MS, creatable_topic
+from ottla.broker.request.metadata.auto_topic import FAILED_NAMES_MAX, RETRY_INTERVAL_MS, creatable_topic
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_topics import CreateTopicsRequest
 from tests.unit.broker.small_broker import SmallBroker
@@ -93,7 +93,7 @@ def test_the_request_has_the_brokers_own_time_out() -> None:
 
 def test_however_many_fail_the_log_and_the_memory_stay_small(caplog: pytest.LogCaptureFixture) -> None:
     broker = SmallBroker(default_replication_factor="3")
-    with caplog.at_level("INFO", logger="ottla.broker.request.auto_topic"):
+    with caplog.at_level("INFO", logger="ottla.broker.request.metadata.auto_topic"):
         broker.parts.auto_topics.create([f"topic-{number}" for number in range(FAILED_NAMES_MAX + 500)])
     sent, failed = (record.getMessage() for record in caplog.records)
     assert sent.startswith("Sent auto-creation request for topic-0, topic-1,")

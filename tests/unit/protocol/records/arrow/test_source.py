@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from ottla.protocol.errors import EncodeError
-from ottla.protocol.records.arrow import HEADERS, encode, encode_batches
-from ottla.protocol.records.arrow_source import HEADER
+from ottla.protocol.records.arrow.batches import HEADERS, encode, encode_batches
+from ottla.protocol.records.arrow.source import HEADER
 from ottla.protocol.records.columns_layout import BinarySource, HeaderSource, LongSource, Source
 from ottla.protocol.records.reader import read_tuples
 

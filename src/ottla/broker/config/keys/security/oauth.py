@@ -3,8 +3,8 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_check import Range
-from ottla.base.config_declaration import BOOLEAN, CLASS, INT, LIST, LONG, PASSWORD, STRING, AnyCase, Items
+from ottla.base.config.check import Range
+from ottla.base.config.declaration import BOOLEAN, CLASS, INT, LIST, LONG, PASSWORD, STRING, AnyCase, Items
 from ottla.broker.config.keys.node_key import fixed
 
 _PACKAGE: Final = "org.apache.kafka.common.security.oauthbearer"

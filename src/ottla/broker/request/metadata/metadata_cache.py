@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 
 from ottla.base.dice import DICE
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.broker.request.listener_view import AliveBroker, ListenerView
+from ottla.broker.request.metadata.listener_view import AliveBroker, ListenerView
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.metadata.image.partition import NO_LEADER, PartitionRegistration

@@ -3,9 +3,9 @@
 from typing import Final
 
 from ottla.base.config import ConfigKeys
-from ottla.base.config_declaration import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING, Items
+from ottla.base.config.declaration import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING, Items
 from ottla.broker.config.keys.node_key import fixed, ours, per_broker
-from ottla.broker.config.keys.oauth import VALIDATION_NAMES
+from ottla.broker.config.keys.security.oauth import VALIDATION_NAMES
 
 _MECHANISM_KEYS: Final = (
     per_broker("sasl.enabled.mechanisms", LIST, ("GSSAPI",), Items(), "The mechanisms that clients may use."),

@@ -1,0 +1,1 @@
+"""What Java does otherwise than Python, where users compare our text with Kafka's."""

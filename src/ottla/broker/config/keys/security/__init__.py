@@ -1,0 +1,1 @@
+"""Settings of TLS, log-ins and rights."""
