@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from ottla.base.config.file import PropertiesError, parse_properties
-from ottla.cli.commands.doctor.finding import Finding, doubtful, fine, wrong
+from ottla.cli.commands.doctor.finding import Finding, doubtful, fine, skipped, wrong
 from ottla.cli.commands.security.check_certificate import check_certificates
 
 _SECRET: Final = re.compile(
     rb"PRIVATE KEY-----|(?:password|\.secret\.key)\b[\"']?\s*[=:]\s*[\"']?[^\s\"']", re.IGNORECASE
 )
+_STORES: Final = (".p12", ".pfx", ".pkcs12", ".jks", ".keystore")
+"""Files of keys that only their password opens."""
 _BYTES_MAX: Final = 1_000_000
 """Larger files hold data, not settings."""
 _USERS: Final = "sasl.users.file"
@@ -49,6 +51,8 @@ def _check_file(path: Path, *, is_secret: bool) -> Iterator[Finding]:
         yield wrong(path.name, f"it holds secrets, and others may read it (mode {mode:o})", f"chmod 600 {path}")
     if b"-----BEGIN" in content and path.suffix != ".properties":
         yield from check_certificates(path.name, content)
+    if path.suffix.lower() in _STORES:
+        yield skipped(path.name, "a store that a password opens; what is in it was not looked at")
     if path.suffix == ".properties":
         settings = _settings(content)
         if settings is None:

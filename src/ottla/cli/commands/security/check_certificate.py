@@ -49,7 +49,7 @@ def _check_time(name: str, certificate: "Certificate") -> Iterator[Finding]:
 
 
 def _check_key(name: str, text: bytes, certificates: "list[Certificate]") -> Iterator[Finding]:
-    """A key and its own certificate, which may stand anywhere in the file."""
+    """A key and its own certificate, which has to be the first in the file."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
     try:
@@ -64,6 +64,9 @@ def _check_key(name: str, text: bytes, certificates: "list[Certificate]") -> Ite
     own = [one for one in certificates if one.public_key().public_bytes(*form) == key.public_bytes(*form)]
     if certificates and not own:
         yield wrong(name, "the key belongs to none of its certificates", "put the key and its certificate together")
+    if own and certificates[0] not in own:
+        advice = "put it first, then that of the authority that signed it, and so on"
+        yield wrong(name, "the key's own certificate is not the first one, so no listener can use the file", advice)
     for certificate in own:
         yield from _check_names(name, certificate)
 

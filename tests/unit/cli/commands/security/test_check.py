@@ -104,6 +104,22 @@ def test_a_key_and_its_certificate() -> None:
     ]
 
 
+def test_a_chain_in_the_wrong_order() -> None:
+    authority = make_authority("a", 900)
+    store = sign(authority, "b", ["b"], 900)
+    assert list(check_certificates("f", store + certificate_text(authority.certificate))) == []
+    [found] = check_certificates("f", certificate_text(authority.certificate) + store)
+    assert found.verdict is WRONG
+    assert "own certificate is not the first one" in found.said
+
+
+def test_a_store_that_only_a_password_opens(tmp_path: Path) -> None:
+    path = tmp_path / "broker.p12"
+    path.write_bytes(b"0\x82")
+    [found] = check(path)
+    assert found.verdict is Verdict.SKIPPED
+
+
 def test_names() -> None:
     authority = make_authority("a", 900)
     assert list(check_certificates("f", sign(authority, "client", [], 900))) == [], "nobody dials a client"
