@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.config.definition import ConfigDef
+from ottla.connect.data.column import Column
 from ottla.connect.record import SinkRecord, SourceRecord
 from ottla.connect.transaction import TransactionContext
 
@@ -96,6 +97,13 @@ class SinkTask:
     def put_texts(self, values: Any) -> None:
         """Takes values as a `pyarrow.Array` of strings; null is a tombstone. Errors are as with `put`."""
         raise AssertionError(f"{type(self).__name__} has no put_texts")
+
+    takes_columns: ClassVar[bool] = False
+    """Whether `put_columns` does the same as `put` for any records, whatever they have besides values."""
+
+    def put_columns(self, values: Sequence[Column]) -> None:
+        """Takes values by their fields (`ottla.connect.data.column`), in order. Errors are as with `put`."""
+        raise AssertionError(f"{type(self).__name__} has no put_columns")
 
     def flush(self, offsets: Mapping[tuple[str, int], int]) -> None:
         """Makes durable what was put: afterwards these offsets are committed."""

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from ottla.connect.converter.catalogue import HEADER_CONVERTERS
 from ottla.connect.converter.converter import Converter
 from ottla.connect.data.builder import array, mapping, struct, with_default
-from ottla.connect.data.column import RowsNeededError, column_of
+from ottla.connect.data.column import MapColumn, RowsNeededError, column_of
+from ottla.connect.data.java_text import java_text
+from ottla.connect.data.java_text_column import java_texts
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant, decimal_schema
 from ottla.connect.data.schema import (
     BOOLEAN,
@@ -28,7 +30,7 @@ from ottla.connect.data.schema import (
 from ottla.connect.data.struct import Struct
 from ottla.connect.error import ConnectError
 from ottla.connect.harness import WORKER, CountedPause
-from ottla.connect.pipeline.column_pipeline import ProducerColumns, record_runs
+from ottla.connect.pipeline.column_pipeline import ProducerColumns, ReadBlock, record_runs
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import RecordPipeline
 from ottla.connect.record import ConnectRecord, Header, SinkRecord, SourceRecord
@@ -264,6 +266,7 @@ def test_messages_reach_a_sink_by_columns_as_they_do_one_by_one(
         outcomes = [pipeline.sink(record) for record in read]
         assert found == [each for each in outcomes if isinstance(each, SinkRecord)]
         assert not any(isinstance(each, DeadLetter) for each in outcomes)
+    agree_in_texts(pipeline, read)
 
 
 @settings(max_examples=40)
@@ -279,7 +282,39 @@ def test_structs_in_envelopes_reach_a_sink_by_columns_as_they_do_one_by_one(
     read = [ConsumerRecord("t", 1, at, 9, "CreateTime", None, value) for at, value in enumerate(values * 30)]
     found = pipeline.many.sink(read)
     if found is not None:
-        assert found == [each for each in map(pipeline.sink, read) if isinstance(each, SinkRecord)]
+        # By their texts: NaN is not equal to itself.
+        rows_found = [each for each in map(pipeline.sink, read) if isinstance(each, SinkRecord)]
+        assert list(map(repr, found)) == list(map(repr, rows_found))
+    agree_in_texts(pipeline, read)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "text", "%"]), BARE, max_size=3), min_size=1, max_size=3),
+       CHAINS, st.booleans())  # fmt: skip
+def test_maps_reach_a_sink_by_their_keys_as_they_do_one_by_one(
+    rows: list[dict[str, Any]], links: list[Mapping[str, str]], time: bool
+) -> None:
+    more = {"type": "ReplaceField$Value", "exclude": "b", "renames": "a:text,text:b"}
+    pipeline = made_of([more, *links], PLAIN)
+    values = [json.dumps(row, allow_nan=True).encode() for row in rows]
+    agree_in_texts(
+        pipeline,
+        [ConsumerRecord("t", 1, at, 9 if time else None, "CreateTime", None, value)
+         for value in values for at in range(40)],
+    )  # fmt: skip
+
+
+def agree_in_texts(pipeline: RecordPipeline, read: Sequence[ConsumerRecord]) -> None:
+    """What a sink is given by fields says what its records say."""
+    block = ReadBlock(
+        topic="t", partition=1, offsets=[each.offset for each in read], timestamps=[each.timestamp for each in read],
+        keys=[each.key for each in read], values=[each.value for each in read],
+    )  # fmt: skip
+    columns = pipeline.many.sink_columns(block)
+    if columns is not None:
+        outcomes = [pipeline.sink(record) for record in read]
+        rows = [java_text(each.value, each.value_schema) for each in outcomes if isinstance(each, SinkRecord)]
+        assert [text for column in columns for text in java_texts(column)] == rows
 
 
 def test_structs_in_envelopes_are_taken_as_columns() -> None:
@@ -297,6 +332,17 @@ def test_structs_in_envelopes_are_taken_as_columns() -> None:
         assert found is not None
         assert [each.value is None for each in found] == [value is None for value in sent]
         assert str(found[7].value) == f"Struct{{id=7,small=1,text={text},price=1.5}}"
+
+
+def test_maps_with_the_same_keys_are_taken_apart() -> None:
+    pipeline = made_of(({"type": "ReplaceField$Value", "renames": "a:b"}, LINKS[6]), PLAIN)
+    values = [b'{"a":%d,"c":"x"}' % number for number in range(40)]
+    block = ReadBlock(
+        topic="t", partition=1, offsets=range(40), timestamps=[5] * 40, keys=[None] * 40, values=values
+    )  # fmt: skip
+    [column] = pipeline.many.sink_columns(block) or []
+    assert isinstance(column, MapColumn)
+    assert java_texts(column)[7] == "{b=7, c=x, t=t, p=1}"
 
 
 def json_converter(given: Mapping[str, str]) -> Converter:

@@ -9,7 +9,9 @@ from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.connector import Settings, SinkConnector, SinkContext, SinkTask
 from ottla.connect.connectors.text_column import joined_lines
+from ottla.connect.data.column import Column
 from ottla.connect.data.java_text import java_text
+from ottla.connect.data.java_text_column import java_texts
 from ottla.connect.error import ConnectError
 from ottla.connect.record import SinkRecord
 
@@ -57,6 +59,14 @@ class FileStreamSinkTask(SinkTask):
         """Writes a line for each text."""
         if self._stream is not None:
             self._stream.write(joined_lines(values))
+
+    takes_columns: ClassVar[bool] = True
+
+    def put_columns(self, values: Sequence[Column]) -> None:
+        """Writes a line for each value."""
+        if self._stream is not None:
+            lines = [line for column in values for line in java_texts(column)]
+            self._stream.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
 
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Writes a line for each record."""

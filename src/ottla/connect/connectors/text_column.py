@@ -25,6 +25,15 @@ def text_array(lines: bytes) -> Any:
         return None
 
 
+def has_arrow() -> bool:
+    """Whether there can be columns at all."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return False
+    return bool(pa)
+
+
 def as_texts(values: Any) -> Any:
     """A column of bytes as one of texts; None if one of them is not UTF-8."""
     import pyarrow as pa

@@ -6,7 +6,7 @@ that a row would have raised, and the caller goes the way of rows, which finds t
 
 from collections.abc import Sequence
 from itertools import repeat
-from operator import is_
+from operator import is_, itemgetter
 from typing import Final
 
 from ottla.base.frozen import frozen
@@ -14,6 +14,8 @@ from ottla.connect.data.logical import MOMENTS, Instant
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, checked, struct_of
 from ottla.connect.data.type import BITS, Type, fits
+
+_BETWEEN: Final = "\0"
 
 
 class RowsNeededError(Exception):
@@ -64,7 +66,50 @@ class StructColumn:
         ]
 
 
-Column = PlainColumn | StructColumn
+@frozen
+class MapColumn:
+    """Maps without schema that have the same keys in the same order: the values of each key."""
+
+    names: tuple[str, ...]
+    columns: Sequence[Sequence[object]]
+    count: int
+    schema: None = None
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def values(self) -> Sequence[object]:
+        """As `rows`."""
+        return self.rows()
+
+    def rows(self) -> Sequence[object]:
+        """The maps."""
+        names = self.names
+        return [dict(zip(names, row, strict=True)) for row in zip(*self.columns, strict=True)]
+
+
+Column = PlainColumn | StructColumn | MapColumn
+
+
+def map_column(values: Sequence[object]) -> MapColumn | None:
+    """The values as a column of maps; None where they are something else, or have other keys.
+
+    >>> map_column([{"a": 1, "b": 2}, {"a": 3, "b": 4}]).columns
+    [[1, 3], [2, 4]]
+    >>> map_column([{"a": 1, "b": 2}, {"b": 3, "a": 4}])
+    """
+    maps = [value for value in values if type(value) is dict]
+    names = tuple(maps[0]) if len(maps) == len(values) and maps else ()
+    if not names or set(map(type, names)) != {str} or set(map(len, maps)) != {len(names)}:
+        return None
+    # Maps of one key have no order.
+    if len(names) > 1 and (any(_BETWEEN in name for name in names) or len(set(map(_BETWEEN.join, maps))) > 1):
+        return None
+    try:
+        return MapColumn(names, [list(map(itemgetter(name), maps)) for name in names], len(maps))
+    except KeyError:
+        return None
 
 
 def column_of(schema: Schema | None, values: Sequence[object]) -> Column:

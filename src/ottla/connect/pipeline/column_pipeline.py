@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from ottla.base.frozen import frozen
 from ottla.connect.columns import SourceColumns
 from ottla.connect.converter.converter import Converter, ReadValues, Values
-from ottla.connect.data.column import Column, PlainColumn, RowsNeededError, StructColumn, column_of
+from ottla.connect.data.column import Column, PlainColumn, RowsNeededError, StructColumn, column_of, map_column
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, Headers
 from ottla.connect.pipeline.transform_chain import TransformChain
@@ -34,6 +34,18 @@ class ProducerColumns:
     values: Sequence[bytes | None]
     headers: Headers
     timestamps: Sequence[int | None]
+
+
+@frozen(kw_only=True)
+class ReadBlock:
+    """Records of one partition as they were read, without headers."""
+
+    topic: str
+    partition: int
+    offsets: Sequence[int]
+    timestamps: Sequence[int | None]
+    keys: Sequence[bytes | None]
+    values: Sequence[bytes | None]
 
 
 class ColumnPipeline:
@@ -62,6 +74,10 @@ class ColumnPipeline:
         """What becomes of records of one partition without headers; None if they have to go one by one."""
         return self._tried(lambda: self._read(records))
 
+    def sink_columns(self, block: ReadBlock) -> list[Column] | None:
+        """What becomes of the values alone; None if the records have to go one by one."""
+        return self._tried(lambda: self._read_columns(block))
+
     def _tried(self, step: Callable[[], T]) -> T | None:
         """What the step makes; after failures, some are not tried at all."""
         if not self.is_open or self._skipped < self._skips:
@@ -80,11 +96,31 @@ class ColumnPipeline:
         topic = records[0].topic
         keys = self._key.to_connect_all(topic, [each.key for each in records])
         values = self._value.to_connect_all(topic, [each.value for each in records])
-        if (len(keys) + len(values)) * _RUN_MIN > len(records) + 2 * _RUN_MIN:
-            raise RowsNeededError
+        _check_runs(keys, values, len(records))
         made: list[SinkRecord] = []
         for start, key, value in _aligned(keys, values):
             made += self._put(records[start : start + _count(key)], key, value)
+        return made
+
+    def _read_columns(self, block: ReadBlock) -> list[Column]:
+        keys = self._key.to_connect_all(block.topic, block.keys)
+        values = self._value.to_connect_all(block.topic, block.values)
+        _check_runs(keys, values, len(block.values))
+        made: list[Column] = []
+        for start, key, value in _aligned(keys, values):
+            end = start + _count(value)
+            given = RecordColumns(
+                topic=block.topic,
+                partition=block.partition,
+                key=_column(key),
+                value=_by_fields(value) if self._chain.keeps_maps else _column(value),
+                headers=(),
+                timestamps=block.timestamps[start:end],
+                offsets=block.offsets[start:end],
+            )
+            found = self._chain.apply_columns(given)
+            if found is not None:
+                made.append(found.value)
         return made
 
     def _put(self, records: Sequence[ConsumerRecord], key: ReadValues, value: ReadValues) -> list[SinkRecord]:
@@ -122,12 +158,23 @@ class ColumnPipeline:
         )
 
 
+def _check_runs(keys: Sequence[ReadValues], values: Sequence[ReadValues], count: int) -> None:
+    if (len(keys) + len(values)) * _RUN_MIN > count + 2 * _RUN_MIN:
+        raise RowsNeededError
+
+
 def _count(found: ReadValues) -> int:
     return found.count if isinstance(found, StructColumn) else len(found[1])
 
 
 def _column(found: ReadValues) -> Column:
     return found if isinstance(found, StructColumn) else column_of(*found)
+
+
+def _by_fields(found: ReadValues) -> Column:
+    """The same for what is never rows again: maps are worth being taken apart."""
+    made = None if isinstance(found, StructColumn) or found[0] is not None else map_column(found[1])
+    return made or _column(found)
 
 
 def _rows(found: ReadValues) -> Values:

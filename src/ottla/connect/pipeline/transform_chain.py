@@ -69,6 +69,11 @@ class TransformChain:
             for link in self._links
         )
 
+    @property
+    def keeps_maps(self) -> bool:
+        """Whether all of them leave maps without schema by their keys, so that it is worth taking them apart."""
+        return all(_own(link.transform, "is_uniform") or _own(link.transform, "takes_maps") for link in self._links)
+
     def apply_columns(self, columns: RecordColumns) -> RecordColumns | None:
         """The records behind the last of them; None if all are dropped. Any error wants them as rows."""
         for link in self._links:

@@ -4,13 +4,15 @@ A name ends in `!` where the field is to be required and in `?` where it is opti
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import is_
 from typing import ClassVar, Final, TypeVar
 
 from ottla.base.config_type import ConfigType
 from ottla.base.frozen import frozen
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.data.builder import struct
-from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn, present
+from ottla.connect.data.column import MapColumn, PlainColumn, RowsNeededError, StructColumn, present
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, INT64, STRING, Schema
 from ottla.connect.data.struct import Struct
@@ -105,9 +107,13 @@ class InsertField(SidedTransform):
                 filled.put(insertion.name, item)
         return self.updated(record, target, filled)
 
+    takes_maps = True
+
     def apply_columns(self, columns: RecordColumns) -> RecordColumns:
         """As `apply`."""
         column = self.column_of(columns)
+        if isinstance(column, MapColumn):
+            return self.updated_columns(columns, self._maps(column, columns))
         if column.schema is None:
             made = [dict(row) for row in map_rows(column)]
             for insertion in self._insertions:
@@ -119,6 +125,15 @@ class InsertField(SidedTransform):
         for each in self._insertions:
             filled.append(present(each.schema, self._items(columns, each.source)))
         return self.updated_columns(columns, StructColumn(target, filled, len(source)))
+
+    def _maps(self, column: MapColumn, columns: RecordColumns) -> MapColumn:
+        fields = dict(zip(column.names, column.columns, strict=True))
+        for insertion in self._insertions:
+            items = self._items(columns, insertion.source)
+            if any(map(is_, items, repeat(None))):
+                raise RowsNeededError
+            fields[insertion.name] = [item.ms if isinstance(item, Instant) else item for item in items]
+        return MapColumn(tuple(fields), list(fields.values()), len(column))
 
     def _items(self, columns: RecordColumns, source: str) -> Sequence[object]:
         if source == "timestamp.field":

@@ -8,7 +8,7 @@ from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.config.validator import Distinct
 from ottla.connect.data.builder import struct
-from ottla.connect.data.column import PlainColumn, StructColumn
+from ottla.connect.data.column import MapColumn, PlainColumn, RowsNeededError, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import struct_of
 from ottla.connect.error import InvalidConfigError
@@ -86,9 +86,13 @@ class ReplaceField(SidedTransform):
         values = [source.kept(*pair, replace_null=replaces) for pair in zip(kept, target.fields, strict=True)]
         return self.updated(record, target, struct_of(target, values))
 
+    takes_maps = True
+
     def apply_columns(self, columns: RecordColumns) -> RecordColumns:
         """As `apply`."""
         column = self.column_of(columns)
+        if isinstance(column, MapColumn):
+            return self.updated_columns(columns, self._maps(column))
         if column.schema is None:
             rows = map_rows(column)
             keys = set().union(*rows)
@@ -100,6 +104,13 @@ class ReplaceField(SidedTransform):
         filled = zip(source.schema.fields, source.filled(replace_null=self._replace_null), strict=True)
         kept = [values for field, values in filled if self._stays(field.name)]
         return self.updated_columns(columns, StructColumn(target, kept, len(source)))
+
+    def _maps(self, column: MapColumn) -> MapColumn:
+        places = [place for place, name in enumerate(column.names) if self._stays(name)]
+        names = tuple([self._name(column.names[place]) for place in places])
+        if not names or len(set(names)) < len(names):
+            raise RowsNeededError
+        return MapColumn(names, [column.columns[place] for place in places], len(column))
 
     def _schema(self, source: Schema) -> Schema:
         kept = [(self._name(field.name), field.schema) for field in source.fields if self._stays(field.name)]

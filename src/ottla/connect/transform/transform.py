@@ -26,6 +26,8 @@ class Transform:
     """The class that errors name; a transform in Python has `module.Class`."""
     version: ClassVar[str] = "4.3.1"
     config_def: ClassVar[ConfigDef] = ConfigDef()
+    takes_maps: ClassVar[bool] = False
+    """Whether `apply_columns` works on a `MapColumn` as it is."""
     is_uniform: ClassVar[bool] = False
     """Whether records that differ in key, value, timestamp and place alone are changed alike. Such a transform is
     applied once to a batch of columns. A subclass does not inherit it: it may look at anything."""

@@ -28,7 +28,7 @@ def typed(columns: SourceColumns, kind: ColumnKind) -> SourceColumns:
             columns,
             values=_array(columns.values, wanted),
             keys=None if columns.keys is None else _array(columns.keys, wanted),
-            timestamps=None if times is None else _milliseconds(times),
+            timestamps=times if times is None or isinstance(times, int) else _milliseconds(times),
         )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ConnectError(f"poll_columns() gave no column of {kind.value}: {error}") from error

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from ottla.base.frozen import frozen
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.connect.connector import SinkTask
+from ottla.connect.data.column import Column
 from ottla.connect.record import SinkRecord
 
 Behind = dict[TopicPartition, OffsetAndMetadata]
@@ -67,6 +68,25 @@ class TextBatch:
     def put(self, task: SinkTask) -> None:
         """As `SinkBatch`."""
         task.put_texts(self.values)
+
+    def without(self, partitions: Collection[TopicPartition]) -> SinkBatch:
+        """As `SinkBatch`."""
+        return RowBatch([], {}) if self.place in partitions else self
+
+
+@frozen
+class ColumnBatch:
+    """Values of one partition by their fields."""
+
+    place: TopicPartition
+    columns: list[Column]
+    count: int
+    """How many records were read for them."""
+    behind: Behind
+
+    def put(self, task: SinkTask) -> None:
+        """As `SinkBatch`."""
+        task.put_columns(self.columns)
 
     def without(self, partitions: Collection[TopicPartition]) -> SinkBatch:
         """As `SinkBatch`."""

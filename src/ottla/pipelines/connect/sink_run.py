@@ -15,7 +15,7 @@ from ottla.client.consumer.fetch.record import Record
 from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.connect.connector import SinkConnector
-from ottla.connect.connectors.text_column import as_texts
+from ottla.connect.connectors.text_column import as_texts, has_arrow
 from ottla.connect.error import ConnectError, RetriableError
 from ottla.connect.pipeline.column_pipeline import partition_runs
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter
@@ -30,12 +30,15 @@ from ottla.pipelines.connect.interval import flush_interval_s
 from ottla.pipelines.connect.pause import Stop
 from ottla.pipelines.connect.record_batch import ROWS_MIN
 from ottla.pipelines.connect.report import Report
-from ottla.pipelines.connect.sink_batch import RowBatch, SinkBatch, TextBatch
+from ottla.pipelines.connect.sink_batch import Behind, ColumnBatch, RowBatch, SinkBatch, TextBatch
+from ottla.pipelines.connect.sink_block import BLOCK_COLUMNS, block_of, parts, records_of
 from ottla.protocol.records.timestamp import TimestampType
 
 _log: Final = logging.getLogger(__name__)
 _POLL_S: Final = 0.25
 _LAG_S: Final = 1.0
+_ROWS_MAX: Final = 500
+"""Kafka's default of max.poll.records."""
 _RETRY_MS: Final = 300
 _RETRY_MS_MAX: Final = 10_000
 _COLUMNS: Final = ("topic", "partition", "offset", "value")
@@ -61,8 +64,15 @@ class SinkRun(RebalanceListener):
         """What the task has, or refused for now."""
         settings = consumer_settings(job.config, job.worker, job.number)
         # Interceptors see records, which a column has none of.
-        can_be_column = self._pipeline.reads_texts and not settings.get("interceptor.classes")
+        has_interceptors = bool(settings.get("interceptor.classes"))
+        can_be_column = self._pipeline.reads_texts and not has_interceptors
         self._takes_texts = self._task.takes_texts and can_be_column
+        self._takes_columns: Final = (
+            self._task.takes_columns and self._pipeline.many.is_open and not has_interceptors and has_arrow()
+        )
+        self._rows_max: Final = int(settings.get("max.poll.records", _ROWS_MAX))
+        self._gone: Final[set[TopicPartition]] = set()
+        """Partitions that left the task while it was given what was read."""
         self._committed_s = self._told_s = time.monotonic()
         self._consumer: Final = Consumer(settings)
 
@@ -114,9 +124,14 @@ class SinkRun(RebalanceListener):
             self._consumer.subscribe(names, listener=self)
 
     def _turn(self) -> None:
-        batch = self._polled_texts() if self._takes_texts else self._polled_rows()
-        if batch is not None:
-            self._deliver(batch)
+        if self._takes_texts:
+            batch = self._polled_texts()
+            if batch is not None:
+                self._deliver(batch)
+        elif self._takes_columns:
+            self._deliver_columns()
+        else:
+            self._deliver(self._polled_rows())
         self._tell_lag()
         if time.monotonic() - self._committed_s >= self._interval_s:
             self._commit()
@@ -143,6 +158,33 @@ class SinkRun(RebalanceListener):
         self._report.used(topic)
         self._report.moved(found.num_rows)
         return TextBatch(place, values, {place: OffsetAndMetadata(self._consumer.position(place))})
+
+    def _deliver_columns(self) -> None:
+        """Gives values by their fields, a part of the fetch after the other; rows where that can't be."""
+        found = self._consumer.poll_arrow(_POLL_S, BLOCK_COLUMNS)
+        if found is None or not found.num_rows:
+            self._deliver(_NOTHING)
+            return
+        place = TopicPartition(found.column("topic")[0].as_py(), found.column("partition")[0].as_py())
+        last = self._consumer.position(place)
+        self._report.used(place.topic)
+        self._gone.clear()
+        left = found.num_rows
+        for part in parts(found, self._rows_max):
+            if self._stop.is_set or place in self._gone:
+                # Its offset is not noted: who has the partition next reads it again.
+                return
+            left -= part.num_rows
+            behind = {place: OffsetAndMetadata(last if not left else part.column("offset")[-1].as_py() + 1)}
+            self._report.moved(part.num_rows)
+            self._deliver(self._column_batch(place, part, behind))
+
+    def _column_batch(self, place: TopicPartition, part: Any, behind: Behind) -> SinkBatch:
+        block = block_of(part) if part.num_rows >= ROWS_MIN else None
+        columns = None if block is None else self._pipeline.many.sink_columns(block)
+        if columns is None:
+            return RowBatch(list(self._one_by_one(records_of(part))), behind)
+        return ColumnBatch(place, columns, part.num_rows, behind)
 
     def _converted(self, records: Sequence[Record]) -> list[SinkRecord]:
         read = [
@@ -226,6 +268,7 @@ class SinkRun(RebalanceListener):
 
     def _let_go(self, partitions: Collection[TopicPartition]) -> None:
         gone = set(partitions)
+        self._gone.update(gone)
         self._put = {part: found for part, found in self._put.items() if part not in gone}
         self._waiting = self._waiting.without(gone)
         self._called(lambda: self._task.close(sorted(partitions)))
