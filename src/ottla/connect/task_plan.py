@@ -4,11 +4,14 @@ The answer is what Kafka's config topic has in its `task-X-N` records. A connect
 so by `has_changed`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeVar
 
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError, InvalidConfigError
+from ottla.connect.error import ConnectError, IllegalArgumentError, InvalidConfigError
 
+T = TypeVar("T")
 TASK_CLASS = "task.class"
 
 
@@ -32,6 +35,19 @@ def task_configs(connector: Connector, config: Mapping[str, str]) -> list[dict[s
         )
     name = _task_class_name(connector)
     return [{**each, TASK_CLASS: name} for each in found]
+
+
+def group_partitions(parts: Sequence[T], groups: int) -> list[list[T]]:
+    """Parts of a source in so many groups, for tasks: neighbours stay together, the first groups have one more.
+
+    >>> group_partitions([1, 2, 3, 4, 5], 3)
+    [[1, 2], [3, 4], [5]]
+    """
+    if groups <= 0:
+        raise IllegalArgumentError("Number of groups must be positive.")
+    size, more = divmod(len(parts), groups)
+    starts = [number * size + min(number, more) for number in range(groups + 1)]
+    return [list(parts[start:end]) for start, end in pairwise(starts)]
 
 
 def _tasks_max(config: Mapping[str, str]) -> int:
