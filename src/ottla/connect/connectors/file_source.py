@@ -6,7 +6,6 @@ otherwise and loses its place. A line is complete when its end is there. A missi
 
 import os
 import sys
-import time
 from collections.abc import Sequence
 from typing import BinaryIO, ClassVar, Final
 
@@ -113,7 +112,7 @@ class FileStreamSourceTask(SourceTask):
         self._rest, self._at = self._rest[end:], 0
         return SourceColumns(
             topic=self._topic, values=values, source_partition={FILENAME: self._name},
-            source_offset={POSITION: self._position}, timestamps=time.time_ns() // 1_000_000,
+            source_offset={POSITION: self._position}, timestamps=self._context.now_ms(),
         )  # fmt: skip
 
     def stop(self) -> None:
@@ -164,10 +163,9 @@ class FileStreamSourceTask(SourceTask):
     def _record(self, line: bytes, position: int) -> SourceRecord:
         text = line.decode("utf-8", "replace")
         # Transforms want the moment: TimestampRouter, InsertField.
-        now_ms = time.time_ns() // 1_000_000
         partition: Partition = {FILENAME: self._name or None}
         offset: Offset = {POSITION: position if self._name else None}
-        return SourceRecord(partition, offset, self._topic, text, value_schema=STRING, timestamp=now_ms)
+        return SourceRecord(partition, offset, self._topic, text, value_schema=STRING, timestamp=self._context.now_ms())
 
 
 def _line_end(data: bytes, start: int) -> tuple[int, int]:

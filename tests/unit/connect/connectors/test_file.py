@@ -35,7 +35,7 @@ def test_a_line_has_the_moment_at_which_it_was_read(tmp_path: Path) -> None:
     found = source.poll()
     source.stop()
     assert [record.value for record in found] == [b"a", b"b"]
-    assert all(record.topic.startswith("t-20") and record.timestamp for record in found)
+    assert all(record.topic == "t-2023" and record.timestamp == 1_700_000_000_000 for record in found)
     task = FileStreamSourceTask()
     task.start(_NoOffsets(), settings)
     columns = task.poll_columns()
@@ -49,6 +49,9 @@ def test_a_line_has_the_moment_at_which_it_was_read(tmp_path: Path) -> None:
 
 class _NoOffsets:
     transaction = None
+
+    def now_ms(self) -> int:
+        return 1_700_000_000_000
 
     def offset(self, partition: Partition) -> Offset | None:
         return None
