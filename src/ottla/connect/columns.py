@@ -33,6 +33,6 @@ class SourceColumns:
     keys: Any = None
     """The same kind; None where no record has a key."""
     timestamps: Any = None
-    """Milliseconds; None leaves them to the producer."""
+    """Milliseconds: a column, or one number for all records; None leaves them to the producer."""
     headers: tuple[tuple[str, bytes | None], ...] = ()
     """Those of every record."""

@@ -30,6 +30,10 @@ class SourceContext(Protocol):
         """The last stored offset of a partition of the source; None if there is none."""
         ...
 
+    def now_ms(self) -> int:
+        """The time, for records whose source tells none."""
+        ...
+
     @property
     def transaction(self) -> TransactionContext | None:
         """The ends of transactions, with `transaction.boundary=connector`; None otherwise."""

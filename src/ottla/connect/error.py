@@ -27,6 +27,12 @@ class SchemaBuilderError(DataError):
     java_name = "org.apache.kafka.connect.errors.SchemaBuilderException"
 
 
+class SchemaProjectorError(DataError):
+    """A value of one schema cannot become one of another."""
+
+    java_name = "org.apache.kafka.connect.errors.SchemaProjectorException"
+
+
 class IllegalArgumentError(ConnectError):
     """A field that the schema lacks, or a pattern that is none."""
 

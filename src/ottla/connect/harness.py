@@ -25,6 +25,8 @@ WORKER: Final = {
 }
 _ATTEMPTS_MAX: Final = 10
 _RETRY_MS: Final = 300
+_BEGIN_MS: Final = 1_700_000_000_000
+"""The moment at which every test begins."""
 
 
 class CountedPause:
@@ -44,9 +46,13 @@ class CountedPause:
 
 
 class _Offsets:
-    def __init__(self) -> None:
+    def __init__(self, pause: CountedPause) -> None:
+        self._pause: Final = pause
         self.stored: Final[dict[str, dict[str, object]]] = {}
         self.transaction: Final = TransactionContext()
+
+    def now_ms(self) -> int:
+        return _BEGIN_MS + self._pause.now_ms()
 
     def offset(self, partition: Partition) -> Offset | None:
         return self.stored.get(json.dumps(partition, sort_keys=True))
@@ -64,8 +70,8 @@ class SourceHarness:
         self._settings: Final = {"name": "tested", **settings}
         self._worker: Final = worker
         self._plugins: Final = plugins or Plugins()
-        self._offsets: Final = _Offsets()
         self.pause: Final = CountedPause()
+        self._offsets: Final = _Offsets(self.pause)
         self.dead_letters: Final[list[ProducerRecord]] = []
         self._start()
 

@@ -5,10 +5,13 @@ so by `has_changed`.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeVar
 
 from ottla.connect.connector import Connector, SinkConnector, SinkTask, SourceConnector, SourceTask
-from ottla.connect.error import ConnectError, InvalidConfigError
+from ottla.connect.error import ConnectError, IllegalArgumentError, InvalidConfigError
 
+T = TypeVar("T")
 TASK_CLASS = "task.class"
 
 
@@ -53,6 +56,19 @@ def _text(who: str, value: object) -> str:
     if not isinstance(value, (str, int, float)):
         raise ConnectError(f"{who}.task_configs returned a setting that is no text, but {type(value).__name__}")
     return str(value)
+
+
+def group_partitions(parts: Sequence[T], groups: int) -> list[list[T]]:
+    """Parts of a source in so many groups, for tasks: neighbours stay together, the first groups have one more.
+
+    >>> group_partitions([1, 2, 3, 4, 5], 3)
+    [[1, 2], [3, 4], [5]]
+    """
+    if groups <= 0:
+        raise IllegalArgumentError("Number of groups must be positive.")
+    size, more = divmod(len(parts), groups)
+    starts = [number * size + min(number, more) for number in range(groups + 1)]
+    return [list(parts[start:end]) for start, end in pairwise(starts)]
 
 
 def _tasks_max(config: Mapping[str, str]) -> int:

@@ -232,6 +232,9 @@ def test_what_a_sink_reports_becomes_a_dead_letter() -> None:
     made = pipeline(HEADERS).report(consumed(b"v"), DataError("no room"), "my.Sink")
     assert isinstance(made, DeadLetter)
     assert dict(made.record.headers)["__connect.errors.stage"] == b"TASK_PUT"
+    silent = pipeline(HEADERS).report(consumed(b"v"), ValueError(), "my.Sink")
+    assert isinstance(silent, DeadLetter)
+    assert dict(silent.record.headers)["__connect.errors.exception.message"] is None
     with pytest.raises(ToleranceExceededError):
         pipeline().report(consumed(b"v"), DataError("no room"), "my.Sink")
 

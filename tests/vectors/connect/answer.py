@@ -6,18 +6,21 @@ from ottla.base.config import REQUIRED
 from ottla.connect.config.definition import ConfigDef
 from ottla.connect.converter.catalogue import HEADER_CONVERTERS
 from ottla.connect.converter.converter import Converter
+from ottla.connect.data.projector import project
 from ottla.connect.data.schema import SchemaAndValue
+from ottla.connect.data.struct import checked
+from ottla.connect.data.value_conversion import convert, infer_schema
 from ottla.connect.error import ConnectError, java_name
 from ottla.connect.transform.catalogue import PREDICATES, TRANSFORMS
-from tests.vectors.connect import converter_case, literal_case, random_case, transform_case
-from tests.vectors.connect.notation import record_of, schema_of, shown, shown_record, shown_schema, value_of
+from tests.vectors.connect import converter_case, data_case, literal_case, random_case, transform_case
+from tests.vectors.connect.notation import record_of, required, schema_of, shown, shown_record, shown_schema, value_of
 
 Node = Any
 
 
 def all_cases() -> list[Node]:
     """Those of all tables."""
-    tables = (transform_case, converter_case, literal_case, random_case)
+    tables = (transform_case, converter_case, literal_case, random_case, data_case)
     return [case for table in tables for case in table.cases()]
 
 
@@ -89,6 +92,29 @@ def _validation(case: Node) -> Node:
     return {"values": [{"name": each.name, "value": each.value, "errors": list(each.errors)} for each in values]}
 
 
+def _check(case: Node) -> Node:
+    schema = schema_of(case["schema"])
+    assert schema is not None
+    checked(schema, value_of(schema, case["value"]))
+    return {"fits": True}
+
+
+def _converted(case: Node) -> Node:
+    target, source = required(case["target"]), schema_of(case["source"])
+    found = convert(target, value_of(source, case["value"]), source)
+    # What a list or a map holds stays as it is, whatever the schema says.
+    return {"value": shown(found) if isinstance(found, (list, dict)) else shown(found, target)}
+
+
+def _projected(case: Node) -> Node:
+    target, source = required(case["target"]), required(case["source"])
+    return {"value": shown(project(source, value_of(source, case["value"]), target), target)}
+
+
+def _inferred(case: Node) -> Node:
+    return {"schema": shown_schema(infer_schema(value_of(None, case["value"])))}
+
+
 ANSWERS = {
     "transform": _transformed,
     "predicate": _matches,
@@ -96,4 +122,8 @@ ANSWERS = {
     "from_connect": _from_connect,
     "definition": _definition,
     "validation": _validation,
+    "check": _check,
+    "convert": _converted,
+    "project": _projected,
+    "infer": _inferred,
 }

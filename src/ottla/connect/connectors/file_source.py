@@ -112,7 +112,7 @@ class FileStreamSourceTask(SourceTask):
         self._rest, self._at = self._rest[end:], 0
         return SourceColumns(
             topic=self._topic, values=values, source_partition={FILENAME: self._name},
-            source_offset={POSITION: self._position},
+            source_offset={POSITION: self._position}, timestamps=self._context.now_ms(),
         )  # fmt: skip
 
     def stop(self) -> None:
@@ -162,9 +162,10 @@ class FileStreamSourceTask(SourceTask):
 
     def _record(self, line: bytes, position: int) -> SourceRecord:
         text = line.decode("utf-8", "replace")
-        if not self._name:
-            return SourceRecord({FILENAME: None}, {POSITION: None}, self._topic, text, value_schema=STRING)
-        return SourceRecord({FILENAME: self._name}, {POSITION: position}, self._topic, text, value_schema=STRING)
+        # Transforms want the moment: TimestampRouter, InsertField.
+        partition: Partition = {FILENAME: self._name or None}
+        offset: Offset = {POSITION: position if self._name else None}
+        return SourceRecord(partition, offset, self._topic, text, value_schema=STRING, timestamp=self._context.now_ms())
 
 
 def _line_end(data: bytes, start: int) -> tuple[int, int]:

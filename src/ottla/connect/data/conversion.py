@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from ottla.base.java.number import to_float32, wrapped
+from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import java_class
 from ottla.connect.data.type import BITS, NARROW, Type, fits
@@ -38,7 +39,7 @@ def as_long(value: object) -> int:
         return wrapped(int(value), 64)
     number = big_decimal(value) if isinstance(value, str) else None
     if number is None:
-        raise DataError(f"Unable to convert {value} (class {java_class(value)}) to a number")
+        raise DataError(f"Unable to convert {java_text(value)} (class {java_class(value)}) to a number")
     # 2 to the 64th divides 10 to the 64th: whatever is before such an exponent, none of it is kept.
     return 0 if number.adjusted() > 1_000 else wrapped(int(number), 64)
 

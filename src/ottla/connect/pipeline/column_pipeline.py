@@ -286,5 +286,14 @@ def _columns_of_arrow(columns: SourceColumns) -> RecordColumns:
         key=PlainColumn(None, none) if columns.keys is None else PlainColumn(schema, keys),
         value=PlainColumn(schema, values),
         headers=(),
-        timestamps=none if columns.timestamps is None else columns.timestamps.cast("int64").to_pylist(),
+        timestamps=timestamps_of(columns),
     )
+
+
+def timestamps_of(columns: SourceColumns) -> Sequence[int | None]:
+    """The timestamp of each record."""
+    given = columns.timestamps
+    if given is None or isinstance(given, int):
+        return [given] * len(columns.values)
+    found: list[int | None] = given.cast("int64").to_pylist()
+    return found

@@ -80,10 +80,14 @@ def _context(failure: Failure, task: TaskName) -> Headers:
         "stage": failure.stage.name,
         "class.name": failure.class_name,
         "exception.class.name": java_name(failure.error),
-        "exception.message": str(failure.error),
+        # An error without a message has a header without a value, as in Kafka.
+        "exception.message": str(failure.error) or None,
         "exception.stacktrace": trace(failure.error),
     }
-    return tuple((f"{PREFIX}{name}", value.encode("utf-8", "replace")) for name, value in values.items())
+    return tuple(
+        (f"{PREFIX}{name}", None if value is None else value.encode("utf-8", "replace"))
+        for name, value in values.items()
+    )
 
 
 def _with_headers(record: ProducerRecord, headers: Headers) -> ProducerRecord:

@@ -185,10 +185,12 @@ def _task(rest: str, fields: dict[str, Any]) -> TaskConfig | None:
 
 def _other(name: str, fields: dict[str, Any]) -> ConfigRecord | None:
     if name.startswith(_RESTART):
-        flags = bool(fields.get("include-tasks")), bool(fields.get("only-failed"))
+        # What is no boolean is false, as in Kafka: the text "false" is no wish for a restart of all tasks.
+        flags = fields.get("include-tasks") is True, fields.get("only-failed") is True
         return RestartRequest(name.removeprefix(_RESTART), *flags)
     if name.startswith(_LOGGER):
-        return LoggerLevel(name.removeprefix(_LOGGER), str(fields.get("level")))
+        level = fields.get("level")
+        return LoggerLevel(name.removeprefix(_LOGGER), level) if isinstance(level, str) else None
     if name == _SESSION:
         key, algorithm, created = (fields.get(each) for each in ("key", "algorithm", "creation-timestamp"))
         if isinstance(key, str) and isinstance(algorithm, str) and isinstance(created, int):

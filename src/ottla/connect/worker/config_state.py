@@ -90,12 +90,20 @@ class ConfigState:
     def _configure(self, record: ConnectorConfig) -> None:
         _put(self._configs, record.connector, record.properties)
         if record.properties is None:
-            for each in (self._counts, self._tasks, self._deferred):
-                each.pop(record.connector, None)
-            self._inconsistent.discard(record.connector)
+            self._forget_tasks(record.connector)
+
+    def _forget_tasks(self, name: str) -> None:
+        for each in (self._counts, self._tasks, self._deferred):
+            each.pop(name, None)
+        self._inconsistent.discard(name)
 
     def _commit(self, record: TasksCommit) -> None:
         name = record.connector
+        if name not in self._configs:
+            # The connector was deleted, and compaction has removed all trace of it but its tasks. A new one of that
+            # name must not begin with them (KAFKA-16838).
+            self._forget_tasks(name)
+            return
         deferred = self._deferred.pop(name, {})
         if set(range(record.count)) <= deferred.keys():
             self._tasks[name] = {number: deferred[number] for number in range(record.count)}

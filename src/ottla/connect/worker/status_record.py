@@ -163,7 +163,7 @@ def _status(value: bytes | None) -> Status | None:
     return Status(
         State(state),
         str(fields.get("worker_id", "")),
-        int(fields.get("generation") or 0),
+        _whole(fields.get("generation")),
         None if trace is None else str(trace),
         None if version is None else str(version),
     )
@@ -173,7 +173,11 @@ def _topic(topic: str, connector: str, value: bytes | None) -> ActiveTopic | Non
     fields = _fields(value).get("topic")
     if not isinstance(fields, dict):
         return None
-    return ActiveTopic(topic, connector, int(fields.get("task") or 0), int(fields.get("discoverTimestamp") or 0))
+    return ActiveTopic(topic, connector, _whole(fields.get("task")), _whole(fields.get("discoverTimestamp")))
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _fields(value: bytes | None) -> dict[str, Any]:

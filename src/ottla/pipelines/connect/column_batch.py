@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
 from ottla.connect.error import ConnectError
+from ottla.connect.pipeline.column_pipeline import timestamps_of
 from ottla.connect.record import Header, SourceRecord
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def column_batch(columns: SourceColumns, bytes_max: int) -> "pa.RecordBatch | No
     found: dict[str, Any] = {"value": columns.values.cast(pa.binary())}
     if columns.keys is not None:
         found["key"] = columns.keys.cast(pa.binary())
-    if columns.timestamps is not None:
+    if columns.timestamps is not None and not isinstance(columns.timestamps, int):
+        # One number for all is the moment of the poll: the producer's own, which is cheaper, is a millisecond later.
         found["timestamp"] = columns.timestamps
     if columns.headers:
         found["headers"] = repeated_headers(columns.headers, len(columns.values))
@@ -55,7 +57,7 @@ def all_rows(columns: SourceColumns) -> Iterator[SourceRecord]:
     """The rows of columns as a task gave them."""
     values = columns.values.to_pylist()
     keys = columns.keys.to_pylist() if columns.keys is not None else [None] * len(values)
-    times = columns.timestamps.to_pylist() if columns.timestamps is not None else [None] * len(values)
+    times = timestamps_of(columns)
     schema = STRING if str(columns.values.type) == "string" else OPTIONAL_BYTES
     headers = tuple([Header(name, OPTIONAL_BYTES, value) for name, value in columns.headers])
     for key, value, timestamp in zip(keys, values, times, strict=True):

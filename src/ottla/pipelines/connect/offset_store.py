@@ -6,6 +6,7 @@ is there already: Kafka's workers order the fields of a partition in their own w
 """
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Final
 
@@ -40,6 +41,10 @@ class OffsetStore:
         self._read(shared, job, of_the_worker(job.config) if is_workers else job.config)
         for topic in own:
             self._read(topic, job, job.config)
+
+    def now_ms(self) -> int:
+        """`SourceContext`: the time."""
+        return time.time_ns() // 1_000_000
 
     def offset(self, partition: Partition) -> Offset | None:
         """The stored offset of a partition of the source."""

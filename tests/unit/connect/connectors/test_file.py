@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ottla.connect.connectors.file_source import FileStreamSourceConnector
+from ottla.connect.connector import Offset, Partition
+from ottla.connect.connectors.file_source import FileStreamSourceConnector, FileStreamSourceTask
 from ottla.connect.error import ConnectError
-from ottla.connect.harness import SinkHarness, SourceHarness
+from ottla.connect.harness import WORKER, CountedPause, SinkHarness, SourceHarness
+from ottla.connect.pipeline.record_pipeline import RecordPipeline
 
 
 def test_lines_become_records_once_they_are_complete(tmp_path: Path) -> None:
@@ -20,6 +22,39 @@ def test_lines_become_records_once_they_are_complete(tmp_path: Path) -> None:
         more.write(b" line\n\n")
     assert [(record.topic, record.value) for record in source.poll()] == [("lines", b"fourth line"), ("lines", b"")]
     source.stop()
+
+
+def test_a_line_has_the_moment_at_which_it_was_read(tmp_path: Path) -> None:
+    """TimestampRouter and InsertField have something to work with, by rows and by columns."""
+    file = tmp_path / "lines.txt"
+    file.write_bytes(b"a\nb\n")
+    settings = {"connector.class": "FileStreamSource", "file": str(file), "topic": "t", "transforms": "r",
+                "transforms.r.type": "TimestampRouter", "transforms.r.topic.format": "${topic}-${timestamp}",
+                "transforms.r.timestamp.format": "yyyy"}  # fmt: skip
+    source = SourceHarness(settings)
+    found = source.poll()
+    source.stop()
+    assert [record.value for record in found] == [b"a", b"b"]
+    assert all(record.topic == "t-2023" and record.timestamp == 1_700_000_000_000 for record in found)
+    task = FileStreamSourceTask()
+    task.start(_NoOffsets(), settings)
+    columns = task.poll_columns()
+    assert columns is not None
+    made = RecordPipeline.of(settings, WORKER, 0, CountedPause()).many.texts(columns)
+    assert made is not None
+    assert (made.topic, list(made.values)) == (found[0].topic, [b"a", b"b"])
+    assert all(made.timestamps)
+    task.stop()
+
+
+class _NoOffsets:
+    transaction = None
+
+    def now_ms(self) -> int:
+        return 1_700_000_000_000
+
+    def offset(self, partition: Partition) -> Offset | None:
+        return None
 
 
 def test_a_restarted_task_goes_on_where_it_was(tmp_path: Path) -> None:

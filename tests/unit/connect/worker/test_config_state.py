@@ -115,3 +115,20 @@ def test_names_may_hold_anything() -> None:
     assert state.connectors == [name]
     assert state.tasks(name) == [{}]
     assert json.loads(record.connector_config(name, {"x": "ü"})[1] or b"")["properties"] == {"x": "ü"}
+
+
+def test_tasks_of_a_deleted_connector_are_not_those_of_a_new_one_of_its_name() -> None:
+    """Compaction leaves the tasks alone behind, since they have no tombstone."""
+    left = [(b"task-lines-0", b'{"properties":{"file":"old"}}'), (b"commit-lines", b'{"tasks":1}')]
+    state = state_of(*left, (b"connector-lines", b'{"properties":{"file":"new"}}'))
+    assert state.tasks("lines") is None
+    fresh = [(b"task-lines-0", b'{"properties":{"file":"new"}}'), (b"commit-lines", b'{"tasks":1}')]
+    for each in fresh:
+        state.apply(*each)
+    assert state.tasks("lines") == [{"file": "new"}]
+
+
+def test_a_restart_is_of_all_tasks_only_where_a_boolean_says_so() -> None:
+    said = record.decode(b"restart-connector-a", b'{"include-tasks":"false","only-failed":1}')
+    assert said == record.RestartRequest("a", includes_tasks=False, only_failed=False)
+    assert record.decode(b"logger-cluster-a", b'{"level":5}') is None

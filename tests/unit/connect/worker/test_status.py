@@ -73,6 +73,16 @@ def test_what_is_no_status_changes_nothing() -> None:
     assert table.tasks("a") == []
 
 
+def test_figures_that_are_none_are_zero() -> None:
+    table = table_of(
+        (b"status-connector-a", b'{"state":"RUNNING","worker_id":"w","generation":"many"}'),
+        (b"status-topic-t:connector-a", b'{"topic":{"task":"x","discoverTimestamp":[]}}'),
+    )
+    found = table.connector("a")
+    assert found is not None
+    assert (found.generation, table.topics("a")) == (0, ["t"])
+
+
 def test_tasks_are_what_their_parts_say() -> None:
     assert states(running({"id": 0, "state": "RUNNING"}, {"id": 1, "state": "FAILED", "trace": "why"})) == [
         (State.RUNNING, None),

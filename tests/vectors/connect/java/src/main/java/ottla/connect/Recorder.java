@@ -4,6 +4,8 @@ package ottla.connect;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,8 +19,11 @@ import org.apache.kafka.common.config.ConfigValue;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.connector.Connector;
+import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaAndValue;
+import org.apache.kafka.connect.data.SchemaProjector;
+import org.apache.kafka.connect.data.Values;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.runtime.SinkConnectorConfig;
@@ -58,13 +63,37 @@ public final class Recorder {
                 case "from_connect" -> made.put("bytes", hex(fromConnect(asked)));
                 case "definition" -> made.set("keys", definition(asked));
                 case "validation" -> made.set("values", validation(asked));
+                case "check" -> made.put("fits", fits(asked));
+                case "convert" -> made.set("value", Notation.shown(converted(asked)));
+                case "project" -> made.set("value", Notation.shown(projected(asked)));
+                case "infer" -> made.set("schema", Notation.shown(Values.inferSchema(Notation.value(null, asked.get("value")))));
                 default -> throw new IllegalArgumentException(asked.toString());
             }
+        } catch (InvocationTargetException e) {
+            made.put("error", e.getCause().getClass().getName()).put("message", e.getCause().getMessage());
         } catch (Exception e) {
             made.removeAll();
             made.put("error", e.getClass().getName()).put("message", e.getMessage());
         }
         return made;
+    }
+
+    private static boolean fits(JsonNode asked) {
+        Schema schema = Notation.schema(asked.get("schema"));
+        ConnectSchema.validateValue(schema, Notation.value(schema, asked.get("value")));
+        return true;
+    }
+
+    private static Object converted(JsonNode asked) throws Exception {
+        Schema source = Notation.schema(asked.get("source"));
+        Method convert = Values.class.getDeclaredMethod("convertTo", Schema.class, Schema.class, Object.class);
+        convert.setAccessible(true);
+        return convert.invoke(null, Notation.schema(asked.get("target")), source, Notation.value(source, asked.get("value")));
+    }
+
+    private static Object projected(JsonNode asked) {
+        Schema source = Notation.schema(asked.get("source"));
+        return SchemaProjector.project(source, Notation.value(source, asked.get("value")), Notation.schema(asked.get("target")));
     }
 
     private static Object made(JsonNode asked) throws Exception {
