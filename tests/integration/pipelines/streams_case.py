@@ -79,8 +79,14 @@ def merges(case: Case) -> bool:
 
 
 def make_topics(admin: Admin, names: Iterable[str]) -> None:
+    """Returns when brokers know them: on Apache Kafka that is a moment after they were made."""
     configs = {"retention.ms": "-1"}
-    admin.create_topics([NewTopic(name, partitions=1, replication_factor=1, configs=configs) for name in sorted(names)])
+    wanted = sorted(names)
+    admin.create_topics([NewTopic(name, partitions=1, replication_factor=1, configs=configs) for name in wanted])
+    deadline = time.monotonic() + _PATIENCE_S
+    while not set(wanted) <= set(admin.list_topics()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def feed(bootstrap: str, records: list[tuple[str, list[Any]]]) -> None:

@@ -60,12 +60,14 @@ class TaskMap:
     complaint: str = ""
     members: int = 0
     """How many processes there are; 0: the leader does not say."""
+    may_pass: bool = False
+    """Whether the complaint is that a topic is not known, as one that was made a moment ago may be."""
 
     def encoded(self) -> bytes:
         """As user data of an assignment."""
         shown: list[Any] = [_VERSION, _texts(self.standby)]
         shown += [{at: _texts(tasks) for at, tasks in one.items()} for one in (self.active_at, self.standby_at)]
-        return json.dumps([*shown, self.is_shutdown, self.complaint, self.members]).encode()
+        return json.dumps([*shown, self.is_shutdown, self.complaint, self.members, self.may_pass]).encode()
 
     @classmethod
     def decoded(cls, data: bytes | None) -> "TaskMap":
@@ -74,7 +76,8 @@ class TaskMap:
             return cls()
         _, standby, active_at, standby_at, is_shutdown, complaint, *more = json.loads(data)
         active, copies = ({at: _tasks(texts) for at, texts in one.items()} for one in (active_at, standby_at))
-        return cls(_tasks(standby), active, copies, is_shutdown, complaint, more[0] if more else 0)
+        members, may_pass, *_ = more or (0, False)
+        return cls(_tasks(standby), active, copies, is_shutdown, complaint, members, may_pass)
 
 
 class StreamsAssignor(PartitionAssignor):
@@ -112,7 +115,7 @@ class StreamsAssignor(PartitionAssignor):
 
     def assign(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> dict[str, MemberAssignment]:
         """Who reads what, and what all are told."""
-        complaint = self._complaint(topics)
+        complaint, may_pass = self._complaint(topics)
         facts = {member: MemberFacts.decoded(subscription.user_data) for member, subscription in members.items()}
         running = self._running(members)
         claims = {
@@ -130,7 +133,7 @@ class StreamsAssignor(PartitionAssignor):
 
         def told(share: Share) -> bytes:
             copies = tuple(share.standby)
-            return TaskMap(copies, active_at, standby_at, is_shutdown, complaint, len(members)).encoded()
+            return TaskMap(copies, active_at, standby_at, is_shutdown, complaint, len(members), may_pass).encoded()
 
         return {
             member: MemberAssignment(tuple(self._places(given[member])), told(share))
@@ -161,16 +164,16 @@ class StreamsAssignor(PartitionAssignor):
     def _places(self, tasks: Iterable[TaskId]) -> list[TopicPartition]:
         return [place for task in tasks for place in self._application.places_of(task)]
 
-    def _complaint(self, topics: TopicRacks) -> str:
-        """What is wrong with the topics: the tasks were planned when they were others."""
+    def _complaint(self, topics: TopicRacks) -> tuple[str, bool]:
+        """What is wrong with the topics: the tasks were planned when they were others; and whether it may pass."""
         application = self._application
         for topic in application.inputs:
             planned = application.counts[application.short_name(topic)]
             found = len(topics.get(topic, ()))
             if found != planned:
-                what = f"has {found} partitions" if found else "is gone"
-                return f"the topic {topic} {what}, and the application was planned for {planned}"
-        return ""
+                what = f"has {found} partitions" if found else "is not there"
+                return f"the topic {topic} {what}, and the application was planned for {planned}", not found
+        return "", False
 
 
 def _nothing() -> None:

@@ -38,6 +38,10 @@ _PASSING_KINDS: Final = (
 )
 
 
+class UnknownTopicError(StreamsError):
+    """The group's leader does not know a topic: another look at the cluster tells what is the matter with it."""
+
+
 class FailureResponse(Enum):
     """What `set_uncaught_exception_handler`'s function answers: Kafka Streams' three."""
 
@@ -53,7 +57,7 @@ def is_passing(error: Exception) -> bool:
     >>> is_passing(KafkaTimeoutError("no answer")), is_passing(ValueError("1"))
     (True, False)
     """
-    if isinstance(error, StateUnwritableError):
+    if isinstance(error, (StateUnwritableError, UnknownTopicError)):
         return True
     if isinstance(error, StreamsError) or not isinstance(error, OttlaError):
         return False

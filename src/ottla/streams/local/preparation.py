@@ -4,6 +4,8 @@ An internal topic that is gone though the application has run before is not made
 without a word.
 """
 
+import asyncio
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -20,6 +22,9 @@ from ottla.streams.host.layout import check_layout
 from ottla.streams.local.setting import LocalSettings
 from ottla.streams.local.topic_watch import TopicWatch
 from ottla.streams.state.note import write_note
+
+_VISIBLE_S: Final = 30.0
+_PAUSE_S: Final = 0.1
 
 
 class Preparation:
@@ -70,6 +75,18 @@ class Preparation:
             if not isinstance(error, TopicAlreadyExistsError):
                 needed = " It needs CREATE on the topic." if isinstance(error, TopicAuthorizationFailedError) else ""
                 raise StreamsError(f"the topic {name} cannot be made: {error}{needed}") from error
+        await _wait_for(admin, [plan.name for plan in missing])
+
+
+async def _wait_for(admin: AsyncAdmin, names: list[str]) -> None:
+    """Brokers hear of a new topic a moment after the controller has made it."""
+    deadline_s = time.monotonic() + _VISIBLE_S
+    while names and time.monotonic() < deadline_s:
+        errors: dict[str, OttlaError] = {}
+        await admin.describe_topics(names, errors=errors)
+        names = [name for name, error in errors.items() if isinstance(error, UnknownTopicOrPartitionError)]
+        if names:
+            await asyncio.sleep(_PAUSE_S)
 
 
 async def _counts(admin: AsyncAdmin) -> dict[str, int]:

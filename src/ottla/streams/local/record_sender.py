@@ -12,8 +12,11 @@ from ottla.client.errors import RecordTooLargeError
 from ottla.client.producer.append import SendFuture
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.record import TopicPartition
+from ottla.streams.engine.endpoint import Write
 from ottla.streams.engine.error_handler import DEAD_LETTER_TOPIC, ErrorContext, ErrorHandler, InputRecord, OutputRecord
+from ottla.streams.engine.store.spec import LoggedChange
 from ottla.streams.errors import ProcessingError
+from ottla.streams.record import Headers
 
 _Sent = tuple[OutputRecord, InputRecord | None, str]
 
@@ -49,16 +52,39 @@ class RecordSender:
         if self._producer.send_now(topic, value, key, partition, timestamp, headers or None) is None:
             self._waiting.append((record, source, task_id))
 
-    def log(self, place: TopicPartition, key: bytes, value: bytes | None, timestamp: int, headers: Any) -> None:
-        """Takes a record for a partition of a changelog."""
+    @property
+    def asks_handler(self) -> bool:
+        """Whether a handler hears of each record that is not delivered, with the one that it came from."""
+        return self._handler is not None
+
+    def writer(self, topic: str, task_id: str) -> Write:
+        """What takes records for one topic, whose keys decide their partitions; for who has no handler."""
+        waiting, send_now = self._waiting, self._producer.send_now
+
+        def write(key: bytes | None, value: bytes | None, timestamp: int, headers: Headers) -> None:
+            self.sent_records += 1
+            if waiting or send_now(topic, value, key, None, timestamp, headers or None) is None:
+                waiting.append((OutputRecord(topic, key, value, timestamp, headers), None, task_id))
+
+        return write
+
+    def logger(self, place: TopicPartition) -> Callable[[LoggedChange], None]:
+        """What takes a store's changes for a partition of its changelog, which has no negative times."""
+        waiting, logged, send_now = self._waiting, self._logged, self._producer.send_now
         topic, partition = place
-        self.sent_records += 1
-        if not self._waiting:
-            future = self._producer.send_now(topic, value, key, partition, timestamp, headers or None)
-            if future is not None:
-                self._logged[place] = future
-                return
-        self._waiting.append((OutputRecord(topic, key, value, timestamp, headers, partition), None, ""))
+
+        def log(change: LoggedChange) -> None:
+            key, value, timestamp, headers = change
+            timestamp = max(timestamp, 0)
+            self.sent_records += 1
+            if not waiting:
+                future = send_now(topic, value, key, partition, timestamp, headers or None)
+                if future is not None:
+                    logged[place] = future
+                    return
+            waiting.append((OutputRecord(topic, key, value, timestamp, headers, partition), None, ""))
+
+        return log
 
     async def drain(self) -> None:
         """Brings what waits to the producer; raises what was not delivered."""

@@ -22,7 +22,7 @@ from ottla.streams.host.task_share import TaskId
 from ottla.streams.local.assignor import MemberFacts, StreamsAssignor
 from ottla.streams.local.cluster_clients import ClusterClients
 from ottla.streams.local.committing import Committing, CommitWriter, TransactionWriter
-from ottla.streams.local.failure import FailureResponse
+from ottla.streams.local.failure import FailureResponse, UnknownTopicError
 from ottla.streams.local.global_table import GlobalTables
 from ottla.streams.local.purge import RepartitionPurge
 from ottla.streams.local.query.place import StorePlaces, stage_of
@@ -269,10 +269,13 @@ class TaskLoop(RebalanceListener):
         )
 
     def _check_assignment(self) -> None:
-        if self._assignor.task_map.is_shutdown:
+        found = self._assignor.task_map
+        if found.is_shutdown:
             raise ApplicationShutdownError("another instance has met a failure on which the whole application ends")
-        if self._assignor.task_map.complaint:
-            raise StreamsError(f"{self._assignor.task_map.complaint}: start the application again")
+        if found.complaint and found.may_pass:
+            raise UnknownTopicError(found.complaint)
+        if found.complaint:
+            raise StreamsError(f"{found.complaint}: start the application again")
 
     def _show_state(self) -> None:
         is_settled = self.table.is_settled and not self._is_rebalancing

@@ -19,11 +19,16 @@ from ottla.streams.engine.task import Task, TaskPlan
 from ottla.streams.host.application import Application
 from ottla.streams.host.kept_time import times_to_text
 from ottla.streams.host.task_share import TaskId
+from ottla.streams.local.record_column import columns_of
 from ottla.streams.local.record_sender import RecordSender
 from ottla.streams.local.task_store import COMMIT, TaskStores
+from ottla.streams.serde import Serde
 from ottla.streams.state.local_state import Times
 
 _log = logging.getLogger(__name__)
+
+_FEW: Final = 4
+"""So many records are not worth columns."""
 
 Lag = Callable[[TopicPartition], int | None]
 """How many records of a partition the consumer has not fetched yet; None: not known."""
@@ -47,7 +52,7 @@ class _Host:
     def __init__(self, run: "TaskRun", ports: TaskPorts) -> None:
         self._run = run
         self._sender = ports.sender
-        self._places = run.stores.changelogs
+        self._logs = {store: ports.sender.logger(place) for store, place in run.stores.changelogs.items()}
         self._name = str(run.task)
         self.partition_count = ports.partition_count
 
@@ -57,7 +62,7 @@ class _Host:
 
     def log_change(self, store: str, change: LoggedChange) -> None:
         """A change goes to the changelog's partition of the same number."""
-        self._sender.log(self._places[store], change.key, change.value, max(change.timestamp, 0), change.headers)
+        self._logs[store](change)
 
     def send(self, record: OutputRecord) -> None:
         """A record goes to its topic."""
@@ -101,9 +106,20 @@ class TaskRun:
             ports.global_stores,
         )
         self.engine: Final = Task(plan, _Host(self, ports))
+        self._sender: Final = ports.sender
+        self._serdes: Final = self._column_serdes()
+
+    def _column_serdes(self) -> tuple[Serde[Any], Serde[Any]] | None:
+        """How its one partition is decoded as columns; None where each record is looked at."""
+        if len(self.places) != 1 or self._sender.asks_handler:
+            return None
+        return self.engine.serdes_of(self.places[0].topic)
 
     def start(self, times: Times) -> None:
         """Goes to work: its stores have their content."""
+        for sink in self.engine.sinks:
+            if sink.topic is not None and not self._sender.asks_handler:
+                sink.write_to(self._sender.writer(sink.topic, str(self.task)))
         self.engine.assign(self.places)
         self.engine.open()
         self.engine.set_times(times.get(str(self.task), {}))
@@ -129,10 +145,17 @@ class TaskRun:
 
     def _process_lone(self, records_max: int) -> int:
         """Records of one partition need no merging."""
-        queue, process_one = self._queues[self.places[0]], self.engine.process_one
+        place, process_one = self.places[0], self.engine.process_one
+        queue = self._queues[place]
         count = min(len(queue), records_max)
-        for _ in range(count):
-            self.current = record = queue.popleft()
+        records = [queue.popleft() for _ in range(count)]
+        columns = None if self._serdes is None or count < _FEW else columns_of(place, records, self._serdes)
+        if columns is not None:
+            self.current = None
+            self.engine.process_columns(columns)
+            return count
+        for record in records:
+            self.current = record
             process_one(record)
         return count
 

@@ -22,6 +22,7 @@ from typing import Any, Final, Self
 
 from ottla.streams.state.errors import StateMismatchError, StateUnavailableError, unwritable
 from ottla.streams.state.lmdb_map import LmdbMap, UndoLog
+from ottla.streams.state.undo import packed, unpacked
 
 try:
     import lmdb
@@ -39,6 +40,8 @@ MAP_BYTES: Final = 1 << 38
 _LOCK_BYTES: Final = 8_192
 """What LMDB's table of readers takes."""
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+FORM: Final = ", form 2"
+"""How the files are laid out; with what a state belongs to, it says whether this code can read it."""
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _IDENTITY: Final = b"identity"
 _POSITION: Final = b"position"
@@ -46,8 +49,6 @@ _PREVIOUS: Final = b"previous"
 _TIMES: Final = b"times"
 _TIMES_BEFORE: Final = b"times before"
 _STORE: Final = b"store "
-_ABSENT: Final = b"\x00"
-_PRESENT: Final = b"\x01"
 _NOWHERE: Final = b"\xff\xff"
 """Where nothing lies: the place of a store that has not been written to yet."""
 
@@ -69,7 +70,7 @@ class LocalState:
             raise _unopened(path, error) from error
         try:
             self._data, self._undo, self._meta = (self._environment.open_db(name) for name in (b"d", b"u", b"m"))
-            self._check(identity)
+            self._check(identity + FORM)
         except BaseException as error:
             self.close()
             if isinstance(error, lmdb.Error):
@@ -179,11 +180,12 @@ class LocalState:
                 f"the state in {self._path} stands at {_text(position)} (before that: {_text(previous)}), and the "
                 f"batch begins at {_text(start)}"
             )
-        for key, value in transaction.cursor(self._undo):
-            if value[:1] == _ABSENT:
-                transaction.delete(key, db=self._data)
-            else:
-                transaction.put(key, value[1:], db=self._data)
+        for _, piece in transaction.cursor(self._undo):
+            for key, value in unpacked(piece):
+                if value is None:
+                    transaction.delete(key, db=self._data)
+                else:
+                    transaction.put(key, value, db=self._data)
         transaction.put(_TIMES, transaction.get(_TIMES_BEFORE, db=self._meta) or b"{}", db=self._meta)
         transaction.put(_POSITION, _dumped(previous), db=self._meta)
 
@@ -226,12 +228,8 @@ class StateBatch:
             if self._start is None:
                 transaction.delete(_PREVIOUS, db=meta)
             else:
-                before = [
-                    (key, _ABSENT if value is None else _PRESENT + value)
-                    for key, value in sorted(self._undo.before.items())
-                ]
-                with transaction.cursor(self._undo_database) as cursor:
-                    cursor.putmulti(before, append=True)
+                for number, piece in enumerate(packed(self._undo.before)):
+                    transaction.put(number.to_bytes(4), piece, db=self._undo_database, append=True)
                 transaction.put(_PREVIOUS, _dumped(self._start), db=meta)
                 transaction.put(_TIMES_BEFORE, transaction.get(_TIMES, db=meta) or b"{}", db=meta)
             transaction.put(_POSITION, _dumped(end), db=meta)

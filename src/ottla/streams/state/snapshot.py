@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from ottla.streams.state.local_state import LocalState
+from ottla.streams.state.local_state import FORM, LocalState
 
 _log = logging.getLogger(__name__)
 _MANIFEST: Final = "manifest.json"
@@ -45,7 +45,7 @@ class SnapshotDirectory:
 
     def __init__(self, root: Path, application_id: str, number: int, identity: str) -> None:
         self._path: Final = root / application_id / str(number)
-        self._identity: Final = identity
+        self._identity: Final = identity + FORM
 
     def newest(self) -> Snapshot | None:
         """The newest snapshot that can be used."""

@@ -32,3 +32,19 @@ def test_the_one_that_asks_knows_when_all_others_have_gone() -> None:
     assert not asking.is_alone_in_shutdown
     asking.on_assignment(assigned(a=facts)["a"], 2)
     assert asking.is_alone_in_shutdown
+
+
+def test_a_topic_that_the_leader_does_not_know_may_be_there_in_a_moment() -> None:
+    """Other partitions than planned are something else: state would not fit."""
+    found = {}
+    for count in (0, 1, 2):
+        told = assignor().assign({"in": [frozenset()] * count}, {"a": MemberSubscription(("in",), b"")})
+        member = assignor()
+        member.on_assignment(told["a"], 1)
+        found[count] = (member.task_map.complaint, member.task_map.may_pass)
+    planned = "and the application was planned for 2"
+    assert found == {
+        0: (f"the topic in is not there, {planned}", True),
+        1: (f"the topic in has 1 partitions, {planned}", False),
+        2: ("", False),
+    }
