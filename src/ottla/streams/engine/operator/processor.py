@@ -63,13 +63,19 @@ class UserContext:
         return self._context.connected_store(name)
 
     def schedule(
-        self, interval: Duration, punctuation: PunctuationType, callback: Callable[[int], None]
+        self,
+        interval: Duration,
+        punctuation: PunctuationType,
+        callback: Callable[[int], None],
+        start_time: int | None = None,
     ) -> Cancellable:
         """Calls `callback(time)` every `interval` of stream time or of the clock."""
         interval_ms = signed_milliseconds(interval)
         if interval_ms < 1:
             raise ValueError("The minimum supported scheduling interval is 1 millisecond.")
-        cancellable: Cancellable = self._context.schedule(interval_ms, punctuation, callback)
+        if start_time is not None and start_time < 0:
+            raise ValueError("The minimum supported start time is Instant.EPOCH.")
+        cancellable: Cancellable = self._context.schedule(interval_ms, punctuation, callback, start_time)
         return cancellable
 
     def record_metadata(self) -> RecordMetadata | None:

@@ -110,6 +110,12 @@ class WindowStore(Generic[K, V]):
         """The same as `fetch_all`, last window first."""
         return reversed(list(self.fetch_all(time_from, time_to)))
 
+    def backward_fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_range`, last window first."""
+        return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
+
     def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
         """All windows, the last one first."""
         return reversed(list(self.all()))
@@ -153,6 +159,15 @@ class TimestampedWindowStore(Generic[K, V]):
     def fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], tuple[V, int]]]:
         """All keys' windows that start between two times, both included."""
         return (self._pair(entry) for entry in self._bytes.entries.fetch_all(time_from, time_to))
+
+    def fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], tuple[V, int]]]:
+        """The windows of the keys between two, both included, that start between two times; None is no bound."""
+        low, high = (None if key is None else self._coder.key_bytes(key) for key in (key_from, key_to))
+        for entry in self._bytes.entries.fetch_all(time_from, time_to):
+            if is_between(entry.key, low, high):
+                yield self._pair(entry)
 
     def fetch_closed(self, time_from: int, time_to: int) -> list[tuple[Windowed[K], tuple[V, int]]]:
         """The same in the order of time, however old: final results are not lost to a jump of stream time."""
@@ -209,6 +224,31 @@ class WindowValueView(Generic[K, V]):
     def all(self) -> Iterator[tuple[Windowed[K], V]]:
         """All windows."""
         return ((key, value) for key, (value, _) in self._store.all())
+
+    def fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The windows of the keys between two, both included, that start between two times; None is no bound."""
+        found = self._store.fetch_range(key_from, key_to, time_from, time_to)
+        return ((key, value) for key, (value, _) in found)
+
+    def backward_fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:
+        """The same as `fetch`, last window first."""
+        return reversed(list(self.fetch(key, time_from, time_to)))
+
+    def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_all`, last window first."""
+        return reversed(list(self.fetch_all(time_from, time_to)))
+
+    def backward_fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_range`, last window first."""
+        return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
+
+    def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
+        """All windows, the last one first."""
+        return reversed(list(self.all()))
 
 
 AnyWindowView = WindowValueView[Any, Any]
