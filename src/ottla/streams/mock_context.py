@@ -161,6 +161,14 @@ class MockProcessorContext(Generic[KOut, VOut]):
         """The settings that begin like this, without it."""
         return {name.removeprefix(prefix): value for name, value in self._config.items() if name.startswith(prefix)}
 
+    def key_serde(self) -> Serde[Any] | None:
+        """The serde of keys that the configuration names."""
+        return self._config.get("default.key.serde")
+
+    def value_serde(self) -> Serde[Any] | None:
+        """The serde of values that the configuration names."""
+        return self._config.get("default.value.serde")
+
 
 class _StoreContext:
     """What a store needs of a task: bytes in memory, and no changelog."""

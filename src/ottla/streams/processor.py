@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ottla.streams.duration import Duration
 from ottla.streams.record import K, Record, RecordMetadata
+from ottla.streams.serde import Serde
 
 KOut = TypeVar("KOut")
 VOut = TypeVar("VOut")
@@ -80,6 +81,14 @@ class ProcessorContext(Protocol[KOut, VOut]):
 
     def app_configs_with_prefix(self, prefix: str) -> dict[str, Any]:
         """The settings that begin like this, without it."""
+        ...
+
+    def key_serde(self) -> Serde[Any] | None:
+        """The serde of keys that the configuration names."""
+        ...
+
+    def value_serde(self) -> Serde[Any] | None:
+        """The serde of values that the configuration names."""
         ...
 
     def commit(self) -> None:
