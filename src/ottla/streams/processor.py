@@ -13,7 +13,7 @@ KOut = TypeVar("KOut")
 VOut = TypeVar("VOut")
 KIn = TypeVar("KIn", contravariant=True)
 VIn = TypeVar("VIn", contravariant=True)
-"""A processor of any value also takes those of one kind."""
+"""A processor of any value also takes those of one kind, and so does a context what is forwarded."""
 
 
 class PunctuationType(Enum):
@@ -31,10 +31,10 @@ class Cancellable(Protocol):
         ...
 
 
-class ProcessorContext(Protocol[KOut, VOut]):
+class ProcessorContext(Protocol[KIn, VIn]):
     """What a processor may ask of its task."""
 
-    def forward(self, record: Record[KOut, VOut], child_name: str | None = None) -> None:
+    def forward(self, record: Record[KIn, VIn], child_name: str | None = None) -> None:
         """Sends a record to all children, or to one."""
         ...
 

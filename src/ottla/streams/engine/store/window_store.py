@@ -52,6 +52,10 @@ class _WindowBytes:
         if self._retains_duplicates:
             self._number(max(self._sequence, _SEQUENCE.unpack_from(key, len(key) - 4)[0]))
 
+    def last_suffix(self) -> bytes:
+        """The number of the latest entry; always 0 where there are no duplicates."""
+        return _SEQUENCE.pack(self._sequence)
+
     def _number(self, sequence: int) -> bytes:
         """Keeps the number, so that a store that is opened again goes on from it."""
         self._sequence = sequence
@@ -81,8 +85,8 @@ class WindowStore(Generic[K, V]):
             yield entry.time, self._coder.value(entry.value)
 
     def fetch_window(self, key: K, window_start: int) -> V | None:
-        """The value of one window."""
-        data = self._bytes.entries.get(self._coder.key_bytes(key), window_start, _NO_SEQUENCE)
+        """The value of one window; among duplicates, that of the latest put, if it was this window's."""
+        data = self._bytes.entries.get(self._coder.key_bytes(key), window_start, self._bytes.last_suffix())
         return None if data is None else cast("V", self._coder.value(data))
 
     def fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
