@@ -32,6 +32,7 @@ from ottla.streams.engine.topology import Topology
 from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError, TopologyError
 from ottla.streams.host.run_state import RunState
 from ottla.streams.kafka_streams import KafkaStreams
+from ottla.streams.mock_context import CapturedForward, CapturedPunctuator, MockProcessorContext
 from ottla.streams.option import (
     Branched,
     Consumed,
@@ -57,6 +58,8 @@ __all__ = [
     "Branched",
     "BranchedKStream",
     "BufferConfig",
+    "CapturedForward",
+    "CapturedPunctuator",
     "CogroupedKStream",
     "Consumed",
     "ConsumedRecord",
@@ -75,6 +78,7 @@ __all__ = [
     "KTable",
     "KafkaStreams",
     "Materialized",
+    "MockProcessorContext",
     "Named",
     "OutputRecord",
     "ProcessingError",

@@ -6,10 +6,14 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from ottla.streams.duration import Duration
-from ottla.streams.record import K, Record, RecordMetadata, V
+from ottla.streams.record import K, Record, RecordMetadata
+from ottla.streams.serde import Serde
 
 KOut = TypeVar("KOut")
 VOut = TypeVar("VOut")
+KIn = TypeVar("KIn", contravariant=True)
+VIn = TypeVar("VIn", contravariant=True)
+"""A processor of any value also takes those of one kind, and so does a context what is forwarded."""
 
 
 class PunctuationType(Enum):
@@ -27,10 +31,10 @@ class Cancellable(Protocol):
         ...
 
 
-class ProcessorContext(Protocol[KOut, VOut]):
+class ProcessorContext(Protocol[KIn, VIn]):
     """What a processor may ask of its task."""
 
-    def forward(self, record: Record[KOut, VOut], child_name: str | None = None) -> None:
+    def forward(self, record: Record[KIn, VIn], child_name: str | None = None) -> None:
         """Sends a record to all children, or to one."""
         ...
 
@@ -39,9 +43,16 @@ class ProcessorContext(Protocol[KOut, VOut]):
         ...
 
     def schedule(
-        self, interval: Duration, punctuation: PunctuationType, callback: Callable[[int], None]
+        self,
+        interval: Duration,
+        punctuation: PunctuationType,
+        callback: Callable[[int], None],
+        start_time: int | None = None,
     ) -> Cancellable:
-        """Calls `callback(time)` every `interval` of stream time or of the clock."""
+        """Calls `callback(time)` every `interval` of stream time or of the clock.
+
+        With a start (milliseconds since 1970) the first call is at it, and the others are whole intervals later.
+        """
         ...
 
     def record_metadata(self) -> RecordMetadata | None:
@@ -72,12 +83,20 @@ class ProcessorContext(Protocol[KOut, VOut]):
         """The settings that begin like this, without it."""
         ...
 
+    def key_serde(self) -> Serde[Any] | None:
+        """The serde of keys that the configuration names."""
+        ...
+
+    def value_serde(self) -> Serde[Any] | None:
+        """The serde of values that the configuration names."""
+        ...
+
     def commit(self) -> None:
         """Asks for a commit as soon as possible."""
         ...
 
 
-class Processor(ABC, Generic[K, V, KOut, VOut]):
+class Processor(ABC, Generic[KIn, VIn, KOut, VOut]):
     """An operator of the user's. A topology makes one per task.
 
     `self.context` is there from `init` on.
@@ -90,14 +109,14 @@ class Processor(ABC, Generic[K, V, KOut, VOut]):
         self.context = context
 
     @abstractmethod
-    def process(self, record: Record[K, V]) -> None:
+    def process(self, record: Record[KIn, VIn]) -> None:
         """Takes a record."""
 
     def close(self) -> None:  # most processors have nothing to close
         """Called once after the last record."""
 
 
-class FixedKeyProcessor(Processor[K, V, K, VOut]):
+class FixedKeyProcessor(Processor[K, VIn, K, VOut]):
     """A processor that keeps the key of its records: what follows needs no repartition."""
 
 

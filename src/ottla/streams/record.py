@@ -9,36 +9,38 @@ from ottla.client.record import Header
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
+KCo = TypeVar("KCo", covariant=True)
+VCo = TypeVar("VCo", covariant=True)
 
 Headers: TypeAlias = Sequence[Header]
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Generic[K, V]):
+class Record(Generic[KCo, VCo]):
     """A record as processors see it. It never changes; the `with_…` methods make another one.
 
     >>> Record("a", 1, 5).with_value("x")
     Record(key='a', value='x', timestamp=5, headers=())
     """
 
-    key: K
-    value: V
+    key: KCo
+    value: VCo
     timestamp: int
     headers: Headers = ()
 
-    def with_key(self, key: T) -> "Record[T, V]":
+    def with_key(self, key: T) -> "Record[T, VCo]":
         """The same record with another key."""
         return Record(key, self.value, self.timestamp, self.headers)
 
-    def with_value(self, value: T) -> "Record[K, T]":
+    def with_value(self, value: T) -> "Record[KCo, T]":
         """The same record with another value."""
         return Record(self.key, value, self.timestamp, self.headers)
 
-    def with_timestamp(self, timestamp: int) -> "Record[K, V]":
+    def with_timestamp(self, timestamp: int) -> "Record[KCo, VCo]":
         """The same record at another time."""
         return replace(self, timestamp=timestamp)
 
-    def with_headers(self, headers: Headers) -> "Record[K, V]":
+    def with_headers(self, headers: Headers) -> "Record[KCo, VCo]":
         """The same record with other headers."""
         return replace(self, headers=headers)
 

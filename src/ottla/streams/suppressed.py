@@ -1,6 +1,7 @@
 """How `suppress` is told what to hold back, how much of it, and for how long."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from ottla.streams.duration import Duration, signed_milliseconds
 
@@ -13,6 +14,7 @@ class BufferConfig:
     bytes_max: int | None = None
     emits_when_full: bool = True
     logging: bool = True
+    topic_config: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def unbounded(cls) -> "BufferConfig":
@@ -48,6 +50,10 @@ class BufferConfig:
     def emit_early_when_full(self) -> "BufferConfig":
         """Lets the oldest leave early."""
         return replace(self, emits_when_full=True)
+
+    def with_logging_enabled(self, config: Mapping[str, str]) -> "BufferConfig":
+        """With a changelog that has these settings."""
+        return replace(self, logging=True, topic_config=dict(config))
 
     def with_logging_disabled(self) -> "BufferConfig":
         """Without a changelog."""

@@ -11,7 +11,7 @@ from typing import Any, Generic, cast
 
 from ottla.streams.duration import Duration, milliseconds
 from ottla.streams.engine.error_handler import InputRecord, OutputRecord
-from ottla.streams.engine.store.spec import LoggedChange, StoreSpec
+from ottla.streams.engine.store.spec import LoggedChange, StoreKind, StoreSpec
 from ottla.streams.engine.store.state_map import MemoryMap, StateMap
 from ottla.streams.engine.task import Task, TaskPlan
 from ottla.streams.engine.topology import Topology
@@ -25,32 +25,40 @@ class TestInputTopic(Generic[K, V]):
 
     __test__ = False
 
-    def __init__(self, driver: "TopologyTestDriver", topic: str, serdes: tuple[Serde[K], Serde[V]]) -> None:
+    def __init__(
+        self, driver: "TopologyTestDriver", topic: str, serdes: tuple[Serde[K], Serde[V]], times: tuple[int, int]
+    ) -> None:
         self._driver = driver
         self._topic = topic
         self._serdes = serdes
-        self._added_ms = 0
+        self._now, self._advance = times
 
     def advance_time(self, advance: Duration) -> None:
-        """Moves the time of records that are given none: from the driver's time on."""
-        self._added_ms += milliseconds(advance, "Duration cannot be negative")
+        """Moves the time of records that are given none: from the driver's time at the making of this topic on."""
+        self._now += milliseconds(advance, "advance must be positive")
 
     def pipe_input(self, key: K | None, value: V | None, timestamp: int | None = None, headers: Headers = ()) -> None:
-        """Writes a record, and runs the topology until nothing is left to do. Without a time it is the driver's."""
-        at = self._driver.wall_clock_ms() + self._added_ms if timestamp is None else timestamp
+        """Writes a record, and runs the topology until nothing is left to do. Without a time it has the topic's."""
+        at = timestamp
+        if at is None:
+            at, self._now = self._now, self._now + self._advance
         key_bytes = self._serdes[0].serialize(self._topic, headers, key)
         value_bytes = self._serdes[1].serialize(self._topic, headers, value)
         self._driver.pipe(OutputRecord(self._topic, key_bytes, value_bytes, at, headers))
 
-    def pipe_key_value_list(self, pairs: Iterable[tuple[K, V]], start: int = 0, advance: int = 0) -> None:
-        """Writes pairs, the first at `start`, each `advance` later than the one before."""
+    def pipe_key_value_list(
+        self, pairs: Iterable[tuple[K | None, V]], start: int | None = None, advance: Duration = 0
+    ) -> None:
+        """Writes pairs, the first at `start`, each `advance` later than the one before; without a start by the topic's
+        time.
+        """
+        step = milliseconds(advance, "advance must be positive")
         for number, (key, value) in enumerate(pairs):
-            self.pipe_input(key, value, start + number * advance)
+            self.pipe_input(key, value, None if start is None else start + number * step)
 
-    def pipe_value_list(self, values: Iterable[V], start: int = 0, advance: int = 0) -> None:
-        """Writes values without keys, the first at `start`, each `advance` later than the one before."""
-        for number, value in enumerate(values):
-            self.pipe_input(None, value, start + number * advance)
+    def pipe_value_list(self, values: Iterable[V], start: int | None = None, advance: Duration = 0) -> None:
+        """Writes values without keys, with the times of `pipe_key_value_list`."""
+        self.pipe_key_value_list(((None, value) for value in values), start, advance)
 
     def pipe_record_list(self, records: Iterable[Record[K, V]]) -> None:
         """Writes records, each at its own time."""
@@ -63,15 +71,21 @@ class TestOutputTopic(Generic[K, V]):
 
     __test__ = False
 
-    def __init__(self, records: deque[OutputRecord], topic: str, serdes: tuple[Serde[K], Serde[V]]) -> None:
-        self._records = records
+    def __init__(self, outputs: dict[str, deque[OutputRecord]], topic: str, serdes: tuple[Serde[K], Serde[V]]) -> None:
+        self._outputs = outputs
         self._topic = topic
         self._serdes = serdes
 
+    @property
+    def _records(self) -> deque[OutputRecord]:
+        return self._outputs.get(self._topic) or deque()
+
     def read_record(self) -> Record[K, V]:
         """The next record."""
+        if self._topic not in self._outputs:
+            raise StreamsError(f"Uninitialized topic: {self._topic}")
         if not self._records:
-            raise StreamsError(f"the topic {self._topic} is empty")
+            raise StreamsError(f"Empty topic: {self._topic}")
         record = self._records.popleft()
         key = self._serdes[0].deserialize(self._topic, record.headers, record.key)
         value = self._serdes[1].deserialize(self._topic, record.headers, record.value)
@@ -99,8 +113,11 @@ class TestOutputTopic(Generic[K, V]):
         return [record.value for record in self.read_records_to_list()]
 
     def read_key_values_to_map(self) -> dict[K, V]:
-        """The last value of each key of all records that are left."""
-        return dict(self.read_key_values_to_list())
+        """The last value of each key of all records that are left; they all have one."""
+        pairs = self.read_key_values_to_list()
+        if any(key is None for key, _ in pairs):
+            raise StreamsError("Null keys not allowed with read_key_values_to_map")
+        return dict(pairs)
 
     def is_empty(self) -> bool:
         """Whether nothing is left."""
@@ -187,13 +204,22 @@ class TopologyTestDriver:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def create_input_topic(self, topic: str, key_serde: Serde[K], value_serde: Serde[V]) -> TestInputTopic[K, V]:
-        """A topic to write to."""
-        return TestInputTopic(self, topic, (key_serde, value_serde))
+    def create_input_topic(
+        self,
+        topic: str,
+        key_serde: Serde[K],
+        value_serde: Serde[V],
+        start_timestamp: int | None = None,
+        auto_advance: Duration = 0,
+    ) -> TestInputTopic[K, V]:
+        """A topic to write to; records without a time begin at the start, or at the driver's time, and then advance."""
+        start = self.wall_clock_ms() if start_timestamp is None else start_timestamp
+        step = milliseconds(auto_advance, "autoAdvance must be positive")
+        return TestInputTopic(self, topic, (key_serde, value_serde), (start, step))
 
     def create_output_topic(self, topic: str, key_serde: Serde[K], value_serde: Serde[V]) -> TestOutputTopic[K, V]:
         """A topic to read from."""
-        return TestOutputTopic(self._outputs.setdefault(topic, deque()), topic, (key_serde, value_serde))
+        return TestOutputTopic(self._outputs, topic, (key_serde, value_serde))
 
     def pipe(self, record: OutputRecord) -> None:
         """Takes a record in bytes and runs the topology."""
@@ -204,7 +230,7 @@ class TopologyTestDriver:
 
     def advance_wall_clock_time(self, duration: Duration) -> None:
         """Moves the clock, and fires what it reaches."""
-        self._host.now_ms += milliseconds(duration, "Duration cannot be negative")
+        self._host.now_ms += milliseconds(duration, "Sleep ms cannot be negative.")
         self._task.punctuate_clock(self._host.now_ms)
         self._capture()
         self._run()
@@ -218,24 +244,24 @@ class TopologyTestDriver:
         return self._task.store(name)
 
     def get_key_value_store(self, name: str) -> Any:
-        """A key-value store: the values, without their times."""
-        return self.get_state_store(name)
+        """A key-value store: the values, without their times. None if there is none, or it is of another kind."""
+        return self._store(name, StoreKind.KEY_VALUE, StoreKind.TIMESTAMPED_KEY_VALUE)
 
     def get_timestamped_key_value_store(self, name: str) -> Any:
         """A key-value store: values with their times."""
-        return self._task.raw_store(name)
+        return self._raw_store(name, StoreKind.TIMESTAMPED_KEY_VALUE)
 
     def get_window_store(self, name: str) -> Any:
         """A window store: the values, without their times."""
-        return self.get_state_store(name)
+        return self._store(name, StoreKind.WINDOW, StoreKind.TIMESTAMPED_WINDOW)
 
     def get_session_store(self, name: str) -> Any:
         """A session store."""
-        return self.get_state_store(name)
+        return self._store(name, StoreKind.SESSION)
 
     def get_versioned_key_value_store(self, name: str) -> Any:
         """A versioned store."""
-        return self.get_state_store(name)
+        return self._store(name, StoreKind.VERSIONED)
 
     def get_all_state_stores(self) -> dict[str, Any]:
         """All stores by name."""
@@ -243,11 +269,11 @@ class TopologyTestDriver:
 
     def get_timestamped_window_store(self, name: str) -> Any:
         """A window store: values with their times."""
-        return self._task.raw_store(name)
+        return self._raw_store(name, StoreKind.TIMESTAMPED_WINDOW)
 
     def produced_topic_names(self) -> set[str]:
         """The topics that something was written to."""
-        return {name for name, records in self._outputs.items() if records}
+        return set(self._outputs)
 
     def changelog(self, store: str) -> list[LoggedChange]:
         """What a store has written to its changelog so far."""
@@ -261,6 +287,13 @@ class TopologyTestDriver:
         """Closes the processors."""
         self._task.close()
         self._global.close()
+
+    def _store(self, name: str, *kinds: StoreKind) -> Any:
+        spec = self._topology.stores.get(name)
+        return None if spec is None or spec.kind not in kinds else self._task.store(name)
+
+    def _raw_store(self, name: str, kind: StoreKind) -> Any:
+        return None if self._store(name, kind) is None else self._task.raw_store(name)
 
     def _source_of(self, topic: str) -> object:
         return topic in self._internal or self._topology.source_of(topic)

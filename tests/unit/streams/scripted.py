@@ -37,7 +37,15 @@ class Scripted(Processor[str, str, str, str]):
         store = context.get_state_store(NAME)
         self._commands = _COMMANDS[self._step["kind"]](store)
         if "stream" in self._step:
-            self._punctuation = context.schedule(self._step["stream"], PunctuationType.STREAM_TIME, self._fired)
+            start = self._step.get("start")
+            self._punctuation = context.schedule(self._step["stream"], PunctuationType.STREAM_TIME, self._fired, start)
+        if "clock" in self._step:
+            context.schedule(
+                self._step["clock"],
+                PunctuationType.WALL_CLOCK_TIME,
+                lambda time: context.forward(Record("clock", "fired", time)),
+                self._step["start"],
+            )
 
     def _fired(self, time: int) -> None:
         if "fails" in self._step:

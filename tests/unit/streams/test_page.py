@@ -22,6 +22,9 @@ from tests.unit.streams.test_recorded import VECTORS
 PAGE: Final = (Path(__file__).parents[3] / "docs" / "STREAMS.md").read_text()
 METHODS: Final[dict[str, list[str]]] = json.loads((VECTORS / "methods.json").read_text())
 ELSEWHERE: Final[dict[str, Any]] = {
+    "FixedKeyProcessorContext": streams.ProcessorContext,
+    "FixedKeyRecord": streams.Record,
+    "Printed": streams.KStream,
     "StoreBuilder": StoreSpec,
     "KeyValueStore": KeyValueStore,
     "WindowStore": WindowStore,

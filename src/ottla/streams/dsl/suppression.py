@@ -20,6 +20,7 @@ def suppressed_table(step: Step, parent: TableDefinition, given: Suppressed) -> 
     store = f"{given.name}-store" if given.name else graph.store_name("KTABLE-SUPPRESS-")
     wait_ms = _grace_above(step.node) if given.wait_ms is None else given.wait_ms
     buffer = StoreSpec(store, StoreKind.BUFFER, step.key_serde, step.value_serde, logging=given.buffer.logging)
+    buffer = replace(buffer, topic_config=given.buffer.topic_config)
     definition = SuppressDefinition(parent, buffer, wait_ms=wait_ms, until_close=given.wait_ms is None)
     definition.records_max, definition.bytes_max = given.buffer.records_max, given.buffer.bytes_max
     definition.emits_when_full = given.buffer.emits_when_full

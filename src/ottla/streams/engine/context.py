@@ -12,7 +12,7 @@ from ottla.streams.engine.error_handler import (
     log_and_fail,
 )
 from ottla.streams.engine.input_column import InputColumns
-from ottla.streams.engine.punctuation import PunctuationQueue, Schedule
+from ottla.streams.engine.punctuation import PunctuationQueue, Schedule, following
 from ottla.streams.engine.store.opening import view_of
 from ottla.streams.engine.store.spec import LoggedChange, SerdeRole, StoreSpec
 from ottla.streams.engine.store.state_map import StateMap
@@ -178,8 +178,10 @@ class NodeContext:
         """Something that several nodes of the task share."""
         return self._state.shared.setdefault(identity, make())
 
-    def schedule(self, interval_ms: int, punctuation: PunctuationType, callback: Callable[[int], None]) -> Schedule:
-        """Calls back by stream time from 0 on, or by the clock from now on."""
+    def schedule(
+        self, interval_ms: int, punctuation: PunctuationType, callback: Callable[[int], None], start_ms: int | None
+    ) -> Schedule:
+        """Calls back by stream time from 0 on, or by the clock from now on; with a start only on its grid."""
 
         def punctuate(time: int) -> None:
             state = self._state
@@ -197,9 +199,13 @@ class NodeContext:
 
         schedule = Schedule(interval_ms, punctuate)
         if punctuation is PunctuationType.STREAM_TIME:
-            self._state.by_stream_time.add(0, schedule)
+            queue, now, first = self._state.by_stream_time, self._state.stream_time, 0
         else:
-            self._state.by_clock.add(self._state.host.wall_clock_ms() + interval_ms, schedule)
+            queue, now = self._state.by_clock, self._state.host.wall_clock_ms()
+            first = now + interval_ms
+        if start_ms is not None:
+            first = start_ms if start_ms >= now else following(start_ms, interval_ms, now)
+        queue.add(first, schedule)
         return schedule
 
     def metadata(self) -> RecordMetadata | None:

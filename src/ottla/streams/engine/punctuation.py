@@ -24,6 +24,15 @@ class Schedule:
         self.is_cancelled = True
 
 
+def following(due: int, interval_ms: int, now: int) -> int:
+    """The next time of the grid that is later than now.
+
+    >>> following(5, 10, 5), following(5, 10, 26)
+    (15, 35)
+    """
+    return due + max(1, (now - due) // interval_ms + 1) * interval_ms
+
+
 class PunctuationQueue:
     """Punctuations in the order of their times."""
 
@@ -50,10 +59,7 @@ class PunctuationQueue:
                 continue
             schedule.callback(now)
             fired = True
-            following = due + schedule.interval_ms
-            if now >= following:
-                following = due + ((now - due) // schedule.interval_ms + 1) * schedule.interval_ms
-            self._push(following, number)
+            self._push(following(due, schedule.interval_ms, now), number)
         return fired
 
     def next_time(self) -> int | None:

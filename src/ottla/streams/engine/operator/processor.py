@@ -8,6 +8,7 @@ from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.errors import StreamsError
 from ottla.streams.processor import Cancellable, Processor, PunctuationType, uses_fixed_key
 from ottla.streams.record import Headers, Record, RecordMetadata
+from ottla.streams.serde import Serde
 
 
 class UserProcessor(Operator):
@@ -63,13 +64,19 @@ class UserContext:
         return self._context.connected_store(name)
 
     def schedule(
-        self, interval: Duration, punctuation: PunctuationType, callback: Callable[[int], None]
+        self,
+        interval: Duration,
+        punctuation: PunctuationType,
+        callback: Callable[[int], None],
+        start_time: int | None = None,
     ) -> Cancellable:
         """Calls `callback(time)` every `interval` of stream time or of the clock."""
         interval_ms = signed_milliseconds(interval)
         if interval_ms < 1:
             raise ValueError("The minimum supported scheduling interval is 1 millisecond.")
-        cancellable: Cancellable = self._context.schedule(interval_ms, punctuation, callback)
+        if start_time is not None and start_time < 0:
+            raise ValueError("The minimum supported start time is Instant.EPOCH.")
+        cancellable: Cancellable = self._context.schedule(interval_ms, punctuation, callback, start_time)
         return cancellable
 
     def record_metadata(self) -> RecordMetadata | None:
@@ -101,6 +108,16 @@ class UserContext:
         """The settings that begin like this, without it."""
         found = self._context.configuration.items()
         return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
+
+    def key_serde(self) -> Serde[Any] | None:
+        """The serde of keys that the configuration names."""
+        serde: Serde[Any] | None = self._context.configuration.get("default.key.serde")
+        return serde
+
+    def value_serde(self) -> Serde[Any] | None:
+        """The serde of values that the configuration names."""
+        serde: Serde[Any] | None = self._context.configuration.get("default.value.serde")
+        return serde
 
     def commit(self) -> None:
         """Asks for a commit as soon as possible."""

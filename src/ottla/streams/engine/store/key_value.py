@@ -14,6 +14,7 @@ from ottla.streams.engine.store.state_map import increment
 from ottla.streams.record import K, V
 
 _TIME: Final = struct.Struct(">q")
+NO_TIMESTAMP: Final = -1
 
 
 class KeyValueStore(Generic[K, V]):
@@ -123,7 +124,7 @@ class TimestampedKeyValueStore(Generic[K, V]):
         else:
             self._map.put(raw_key, _TIME.pack(timestamp) + raw)
         if self._logs:
-            logged_at = self._context.now() if raw is None else timestamp
+            logged_at = self._context.now() if raw is None or timestamp < 0 else timestamp
             self._context.log_change(self.name, LoggedChange(raw_key, raw, logged_at))
         return True
 
@@ -178,9 +179,21 @@ class ValueView(Generic[K, V]):
         """The key's value and its time, or None."""
         return self._store.get(key)
 
-    def put(self, key: K, value: V | None, timestamp: int) -> None:
-        """Sets the key's value and time; None deletes it."""
+    def put(self, key: K, value: V | None, timestamp: int = NO_TIMESTAMP) -> None:
+        """Sets the key's value and time; None deletes it. A value without a time is older than all others."""
         self._store.put(key, value, timestamp)
+
+    def put_if_absent(self, key: K, value: V | None, timestamp: int = NO_TIMESTAMP) -> V | None:
+        """Sets the value of a key that has none; the value it had."""
+        old = self.get(key)
+        if old is None:
+            self.put(key, value, timestamp)
+        return old
+
+    def put_all(self, pairs: Iterable[tuple[K, V | None]]) -> None:
+        """Sets several values, without times."""
+        for key, value in pairs:
+            self.put(key, value)
 
     def delete(self, key: K) -> V | None:
         """Removes the key; the value it had."""

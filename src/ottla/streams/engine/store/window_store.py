@@ -52,6 +52,10 @@ class _WindowBytes:
         if self._retains_duplicates:
             self._number(max(self._sequence, _SEQUENCE.unpack_from(key, len(key) - 4)[0]))
 
+    def last_suffix(self) -> bytes:
+        """The number of the latest entry; always 0 where there are no duplicates."""
+        return _SEQUENCE.pack(self._sequence)
+
     def _number(self, sequence: int) -> bytes:
         """Keeps the number, so that a store that is opened again goes on from it."""
         self._sequence = sequence
@@ -81,8 +85,8 @@ class WindowStore(Generic[K, V]):
             yield entry.time, self._coder.value(entry.value)
 
     def fetch_window(self, key: K, window_start: int) -> V | None:
-        """The value of one window."""
-        data = self._bytes.entries.get(self._coder.key_bytes(key), window_start, _NO_SEQUENCE)
+        """The value of one window; among duplicates, that of the latest put, if it was this window's."""
+        data = self._bytes.entries.get(self._coder.key_bytes(key), window_start, self._bytes.last_suffix())
         return None if data is None else cast("V", self._coder.value(data))
 
     def fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
@@ -109,6 +113,12 @@ class WindowStore(Generic[K, V]):
     def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
         """The same as `fetch_all`, last window first."""
         return reversed(list(self.fetch_all(time_from, time_to)))
+
+    def backward_fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_range`, last window first."""
+        return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
 
     def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
         """All windows, the last one first."""
@@ -153,6 +163,15 @@ class TimestampedWindowStore(Generic[K, V]):
     def fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], tuple[V, int]]]:
         """All keys' windows that start between two times, both included."""
         return (self._pair(entry) for entry in self._bytes.entries.fetch_all(time_from, time_to))
+
+    def fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], tuple[V, int]]]:
+        """The windows of the keys between two, both included, that start between two times; None is no bound."""
+        low, high = (None if key is None else self._coder.key_bytes(key) for key in (key_from, key_to))
+        for entry in self._bytes.entries.fetch_all(time_from, time_to):
+            if is_between(entry.key, low, high):
+                yield self._pair(entry)
 
     def fetch_closed(self, time_from: int, time_to: int) -> list[tuple[Windowed[K], tuple[V, int]]]:
         """The same in the order of time, however old: final results are not lost to a jump of stream time."""
@@ -209,6 +228,31 @@ class WindowValueView(Generic[K, V]):
     def all(self) -> Iterator[tuple[Windowed[K], V]]:
         """All windows."""
         return ((key, value) for key, (value, _) in self._store.all())
+
+    def fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The windows of the keys between two, both included, that start between two times; None is no bound."""
+        found = self._store.fetch_range(key_from, key_to, time_from, time_to)
+        return ((key, value) for key, (value, _) in found)
+
+    def backward_fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:
+        """The same as `fetch`, last window first."""
+        return reversed(list(self.fetch(key, time_from, time_to)))
+
+    def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_all`, last window first."""
+        return reversed(list(self.fetch_all(time_from, time_to)))
+
+    def backward_fetch_range(
+        self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
+    ) -> Iterator[tuple[Windowed[K], V]]:
+        """The same as `fetch_range`, last window first."""
+        return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
+
+    def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
+        """All windows, the last one first."""
+        return reversed(list(self.all()))
 
 
 AnyWindowView = WindowValueView[Any, Any]

@@ -26,6 +26,7 @@ final class Methods {
         Repartitioned.class, Materialized.class, Named.class, Suppressed.class, Suppressed.BufferConfig.class,
         EmitStrategy.class, TimeWindows.class, SlidingWindows.class, SessionWindows.class, UnlimitedWindows.class,
         JoinWindows.class, Processor.class, FixedKeyProcessor.class, ProcessorContext.class,
+        FixedKeyProcessorContext.class, FixedKeyRecord.class, MockProcessorContext.class, WindowedSerdes.class, Printed.class,
         org.apache.kafka.streams.processor.api.Record.class, Stores.class, StoreBuilder.class, KeyValueStore.class,
         WindowStore.class, SessionStore.class, VersionedKeyValueStore.class, TopologyTestDriver.class,
         TestInputTopic.class, TestOutputTopic.class);

@@ -16,6 +16,7 @@ import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.Punctuator;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -50,10 +51,18 @@ final class Scripted extends ContextualProcessor<String, Object, String, Object>
         super.init(context);
         store = context.getStateStore(NAME);
         if (step.has("stream")) {
-            punctuation = context.schedule(Duration.ofMillis(step.get("stream").asLong()), PunctuationType.STREAM_TIME, time -> {
+            Duration interval = Duration.ofMillis(step.get("stream").asLong());
+            Punctuator fire = time -> {
                 if (step.has("fails")) throw new IllegalStateException("the punctuation fails");
                 context.forward(new Record<>("stream", "fired", time));
-            });
+            };
+            punctuation = step.has("start")
+                ? context.schedule(Instant.ofEpochMilli(step.get("start").asLong()), interval, PunctuationType.STREAM_TIME, fire)
+                : context.schedule(interval, PunctuationType.STREAM_TIME, fire);
+        }
+        if (step.has("clock")) {
+            context.schedule(Instant.ofEpochMilli(step.get("start").asLong()), Duration.ofMillis(step.get("clock").asLong()),
+                PunctuationType.WALL_CLOCK_TIME, time -> context.forward(new Record<>("clock", "fired", time)));
         }
     }
 
