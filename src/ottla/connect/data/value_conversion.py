@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
 
-from ottla.base.java_number import java_double, wrapped
+from ottla.base.java.number import java_double, wrapped
 from ottla.connect.data.builder import array, mapping
 from ottla.connect.data.conversion import as_double, as_long, big_decimal, to_number
 from ottla.connect.data.java_text import java_text

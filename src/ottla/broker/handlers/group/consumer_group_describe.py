@@ -7,8 +7,8 @@ KIP-848, KIP-1099.
 """
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.metadata.authorized_operation import group_operations
 from ottla.broker.request.group_protocol import check_consumer_protocol
+from ottla.broker.request.metadata.authorized_operation import group_operations
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import Lists, ask_in_pieces
 from ottla.broker.security.rights import Rights, may_topic, split_groups
