@@ -61,9 +61,12 @@ def test_without_the_variable_the_signal_is_as_it_was(tmp_path: Path) -> None:
 
 
 def test_what_is_no_growth() -> None:
-    """A twentieth, and a little more where there are few."""
+    """A twentieth, a little more where there are few, and what elections leave in a compacted log."""
     after = replace(
-        _SAMPLE, process={**_SAMPLE.process, RSS: 105_000, "threads": 14}, files={".log": 42, ".deleted": 2}
+        _SAMPLE,
+        process={**_SAMPLE.process, RSS: 105_000, "threads": 14},
+        files={".log": 42, ".deleted": 2},
+        types={**_SAMPLE.types, "ottla.storage.leader_epoch.checkpoint.EpochEntry": 400},
     )
     assert not grown(_SAMPLE, after)
 
