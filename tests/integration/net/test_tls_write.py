@@ -21,6 +21,7 @@ class Whole:
         self._sock = sock
         self._sent = 0
         self.refusals = 0
+        self.is_full = threading.Event()
 
     def fileno(self) -> int:
         return self._sock.fileno()
@@ -31,6 +32,7 @@ class Whole:
                 self._sent += self._sock.send(memoryview(data)[self._sent :])
         except BlockingIOError:
             self.refusals += 1
+            self.is_full.set()
             raise
         self._sent = 0
         return len(data)
@@ -57,8 +59,9 @@ def filled() -> TlsOutbox:
     return outbox
 
 
-def read_all(sock: socket.socket) -> None:
+def read_all(sock: socket.socket, begin: threading.Event | None = None) -> None:
     left = SIZE
+    assert begin is None or begin.wait(30)
     while left:
         left -= len(sock.recv(65_536))
 
@@ -66,7 +69,8 @@ def read_all(sock: socket.socket) -> None:
 def test_a_reader_gets_all_of_it(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
     ours, theirs = pair
     outbox = filled()
-    reader = threading.Thread(target=read_all, args=(theirs,))
+    # It reads nothing before the socket is full: a quick one may leave nothing to wait for.
+    reader = threading.Thread(target=read_all, args=(theirs, ours.is_full))
     reader.start()
     # A reader that the system keeps waiting has the loop come back, as in a node.
     while outbox.pieces:
