@@ -152,21 +152,23 @@ class CompletedFetch:
     def _next_data(self) -> Batch | None:
         """The next batch whose records are for the user, from the position on."""
         for batch in self._batches:
-            if batch.last_offset >= self.position.offset and self._is_data(batch):
+            # Batches before the position, too, begin and end aborted transactions.
+            if self._is_data(batch) and batch.last_offset >= self.position.offset:
                 return batch
         return None
 
     def _is_data(self, batch: Batch) -> bool:
-        if batch.is_control:
-            if self._aborted_producers and _is_abort(batch):
-                self._aborted_producers.discard(batch.producer_id)
-            return False
         if not batch.is_transactional:
-            return True
+            return not batch.is_control
+        # For markers, too: the answer may begin with the one that ends an aborted transaction.
         aborted = self._aborted
         while self._aborted_seen < len(aborted) and aborted[self._aborted_seen].first_offset <= batch.last_offset:
             self._aborted_producers.add(aborted[self._aborted_seen].producer_id)
             self._aborted_seen += 1
+        if batch.is_control:
+            if self._aborted_producers and _is_abort(batch):
+                self._aborted_producers.discard(batch.producer_id)
+            return False
         return batch.producer_id not in self._aborted_producers
 
     def _pass(self, batch: Batch) -> None:

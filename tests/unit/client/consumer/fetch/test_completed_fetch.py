@@ -15,6 +15,7 @@ from ottla.protocol.records.writer import BatchOptions, write_batch
 
 PARTITION = TopicPartition("orders", 0)
 SOURCE = RecordSource(*PARTITION)
+_COMMIT = ControlRecordType.COMMIT
 
 
 def data(*offsets: int, producer_id: int = -1, epoch: int = 4) -> bytes:
@@ -86,6 +87,21 @@ def test_aborted_transactions_are_left_out() -> None:
     )
     assert offsets(fetched(records, start=10, aborted={7: 10})) == [13, 17, 18]
     assert offsets(fetched(records, start=10)) == [10, 11, 12, 13, 14, 15, 17, 18]
+
+
+def test_a_fetch_that_begins_with_the_end_of_an_aborted_transaction() -> None:
+    """Its data came before, as from the segment before: what the producer writes next is no part of it."""
+    fetch = fetched(marker(10, 7) + data(11, 12, producer_id=7) + marker(13, 7, _COMMIT), start=10, aborted={7: 0})
+    assert offsets(fetch) == [11, 12]
+
+
+def test_what_is_put_back_is_seen_from_the_position_on() -> None:
+    """The marker of the aborted transaction is before the position, and ends it all the same."""
+    records = data(0, producer_id=7) + marker(1, 7) + data(2, producer_id=7) + data(3, producer_id=7)
+    fetch = fetched(records, aborted={7: 0})
+    assert offsets(fetch, 1) == [2]
+    fetch.rewind()
+    assert offsets(fetch) == [3]
 
 
 def test_data_without_a_transaction_between_aborted_ones() -> None:
