@@ -42,6 +42,10 @@ class UnknownTopicError(StreamsError):
     """The group's leader does not know a topic: another look at the cluster tells what is the matter with it."""
 
 
+class TasksLostError(StreamsError):
+    """The group has given the tasks to others; what they did in the open transaction must not be committed."""
+
+
 class FailureResponse(Enum):
     """What `set_uncaught_exception_handler`'s function answers: Kafka Streams' three."""
 
@@ -57,7 +61,7 @@ def is_passing(error: Exception) -> bool:
     >>> is_passing(KafkaTimeoutError("no answer")), is_passing(ValueError("1"))
     (True, False)
     """
-    if isinstance(error, (StateUnwritableError, UnknownTopicError)):
+    if isinstance(error, (StateUnwritableError, UnknownTopicError, TasksLostError)):
         return True
     if isinstance(error, StreamsError) or not isinstance(error, OttlaError):
         return False

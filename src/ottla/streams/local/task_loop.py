@@ -22,7 +22,7 @@ from ottla.streams.host.task_share import TaskId
 from ottla.streams.local.assignor import MemberFacts, StreamsAssignor
 from ottla.streams.local.cluster_clients import ClusterClients
 from ottla.streams.local.committing import Committing, CommitWriter, TransactionWriter
-from ottla.streams.local.failure import FailureResponse, UnknownTopicError
+from ottla.streams.local.failure import FailureResponse, TasksLostError, UnknownTopicError
 from ottla.streams.local.global_table import GlobalTables
 from ottla.streams.local.purge import RepartitionPurge
 from ottla.streams.local.query.place import StorePlaces, stage_of
@@ -244,14 +244,23 @@ class TaskLoop(RebalanceListener):
         await self.table.follow(self._assignor.task_map.standby)
 
     async def on_partitions_revoked(self, consumer: Any, partitions: Collection[TopicPartition]) -> None:
-        """Commits and ends the tasks that go."""
-        tasks = self.table.tasks_of(partitions)
-        await self._commit([run for task, run in self.table.running.items() if task in tasks])
-        await self._close_tasks(tasks)
+        """Commits, and ends the tasks that go.
+
+        Those that stay are committed, too: their outputs are in the same transaction.
+        """
+        await self._commit(self.table.running.values())
+        await self._close_tasks(self.table.tasks_of(partitions))
 
     async def on_partitions_lost(self, consumer: Any, partitions: Collection[TopicPartition]) -> None:
-        """Ends the tasks, which others have already: what they did since the last commit does not count."""
-        await self._close_tasks(self.table.tasks_of(partitions))
+        """Ends the tasks, which others have already: what they did since the last commit does not count.
+
+        Exactly once, it is in the open transaction, which only a producer that begins anew aborts.
+        """
+        tasks = self.table.tasks_of(partitions)
+        had_run = any(task in self.table.running for task in tasks)
+        await self._close_tasks(tasks)
+        if had_run and self._settings.is_exactly_once:
+            raise TasksLostError("the group has given its tasks away, as it was not heard of")
 
     async def _close_tasks(self, tasks: Collection[TaskId]) -> None:
         self._paused -= {place for task in tasks for place in self.application.places_of(task)}
