@@ -16,12 +16,13 @@ def free_port() -> int:
     dice = random.SystemRandom()
     while True:
         port = dice.randrange(_FIRST, _LAST)
-        if port not in _taken and _is_free(port):
+        if port not in _taken and is_free(port):
             _taken.add(port)
             return port
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether nobody listens there now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.cli.running import END_SECONDS, running
 from tests.kafka.peer import java, require_kafka
-from tests.kafka.port import free_port
+from tests.kafka.port import free_port, is_free
 from tests.kafka.server import is_ready
 
 STORAGE = "ottla.cli.kafka.storage"
@@ -113,8 +113,8 @@ def _until(condition: Callable[[], bool]) -> None:
 
 def test_a_file_of_an_older_kafka_is_refused_with_the_command_that_writes_it_anew(tmp_path: Path) -> None:
     older, newer = tmp_path / "older.properties", tmp_path / "newer.properties"
-    # Below the ports that the system hands out, and so is the controller's, 10,000 behind it.
-    port = random.SystemRandom().randrange(10_500, 22_000)
+    # The controller's port, 10,000 behind it, has to be free and below those that the system hands out, too.
+    port = next(port for port in iter(free_port, None) if port < 22_000 and is_free(port + 10_000))
     older.write_text(f"broker.id=7\nport={port}\nzookeeper.connect=localhost:2181\nlog.dirs={tmp_path}/data\n")
     refused = _run(START, str(older))
     assert refused.returncode == 1
