@@ -5,6 +5,19 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
+
+DAEMON: Final = "-daemon"
+
+
+def split_daemon(arguments: Sequence[str]) -> tuple[bool, list[str]]:
+    """Whether `-daemon` comes first, and the arguments behind it.
+
+    >>> split_daemon(["-daemon", "server.properties"])
+    (True, ['server.properties'])
+    """
+    is_daemon = list(arguments[:1]) == [DAEMON]
+    return is_daemon, list(arguments[is_daemon:])
 
 
 def detach(tool: str, module: str, arguments: Sequence[str], output: str) -> int:

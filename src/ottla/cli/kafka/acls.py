@@ -1,11 +1,9 @@
 """`kafka-acls`: adds, removes and lists access control entries. Flags, output and exit codes are Kafka's."""
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
     BOOTSTRAP_SERVER,
@@ -15,6 +13,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -58,28 +57,23 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-    except ToolError as error:
-        OPTIONS.fail(str(error))
-    _check(options)
+def _tell(error: OttlaError) -> None:
     from ottla.cli.kafka.output.java_error import java_text
+
+    print(f"Error while executing ACL command: {error if isinstance(error, ToolError) else java_text(error)}")
+
+
+@tool_main(_tell)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    with OPTIONS.shown_for_errors():
+        options = OPTIONS.parse(arguments)
+    _check(options)
     from ottla.cli.kafka.session.admin_session import run_work
 
     if options.has("command-config") and options.text("command-config") is None:
         print("Did not load any properties since the property file is not specified")
-    try:
-        run_work(options, lambda admin: _run(admin, options))
-    except ToolError as error:
-        print(f"Error while executing ACL command: {error}")
-        return 1
-    except OttlaError as error:
-        print(f"Error while executing ACL command: {java_text(error)}")
-        return 1
-    return 0
+    run_work(options, lambda admin: _run(admin, options))
 
 
 def _check(options: ChosenOptions) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, OptionTable
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -17,24 +17,20 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        options.require("bootstrap-server")
-        from ottla.cli.kafka.argument.server_address import UnusableServersError
-        from ottla.cli.kafka.session.admin_session import run_work
+def _tell(error: OttlaError) -> None:
+    from ottla.cli.kafka.argument.server_address import UnusableServersError
 
-        try:
-            run_work(options, _print)
-        except UnusableServersError as error:
-            print(error.reason, file=sys.stderr)
-            return 1
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    print(error.reason if isinstance(error, UnusableServersError) else error, file=sys.stderr)
+
+
+@tool_main(_tell)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    options.require("bootstrap-server")
+    from ottla.cli.kafka.session.admin_session import run_work
+
+    run_work(options, _print)
 
 
 async def _print(admin: "AsyncAdmin") -> None:

@@ -1,10 +1,8 @@
 """`kafka-client-metrics`: looks after subscriptions to clients' metrics (KIP-714). Flags and output are Kafka's."""
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -13,6 +11,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -43,18 +42,12 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-    except ToolError as error:
-        OPTIONS.fail(str(error))
-    try:
-        _check(options)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with OPTIONS.shown_for_errors():
+        options = OPTIONS.parse(arguments)
+    _check(options)
     from ottla.cli.kafka.session.admin_session import run_reported
 
     return run_reported(options, lambda admin: _run(admin, options), "Error while executing client metrics command")

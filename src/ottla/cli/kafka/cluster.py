@@ -2,13 +2,11 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.session.tool_main import tool_main, with_java_class
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -20,35 +18,23 @@ _COMMANDS: Final = (
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    try:
-        if options.config is not None and options.command_config is not None:
-            raise ToolError("--config and --command-config cannot be specified together.")
-        if options.config is not None:
-            print(
-                "Option --config has been deprecated and will be removed in a future version. "
-                "Use --command-config instead."
-            )
-        from ottla.cli.kafka.argument.client_setting import properties_in
-        from ottla.cli.kafka.session.admin_session import run_with
+@tool_main(with_java_class)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = _parser().parse_args(arguments)
+    if options.config is not None and options.command_config is not None:
+        raise ToolError("--config and --command-config cannot be specified together.")
+    if options.config is not None:
+        print(
+            "Option --config has been deprecated and will be removed in a future version. Use --command-config instead."
+        )
+    from ottla.cli.kafka.argument.client_setting import properties_in
+    from ottla.cli.kafka.session.admin_session import run_with
 
-        given: dict[str, object] = dict(properties_in(options.config or options.command_config))
-        given["bootstrap.servers"] = options.bootstrap_server
-        given["bootstrap.controllers"] = options.bootstrap_controller
-        run_with(given, lambda admin: _run(admin, options))
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OttlaError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(java_text(error), file=sys.stderr)
-        return 1
-    return 0
+    given: dict[str, object] = dict(properties_in(options.config or options.command_config))
+    given["bootstrap.servers"] = options.bootstrap_server
+    given["bootstrap.controllers"] = options.bootstrap_controller
+    run_with(given, lambda admin: _run(admin, options))
 
 
 def _parser() -> ToolParser:

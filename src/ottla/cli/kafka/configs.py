@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.config_entity import TYPES, Entities, checked_entities
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
@@ -18,6 +17,7 @@ from ottla.cli.kafka.argument.option import (
     OptionValueError,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -61,17 +61,11 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        options = OPTIONS.parse(given)
-        entities = checked_entities(options)
-        return _connect(options, entities, given)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
+    options = OPTIONS.parse(arguments)
+    return _connect(options, checked_entities(options), arguments)
 
 
 def _connect(options: ChosenOptions, entities: Entities, given: Sequence[str]) -> int:

@@ -2,14 +2,11 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.cli.argument import ToolParser
-from ottla.cli.daemon import detach
-
-DAEMON: Final = "-daemon"
+from ottla.cli.daemon import DAEMON, detach, split_daemon
 
 
 @frozen
@@ -22,11 +19,9 @@ class ConnectScript:
     takes_connectors: bool
 
 
-def start(script: ConnectScript, serve: Callable[[str, list[str]], int], arguments: Sequence[str] | None) -> int:
+def start(script: ConnectScript, serve: Callable[[str, list[str]], int], arguments: Sequence[str]) -> int:
     """Runs a worker as its file says; the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    is_daemon = given[:1] == [DAEMON]
-    rest = given[1:] if is_daemon else given
+    is_daemon, rest = split_daemon(arguments)
     options = parser_of(script).parse_args(rest)
     if is_daemon:
         return detach(script.name, script.module, rest, f"{script.name}.out")

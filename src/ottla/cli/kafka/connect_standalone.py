@@ -1,11 +1,10 @@
 """`connect-standalone`: runs a Connect worker of its own, with connectors from files; `-daemon` behind it."""
 
 import sys
-from collections.abc import Sequence
 from typing import Final
 
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.connect_script import ConnectScript, start
+from ottla.cli.kafka.session.tool_main import tool_main
 
 SCRIPT: Final = ConnectScript(
     "connect-standalone",
@@ -15,8 +14,8 @@ SCRIPT: Final = ConnectScript(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     from ottla.cli.connect.serve import serve_standalone
 

@@ -7,11 +7,10 @@ record costs 1. Offsets of records that were fetched but not written are not com
 import random
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import (
     SERVERS,
     current_name,
@@ -28,6 +27,7 @@ from ottla.cli.kafka.argument.option import (
     OptionValueError,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main, with_any_java_class
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.record.console_formatter import Formatter
@@ -72,20 +72,13 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main(with_any_java_class)
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+    with OPTIONS.shown_for_errors(but=OptionValueError):
+        options = OPTIONS.parse(arguments)
         _check(options)
         reading = _reading(options)
-    except OptionValueError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(java_text(error), file=sys.stderr)
-        return 1
-    except ToolError as error:
-        OPTIONS.fail(str(error))
     from ottla.cli.kafka.record.console_reader import read_records
 
     code = read_records(reading)

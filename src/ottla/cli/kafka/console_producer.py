@@ -6,11 +6,10 @@ refuses is told of and costs nothing, as in Kafka.
 
 import io
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import (
     SERVERS,
     check_addresses,
@@ -30,6 +29,7 @@ from ottla.cli.kafka.argument.option import (
 )
 from ottla.cli.kafka.record.schema_class import SCHEMA_READERS
 from ottla.cli.kafka.removed import class_hint
+from ottla.cli.kafka.session.tool_main import tool_main, with_any_java_class
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.record.console_line import LineReader
@@ -101,27 +101,19 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+    with OPTIONS.shown_for_errors():
+        options = OPTIONS.parse(arguments)
         names = _names(options)
-    except ToolError as error:
-        OPTIONS.fail(str(error))
-    try:
-        for name in _NUMBERS:
-            options.integer(name)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
+    for name in _NUMBERS:
+        options.integer(name)
     try:
         reader = _reader(options, names["reader-property"])
         settings = _settings(options, names)
     except OptionValueError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(java_text(error), file=sys.stderr)
+        with_any_java_class(error)
         return 1
     except ToolError as error:
         print(f"org.apache.kafka.common.KafkaException: {error}", file=sys.stderr)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.consumer_groups_choice import check_choice
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
@@ -19,6 +18,7 @@ from ottla.cli.kafka.argument.option import (
     OptionValueError,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -67,19 +67,15 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        check_choice(options)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    check_choice(options)
     regex = options.text("validate-regex")
     if regex is not None:
         _validate(regex)
-        return 0
+        return
     from ottla.cli.kafka.session.admin_session import run_work
 
     try:
@@ -88,16 +84,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OttlaError as error:
         if isinstance(error, ToolError) and not isinstance(error, OptionValueError):
             options.fail(str(error))
-        from ottla.cli.kafka.argument.client_setting import SettingFileError
-        from ottla.cli.kafka.output.java_error import java_execution_text, java_text
+        _tell_failure(error)
 
-        cause = error.__cause__
-        reason, trace = str(error), java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error)
-        if isinstance(error, SettingFileError):
-            reason, trace = trace, f"java.lang.RuntimeException: {trace}"
-        print(f"\nError: Executing consumer group command failed due to {reason}")
-        print(trace, file=sys.stderr)
-    return 0
+
+def _tell_failure(error: OttlaError) -> None:
+    from ottla.cli.kafka.argument.client_setting import SettingFileError
+    from ottla.cli.kafka.output.java_error import java_execution_text, java_text
+
+    cause = error.__cause__
+    reason, trace = str(error), java_execution_text(cause) if isinstance(cause, OttlaError) else java_text(error)
+    if isinstance(error, SettingFileError):
+        reason, trace = trace, f"java.lang.RuntimeException: {trace}"
+    print(f"\nError: Executing consumer group command failed due to {reason}")
+    print(trace, file=sys.stderr)
 
 
 async def _run(admin: "AsyncAdmin", options: ChosenOptions) -> None:

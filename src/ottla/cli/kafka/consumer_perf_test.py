@@ -7,13 +7,12 @@ import random
 import re
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import SERVERS, known_settings, properties_in, properties_of
 from ottla.cli.kafka.argument.option import COMMAND_CONFIG, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, TopicPartition
@@ -52,29 +51,22 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    with OPTIONS.shown_for_errors():
+        options = OPTIONS.parse(arguments)
         _check(options)
-    except ToolError as error:
-        OPTIONS.fail(str(error))
-    try:
-        settings = _settings(options)
-        from ottla.cli.kafka.argument.server_address import check_servers
-        from ottla.client import Consumer
+    settings = _settings(options)
+    from ottla.cli.kafka.argument.server_address import check_servers
+    from ottla.client import Consumer
 
-        if not options.has("hide-header"):
-            first = "time, threadId" if options.has("show-detailed-stats") else "start.time, end.time"
-            print(f"{first}, {_RATES}")
-        check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka consumer")
-        with Consumer(settings) as consumer:
-            Measurement(options, consumer).run()
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    if not options.has("hide-header"):
+        first = "time, threadId" if options.has("show-detailed-stats") else "start.time, end.time"
+        print(f"{first}, {_RATES}")
+    check_servers(str(settings["bootstrap.servers"]), "Failed to construct kafka consumer")
+    with Consumer(settings) as consumer:
+        Measurement(options, consumer).run()
 
 
 def _check(options: ChosenOptions) -> None:

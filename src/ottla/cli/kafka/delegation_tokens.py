@@ -3,11 +3,10 @@
 import base64
 import binascii
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -16,6 +15,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import plainly, tool_main, with_java_class
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -63,28 +63,23 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    _check(options)
+def _tell(error: OttlaError) -> None:
     from ottla.base.config import ConfigError
-    from ottla.cli.kafka.output.java_error import java_text
+
+    if isinstance(error, ConfigError):
+        plainly(error)
+    else:
+        with_java_class(error)
+
+
+@tool_main(_tell)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    _check(options)
     from ottla.cli.kafka.session.admin_session import run_work
 
-    try:
-        run_work(options, lambda admin: _run(admin, options))
-    except (ToolError, ConfigError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OttlaError as error:
-        print(java_text(error), file=sys.stderr)
-        return 1
-    return 0
+    run_work(options, lambda admin: _run(admin, options))
 
 
 def _check(options: ChosenOptions) -> None:

@@ -1,12 +1,12 @@
 """`kafka-delete-records`: deletes the records before offsets that a JSON file lists. Flags and output are Kafka's."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import BOOTSTRAP_SERVER, COMMAND_CONFIG, Option, OptionTable, ToolError
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -27,21 +27,16 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        options.require("bootstrap-server", "offset-json-file")
-        from ottla.cli.kafka.argument.partition_file import read_text
-        from ottla.cli.kafka.session.admin_session import run_work
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    options.require("bootstrap-server", "offset-json-file")
+    from ottla.cli.kafka.argument.partition_file import read_text
+    from ottla.cli.kafka.session.admin_session import run_work
 
-        offsets = parse_offsets(read_text(options.required_text("offset-json-file")))
-        run_work(options, lambda admin: _delete(admin, offsets))
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    offsets = parse_offsets(read_text(options.required_text("offset-json-file")))
+    run_work(options, lambda admin: _delete(admin, offsets))
 
 
 def parse_offsets(text: str) -> dict["TopicPartition", int]:

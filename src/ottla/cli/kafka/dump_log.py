@@ -6,13 +6,13 @@ the end, on the error output; a file that can't be read at all ends the tool wit
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable, OptionValueError, ToolError
 from ottla.cli.kafka.record.dump_log_complaint import Complaints
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.record.dump_log_decoder import Decoder
@@ -49,11 +49,11 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
+        options = OPTIONS.parse(arguments)
         options.require("files")
         complaints = Complaints()
         files = options.required_text("files")

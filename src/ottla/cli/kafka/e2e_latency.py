@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
 from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, Producer
@@ -52,25 +52,14 @@ class Payload(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        given = _named(list(sys.argv[1:] if arguments is None else arguments))
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    try:
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    given = _named(arguments)
+    with OPTIONS.shown_for_errors():
         options = OPTIONS.parse(given)
         _check(options)
-    except ToolError as error:
-        OPTIONS.fail(str(error))
-    try:
-        _run(options)
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    _run(options)
 
 
 def _named(arguments: list[str]) -> list[str]:

@@ -3,13 +3,12 @@
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.session.tool_main import tool_main, with_java_class
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -32,25 +31,14 @@ class _Parser(ToolParser):
         self.exit(1, f"Command line error: {self.reason(message)}. Type --help for help.")
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main(with_java_class)
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    try:
-        return (
-            _run_local(options)
-            if options.command in ("version-mapping", "feature-dependencies")
-            else _ask(parser, options)
-        )
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OttlaError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(java_text(error), file=sys.stderr)
-        return 1
+    if options.command in ("version-mapping", "feature-dependencies"):
+        return _run_local(options)
+    return _ask(parser, options)
 
 
 def _parser() -> ToolParser:

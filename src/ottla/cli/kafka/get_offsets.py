@@ -2,11 +2,10 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -15,6 +14,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import behind, tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -54,22 +54,17 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        servers = options.required_text("bootstrap-server")
-        if not all(_ADDRESS.fullmatch(address) for address in servers.split(",")):
-            options.fail("Please provide valid host:port like host1:9091,host2:9092\n")
-        is_meant, time = _filter(options), offset_time(options.required_text("time"))
-        from ottla.cli.kafka.session.admin_session import run_work
+@tool_main(behind("Error occurred: "))
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    servers = options.required_text("bootstrap-server")
+    if not all(_ADDRESS.fullmatch(address) for address in servers.split(",")):
+        options.fail("Please provide valid host:port like host1:9091,host2:9092\n")
+    is_meant, time = _filter(options), offset_time(options.required_text("time"))
+    from ottla.cli.kafka.session.admin_session import run_work
 
-        run_work(options, lambda admin: _print(admin, options, is_meant, time))
-    except OttlaError as error:
-        print(f"Error occurred: {error}", file=sys.stderr)
-        return 1
-    return 0
+    run_work(options, lambda admin: _print(admin, options, is_meant, time))
 
 
 async def _print(admin: "AsyncAdmin", options: ChosenOptions, is_meant: Filter, time: int) -> None:

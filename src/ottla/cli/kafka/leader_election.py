@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -14,6 +13,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -48,29 +48,24 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        kind = _election_type(options)
-        partitions = _partitions(options)
-        from ottla.cli.kafka.argument.client_setting import properties_in
-        from ottla.cli.kafka.session.admin_session import run_with
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    kind = _election_type(options)
+    partitions = _partitions(options)
+    from ottla.cli.kafka.argument.client_setting import properties_in
+    from ottla.cli.kafka.session.admin_session import run_with
 
-        path = options.text("admin.config")
-        if path is not None:
-            print(
-                "Option --admin.config has been deprecated and will be removed in a future version. "
-                "Use --command-config instead."
-            )
-        given = {**_PATIENCE, **properties_in(path or options.text("command-config"))}
-        given["bootstrap.servers"] = options.required_text("bootstrap-server")
-        run_with(given, lambda admin: _elect(admin, kind, partitions))
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    path = options.text("admin.config")
+    if path is not None:
+        print(
+            "Option --admin.config has been deprecated and will be removed in a future version. "
+            "Use --command-config instead."
+        )
+    given = {**_PATIENCE, **properties_in(path or options.text("command-config"))}
+    given["bootstrap.servers"] = options.required_text("bootstrap-server")
+    run_with(given, lambda admin: _elect(admin, kind, partitions))
 
 
 def _election_type(options: ChosenOptions) -> str:

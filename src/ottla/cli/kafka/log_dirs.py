@@ -4,8 +4,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_SERVER,
     COMMAND_CONFIG,
@@ -14,6 +12,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -31,20 +30,15 @@ OPTIONS: Final = OptionTable(
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        options.require("bootstrap-server", "describe")
-        brokers = [_broker(text) for text in (options.text("broker-list") or "").split(",") if text]
-        from ottla.cli.kafka.session.admin_session import run_work
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
+    options = OPTIONS.parse(arguments)
+    options.require("bootstrap-server", "describe")
+    brokers = [_broker(text) for text in (options.text("broker-list") or "").split(",") if text]
+    from ottla.cli.kafka.session.admin_session import run_work
 
-        run_work(options, lambda admin: _print(admin, options, brokers))
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    run_work(options, lambda admin: _print(admin, options, brokers))
 
 
 def _broker(text: str) -> int:

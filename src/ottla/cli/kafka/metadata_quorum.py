@@ -5,10 +5,9 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
+from ottla.cli.kafka.session.tool_main import tool_main, with_java_class
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -30,25 +29,15 @@ _HEADERS: Final = (
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
+@tool_main(with_java_class)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
     options = _parser().parse_args(arguments)
-    try:
-        settings = _settings(options)
-        _check(options)
-        from ottla.cli.kafka.session.admin_session import run_with
+    settings = _settings(options)
+    _check(options)
+    from ottla.cli.kafka.session.admin_session import run_with
 
-        run_with(settings, lambda admin: _run(admin, options, settings))
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OttlaError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(java_text(error), file=sys.stderr)
-        return 1
-    return 0
+    run_with(settings, lambda admin: _run(admin, options, settings))
 
 
 def _parser() -> ToolParser:

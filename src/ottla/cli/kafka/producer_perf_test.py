@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.argument.perf_argument import PerfParser, double, integer, long
+from ottla.cli.kafka.session.tool_main import tool_main, with_any_java_class
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.output.send_statistic import SendStatistic
@@ -60,22 +60,17 @@ def _parser() -> PerfParser:
     return parser
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
+def _tell(error: OttlaError) -> None:
+    with_any_java_class(error, 'Exception in thread "main" ')
+
+
+@tool_main(_tell)
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
     parser = _parser()
     args = parser.parsed(arguments)
     _check(parser, args)
-    try:
-        payloads = _payloads(args)
-        settings = _settings(args)
-        _measure(args, payloads, settings)
-    except OttlaError as error:
-        from ottla.cli.kafka.output.java_error import java_text
-
-        print(f'Exception in thread "main" {java_text(error)}', file=sys.stderr)
-        return 1
-    return 0
+    _measure(args, _payloads(args), _settings(args))
 
 
 def _check(parser: PerfParser, args: Any) -> None:

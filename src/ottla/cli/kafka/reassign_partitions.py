@@ -1,11 +1,9 @@
 """`kafka-reassign-partitions`: moves partitions between brokers and directories. Flags and output are Kafka's."""
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import (
     BOOTSTRAP_CONTROLLER,
     BOOTSTRAP_SERVER,
@@ -15,6 +13,7 @@ from ottla.cli.kafka.argument.option import (
     OptionTable,
     ToolError,
 )
+from ottla.cli.kafka.session.tool_main import plainly, tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -83,30 +82,28 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        action = _action(options)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
+def _tell(error: OttlaError) -> None:
     from ottla.cli.kafka.output.java_error import java_text
-    from ottla.cli.kafka.session.admin_session import run_work
     from ottla.cli.kafka.subcommand.reassign_plan import TerseError
 
-    try:
-        run_work(options, lambda admin: _run(admin, options, action))
-    except TerseError as error:
+    if isinstance(error, TerseError):
         print(error)
-        return 1
+    else:
+        print(f"Error: {error if isinstance(error, ToolError) else java_text(error)}")
+
+
+@tool_main(_tell)
+def main(arguments: list[str]) -> int:
+    """Runs the tool; the exit code."""
+    try:
+        options = OPTIONS.parse(arguments)
+        action = _action(options)
     except ToolError as error:
-        print(f"Error: {error}")
+        plainly(error)
         return 1
-    except OttlaError as error:
-        print(f"Error: {java_text(error)}")
-        return 1
+    from ottla.cli.kafka.session.admin_session import run_work
+
+    run_work(options, lambda admin: _run(admin, options, action))
     return 0
 
 

@@ -6,13 +6,12 @@ with 1. A broker that is down delays the comparison of its partitions.
 
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import check_addresses
 from ottla.cli.kafka.argument.option import ChosenOptions, Option, OptionTable
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.base.ids import Uuid
@@ -50,19 +49,15 @@ class Selection(NamedTuple):
     offsets: "dict[TopicPartition, int]"
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        options.require("broker-list")
-        check_addresses(options, "broker-list")
-        import asyncio
+    options = OPTIONS.parse(arguments)
+    options.require("broker-list")
+    check_addresses(options, "broker-list")
+    import asyncio
 
-        return asyncio.run(_verify(options))
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
+    return asyncio.run(_verify(options))
 
 
 async def _verify(options: ChosenOptions) -> int:

@@ -12,22 +12,19 @@ from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import KAFKA_VERSION, ToolParser
-from ottla.cli.daemon import detach
-from ottla.cli.ending import ends_quietly
+from ottla.cli.daemon import DAEMON, detach, split_daemon
+from ottla.cli.kafka.session.tool_main import tool_main
 
-DAEMON: Final = "-daemon"
 MODULE: Final = "ottla.cli.kafka.server_start"
 _OUTPUT: Final = "kafkaServer.out"
 _LOG_LEVEL: Final = "OTTLA_LOG_LEVEL"
 _LOG_FORMAT: Final = "OTTLA_LOG_FORMAT"
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    is_daemon = given[:1] == [DAEMON]
-    rest = given[1:] if is_daemon else given
+    is_daemon, rest = split_daemon(arguments)
     parser = server_start_parser()
     if not rest:
         print(f"USAGE: {Path(sys.argv[0]).name} [-daemon] server.properties [--override property=value]*")

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from ottla.cli.argument import ToolParser
-from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.session.tool_main import tool_main
 from ottla.cli.node.node_process import NodeProcess, node_processes
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     parser = ToolParser(prog="kafka-server-stop", description="Ask the nodes that run on this machine to stop.")
     parser.add_argument("--process-role", help="stop nodes with these roles: broker, controller or broker,controller")

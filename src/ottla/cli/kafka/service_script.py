@@ -6,15 +6,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.cli.argument import ToolParser
-from ottla.cli.daemon import detach
+from ottla.cli.daemon import DAEMON, detach, split_daemon
 from ottla.cli.node.node_process import python_command
-
-DAEMON: Final = "-daemon"
 
 
 @frozen
@@ -39,11 +36,9 @@ class ServiceScript:
         return f"{self.name}.out"
 
 
-def start(script: ServiceScript, serve: Callable[[dict[str, str]], int], arguments: Sequence[str] | None) -> int:
+def start(script: ServiceScript, serve: Callable[[dict[str, str]], int], arguments: Sequence[str]) -> int:
     """Runs the service as a file says; the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    is_daemon = given[:1] == [DAEMON]
-    rest = given[1:] if is_daemon else given
+    is_daemon, rest = split_daemon(arguments)
     options = start_parser(script).parse_args(rest)
     if is_daemon:
         return detach(script.start_name, script.module, rest, script.output)
@@ -70,7 +65,7 @@ def start_parser(script: ServiceScript) -> ToolParser:
     return parser
 
 
-def stop(script: ServiceScript, description: str, arguments: Sequence[str] | None) -> int:
+def stop(script: ServiceScript, description: str, arguments: Sequence[str]) -> int:
     """Asks the service's processes to stop; the exit code."""
     ToolParser(prog=f"{script.name}-stop", description=description).parse_args(arguments)
     running = list(processes(script))

@@ -2,12 +2,11 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from ottla.base.errors import OttlaError
 from ottla.cli.argument import ToolParser, add_commands
-from ottla.cli.ending import ends_quietly
+from ottla.cli.kafka.session.tool_main import tool_main
 
 _COMMANDS: Final = (
     ("info", "tell what is in the log directories of a node"),
@@ -18,15 +17,11 @@ _COMMANDS: Final = (
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     options = _parser().parse_args(arguments)
-    try:
-        return _RUNNERS[options.command](options)
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
+    return _RUNNERS[options.command](options)
 
 
 def _parser() -> ToolParser:

@@ -1,14 +1,11 @@
 """`kafka-streams-application-reset`: has an application process its inputs anew. Flags and output are Kafka's."""
 
-import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import BOOTSTRAP_SERVER, ChosenOptions, Option, OptionTable, ToolError
+from ottla.cli.kafka.session.tool_main import behind, tool_main
 
 if TYPE_CHECKING:
     from ottla.cli.streams.application import ApplicationView
@@ -42,26 +39,22 @@ OPTIONS: Final = OptionTable(
 )  # fmt: skip
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main(behind("ERROR: "))
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
-    try:
-        options = OPTIONS.parse(sys.argv[1:] if arguments is None else arguments)
-        options.require("application-id")
-        chosen = [name for name in _POINTS if options.has(name)]
-        for name in chosen:
-            options.forbid(name, *(other for other in _POINTS if other != name))
-        from ottla.cli.kafka.argument.client_setting import properties_in
-        from ottla.cli.kafka.session.admin_session import run_with
+    options = OPTIONS.parse(arguments)
+    options.require("application-id")
+    chosen = [name for name in _POINTS if options.has(name)]
+    for name in chosen:
+        options.forbid(name, *(other for other in _POINTS if other != name))
+    from ottla.cli.kafka.argument.client_setting import properties_in
+    from ottla.cli.kafka.session.admin_session import run_with
 
-        given: dict[str, object] = dict(properties_in(options.text("config-file")))
-        given.setdefault("bootstrap.servers", options.text("bootstrap-server") or "localhost:9092")
-        if options.text("bootstrap-server"):
-            given["bootstrap.servers"] = options.text("bootstrap-server")
-        return run_with(given, lambda admin: _reset(admin, options))
-    except OttlaError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
-        return 1
+    given: dict[str, object] = dict(properties_in(options.text("config-file")))
+    given.setdefault("bootstrap.servers", options.text("bootstrap-server") or "localhost:9092")
+    if options.text("bootstrap-server"):
+        given["bootstrap.servers"] = options.text("bootstrap-server")
+    return run_with(given, lambda admin: _reset(admin, options))
 
 
 async def _reset(admin: "AsyncAdmin", options: ChosenOptions) -> int:

@@ -2,14 +2,13 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.cli.argument import KAFKA_COMMIT, KAFKA_VERSION, ToolParser, add_commands
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.output.java_error import failed_call
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client.admin.async_admin import AsyncAdmin
@@ -44,24 +43,19 @@ _DESCRIPTION: Final = (
 )
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the tool; the exit code."""
+@tool_main()
+def main(arguments: list[str]) -> None:
+    """Runs the tool."""
     options = _parser().parse_args(arguments)
-    try:
-        from ottla.cli.kafka.argument.client_setting import properties_in
-        from ottla.cli.kafka.session.admin_session import run_with
+    from ottla.cli.kafka.argument.client_setting import properties_in
+    from ottla.cli.kafka.session.admin_session import run_with
 
-        try:
-            given: dict[str, object] = dict(properties_in(options.command_config))
-        except ToolError as error:
-            raise failed_call("Failed to load admin client properties", error) from error
-        given["bootstrap.servers"] = options.bootstrap_server
-        run_with(given, lambda admin: _run(admin, options))
-    except OttlaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    try:
+        given: dict[str, object] = dict(properties_in(options.command_config))
+    except ToolError as error:
+        raise failed_call("Failed to load admin client properties", error) from error
+    given["bootstrap.servers"] = options.bootstrap_server
+    run_with(given, lambda admin: _run(admin, options))
 
 
 def _parser() -> ToolParser:

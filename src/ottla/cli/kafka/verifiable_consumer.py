@@ -6,14 +6,14 @@ outcome told, unless that is left to the consumer. A signal ends the reading and
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.argument.perf_argument import PerfParser, integer
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.client import Consumer, OffsetAndMetadata, TopicPartition
@@ -51,8 +51,8 @@ def _parser() -> PerfParser:
     return parser
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     parser = _parser()
     args = parser.parsed(arguments)

@@ -9,14 +9,14 @@ import itertools
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.client_setting import known_settings, properties_in
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.argument.perf_argument import PerfParser, integer, long
+from ottla.cli.kafka.session.tool_main import tool_main
 
 if TYPE_CHECKING:
     from ottla.cli.kafka.session.throttle import Throttle
@@ -47,8 +47,8 @@ def _parser() -> PerfParser:
     return parser
 
 
-@ends_quietly
-def main(arguments: Sequence[str] | None = None) -> int:
+@tool_main()
+def main(arguments: list[str]) -> int:
     """Runs the tool; the exit code."""
     parser = _parser()
     args = parser.parsed(arguments)

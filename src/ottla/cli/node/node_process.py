@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ottla.base.config.file import PropertiesError, parse_properties
-from ottla.cli.kafka.server_start import DAEMON, MODULE
+from ottla.cli.daemon import DAEMON
+from ottla.cli.kafka.server_start import MODULE
 
 _START: Final = re.compile(r"kafka-server-start(\.sh)?")
 _PYTHON: Final = re.compile(r"python[0-9.]*")

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple, NoReturn
 
 from ottla.base.errors import OttlaError
@@ -96,6 +97,16 @@ class OptionTable:
         said, _, hint = message.partition("\n")
         print(said, self.text(), *filter(None, [hint]), sep="\n", file=sys.stderr)
         raise SystemExit(1)
+
+    @contextmanager
+    def shown_for_errors(self, but: type[ToolError] | tuple[()] = ()) -> Iterator[None]:
+        """Shows the options to the user whose call is refused inside of the block, except by errors of `but`."""
+        try:
+            yield
+        except but:
+            raise
+        except ToolError as error:
+            self.fail(str(error))
 
     def text(self) -> str:
         """The table, sorted by name."""
