@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ottla.client.producer.producer import Producer
     from ottla.client.record import Header, OffsetAndMetadata, OffsetAndTimestamp, RecordMetadata, TopicPartition
     from ottla.client.registry.async_registry import AsyncSchemaRegistry
-    from ottla.client.registry.error import RegistryError, RegistryUnavailableError
+    from ottla.client.registry.errors import RegistryError, RegistryUnavailableError
     from ottla.client.registry.registry import SchemaRegistry
     from ottla.client.registry.value import SchemaText
     from ottla.client.serde.column.decoder import ArrowDecoder, decode_arrow

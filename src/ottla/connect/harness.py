@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ottla.connect.connector import Offset, Partition, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.errors import ConnectError, RetriableError
 from ottla.connect.offset_record import encode
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, Headers, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline

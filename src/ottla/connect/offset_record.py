@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ottla.base.frozen import frozen
 from ottla.connect.converter.json_writer import WriteOption, writer
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _WRITE = writer(None, WriteOption())
 

@@ -17,7 +17,7 @@ from ottla.connect.connectors.file_sink import FileStreamSinkConnector
 from ottla.connect.connectors.file_source import FileStreamSourceConnector
 from ottla.connect.converter.catalogue import CONVERTERS, HEADER_CONVERTERS
 from ottla.connect.converter.converter import Converter
-from ottla.connect.error import ConnectError, NotFoundError
+from ottla.connect.errors import ConnectError, NotFoundError
 from ottla.connect.transform.catalogue import PREDICATES, TRANSFORMS
 from ottla.connect.transform.predicate import Predicate
 from ottla.connect.transform.transform import Transform

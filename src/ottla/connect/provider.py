@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ottla.base.config.file import PropertiesError, parse_properties
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 
 _PLACEHOLDER: Final = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _PREFIX: Final = "config.providers"

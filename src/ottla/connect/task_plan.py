@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ottla.connect.connector import Connector, SinkConnector, SinkTask, SourceConnector, SourceTask
-from ottla.connect.error import ConnectError, IllegalArgumentError, InvalidConfigError
+from ottla.connect.errors import ConnectError, IllegalArgumentError, InvalidConfigError
 
 T = TypeVar("T")
 TASK_CLASS = "task.class"

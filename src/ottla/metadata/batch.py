@@ -7,7 +7,7 @@ offsets and have no records here.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.protocol.metadata_log.log import VersionedRecord, encode_record, read_record
 from ottla.protocol.metadata_log.record import MetadataRecord
 from ottla.protocol.records.batch import Batch, batches

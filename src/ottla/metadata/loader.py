@@ -15,7 +15,7 @@ from typing import Protocol
 
 from ottla.base.collector import collector_off
 from ottla.metadata.batch import CommittedBatch
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.difference import difference
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Provenance

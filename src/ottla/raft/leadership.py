@@ -11,7 +11,7 @@ from ottla.protocol.control_record import LeaderChangeMessage, LeaderChangeMessa
 from ottla.protocol.errors import ErrorCode
 from ottla.raft.context import RaftContext
 from ottla.raft.endpoint import NO_ENDPOINTS, Endpoints
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.roles.candidate import Candidate
 from ottla.raft.roles.follower import Follower

@@ -6,7 +6,7 @@ starts with the newest snapshot, or with the first record if there is none, as s
 
 from ottla.protocol.records.batch import batches
 from ottla.raft.effect import ApplyCommitted, Effect, LeaderChanged, LoadSnapshot
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import LeaderAndEpoch
 from ottla.raft.ports import LogPort, SnapshotPort
 

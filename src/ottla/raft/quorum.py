@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ottla.raft.config import NEVER_MS, QuorumConfig
 from ottla.raft.endpoint import Endpoints
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import LeaderAndEpoch, LocalReplica, OffsetAndEpoch, ReplicaKey
 from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.ports import QuorumStatePort, RandomPort

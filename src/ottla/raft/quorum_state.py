@@ -10,7 +10,7 @@ from typing import Any
 
 from ottla.base.frozen import frozen
 from ottla.base.ids import ZERO_UUID, Uuid
-from ottla.raft.error import QuorumStateError
+from ottla.raft.errors import QuorumStateError
 from ottla.raft.identity import NO_NODE, ReplicaKey
 
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from ottla.client.admin.blocking_admin import Admin
-from ottla.pipelines.option.error import OptionError
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.option.errors import OptionError
+from ottla.pipelines.sink.errors import SinkError
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.kafka.server import Server
 

@@ -11,7 +11,7 @@ import pytest
 
 from ottla.base.errors import OttlaError
 from ottla.client.admin.blocking_admin import Admin
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.kafka.peer import KafkaServer
 from tests.kafka.server import Server

@@ -9,8 +9,8 @@ import pytest
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
-from ottla.pipelines.option.error import OptionError
-from ottla.pipelines.sink.error import SinkError, SinkSchemaError
+from ottla.pipelines.option.errors import OptionError
+from ottla.pipelines.sink.errors import SinkError, SinkSchemaError
 from ottla.protocol.errors import InvalidTopicError, MessageTooLargeError
 from tests.integration.pipelines.conftest import CreateTopic
 from tests.kafka.server import Server

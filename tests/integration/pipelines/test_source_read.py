@@ -10,7 +10,7 @@ import pytest
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from tests.integration.pipelines.conftest import CreateTopic, create_again
 from tests.kafka.server import Server
 

@@ -15,7 +15,7 @@ from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.application import ApplicationOptions, ShellApplication
 from ottla.web.http.config import SHELL_KEYS, ShellConfig
 from ottla.web.http.content import JSON, ContentTypes
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.health import health_routes
 from ottla.web.http.login import login_of
 from ottla.web.http.request import Request

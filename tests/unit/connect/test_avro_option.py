@@ -29,7 +29,7 @@ from ottla.connect.data.logical import DECIMAL, decimal_schema
 from ottla.connect.data.schema import INT8, INT16, INT32, INT64, OPTIONAL_STRING, STRING, Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError, InvalidConfigError
+from ottla.connect.errors import DataError, InvalidConfigError
 
 COLOR = {"type": "enum", "name": "Color", "namespace": "shop", "symbols": ["RED", "BLUE"], "doc": "hues"}
 SHAPE = {

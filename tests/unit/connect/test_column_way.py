@@ -28,7 +28,7 @@ from ottla.connect.data.schema import (
     Schema,
 )
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.harness import WORKER, CountedPause
 from ottla.connect.pipeline.column_pipeline import ProducerColumns, ReadBlock, record_runs
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, ProducerRecord

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ottla.connect.connector import SinkConnector, SinkTask, SourceConnector, SourceTask
-from ottla.connect.error import DataError, RetriableError
+from ottla.connect.errors import DataError, RetriableError
 from ottla.connect.harness import SinkHarness, SourceHarness
 from ottla.connect.record import SourceRecord
 

@@ -33,7 +33,7 @@ from ottla.connect.data.schema import (
 )  # fmt: skip
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.parse import parse
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 from ottla.connect.provider import ConfigProviders, EnvironmentProvider
 
 PACKAGE = "org.apache.kafka.common.config.provider"

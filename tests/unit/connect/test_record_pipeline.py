@@ -9,7 +9,7 @@ import pytest
 
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.data.schema import INT32, STRING
-from ottla.connect.error import ConnectError, DataError, RetriableError, trace
+from ottla.connect.errors import ConnectError, DataError, RetriableError, trace
 from ottla.connect.harness import WORKER, CountedPause
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline

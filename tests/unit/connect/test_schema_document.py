@@ -28,7 +28,7 @@ from ottla.connect.data.schema import (
     Schema,
 )
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 PLACE = struct({"x": FLOAT64, "y": FLOAT32}, name="shop.Place")
 ORDER = struct(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ottla.connect.connector import Settings, SinkTask, SourceConnector, SourceTask
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.task_plan import task_configs
 
 

@@ -10,7 +10,7 @@ from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.controller.context import Caller, ControllerContext, ControllerPorts
 from ottla.metadata.controller.controller import Controller
 from ottla.metadata.controller.setting import ControllerSettings
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.feature import default_features, supported_features
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.metadata.image.metadata_image import MetadataImage

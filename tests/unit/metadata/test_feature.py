@@ -6,7 +6,7 @@ import pytest
 
 from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.controller.context import Caller
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.feature import default_features
 from ottla.metadata.image.config import CLUSTER_DEFAULT, ConfigResource, ResourceType
 from ottla.metadata.metadata_version import MetadataVersion, metadata_changed_between

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ottla.metadata.directory_id import MIGRATING
-from ottla.metadata.error import MetadataError, UnwritableMetadataError
+from ottla.metadata.errors import MetadataError, UnwritableMetadataError
 from ottla.metadata.image.difference import difference
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NOTHING, MetadataImage

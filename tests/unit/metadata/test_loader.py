@@ -6,7 +6,7 @@ import pytest
 
 from ottla.base.errors import OttlaError
 from ottla.metadata.batch import CommittedBatch
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.local_replica_change import LocalPartition, local_changes
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.short_error import short_errors, short_errors_of_rows
 
 

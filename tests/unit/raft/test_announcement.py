@@ -5,7 +5,7 @@ import pytest
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import begin_quorum_epoch as begin
 from ottla.protocol.messages import end_quorum_epoch as end
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.event import ResignRequested
 from ottla.raft.identity import METADATA_TOPIC, LeaderAndEpoch
 from ottla.raft.roles.role import RoleKind

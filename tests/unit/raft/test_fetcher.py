@@ -5,7 +5,7 @@ import pytest
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages import fetch
 from ottla.raft.effect import ApplyCommitted
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import LeaderAndEpoch
 from ottla.raft.roles.role import RoleKind
 from tests.unit.raft.replica import Replica, batch, fetch_response

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.raft.error import QuorumStateError
+from ottla.raft.errors import QuorumStateError
 from ottla.raft.identity import ReplicaKey
 from ottla.raft.quorum_state import ElectionState, decode, encode
 from tests.unit.raft.replica import directory

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from ottla.raft.config import QuorumConfig
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import BOOTSTRAP_SNAPSHOT_ID, LocalReplica, OffsetAndEpoch
 from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.log.memory_log import MemoryLog, MemoryQuorumState, MemorySnapshots

@@ -10,7 +10,7 @@ from ottla.connect.data.projector import project
 from ottla.connect.data.schema import SchemaAndValue
 from ottla.connect.data.struct import checked
 from ottla.connect.data.value_conversion import convert, infer_schema
-from ottla.connect.error import ConnectError, java_name
+from ottla.connect.errors import ConnectError, java_name
 from ottla.connect.transform.catalogue import PREDICATES, TRANSFORMS
 from tests.vectors.connect import converter_case, data_case, literal_case, random_case, transform_case
 from tests.vectors.connect.notation import record_of, required, schema_of, shown, shown_record, shown_schema, value_of

@@ -6,7 +6,7 @@ from ottla.broker.quorum.raft_driver import RaftDriver
 from ottla.metadata.batch import record_values
 from ottla.protocol.errors import NotControllerError, NotLeaderOrFollowerError
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.raft.error import AppendBufferFullError
+from ottla.raft.errors import AppendBufferFullError
 
 
 class QuorumPort:

@@ -20,7 +20,7 @@ from ottla.base.config import ConfigError
 from ottla.base.version import VERSION
 from ottla.client.config.settings import ClientSettings
 from ottla.client.registry.call import Call
-from ottla.client.registry.error import RegistryError, RegistryUnavailableError
+from ottla.client.registry.errors import RegistryError, RegistryUnavailableError
 from ottla.client.registry.retry import RETRIABLE_STATUS, RetryPolicy
 
 _ACCEPT: Final = (

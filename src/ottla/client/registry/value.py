@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from ottla.base.frozen import frozen
-from ottla.client.registry.error import RegistryUnavailableError
+from ottla.client.registry.errors import RegistryUnavailableError
 from ottla.schema.error import InvalidMetadataError
 from ottla.schema.reference import Reference
 from ottla.schema.rule import RuleSet

@@ -19,7 +19,7 @@ from ottla.connect.converter.protobuf_option import OPTION_KEYS, ProtobufOption
 from ottla.connect.converter.protobuf_reading import Reading, reading
 from ottla.connect.converter.protobuf_schema import to_protobuf
 from ottla.connect.data.schema import Schema, SchemaAndValue
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.protobuf.descriptor.pool import descriptor_pool
 from ottla.schema.protobuf.message_index import indexes_of

@@ -15,7 +15,7 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.client.config.settings import ClientSettings
 from ottla.client.errors import SerializationError
-from ottla.client.registry.error import RegistryError, RegistryUnavailableError
+from ottla.client.registry.errors import RegistryError, RegistryUnavailableError
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.setting import REGISTRY_KEYS
 from ottla.client.registry.value import SchemaText
@@ -33,7 +33,7 @@ from ottla.connect.converter.json_schema_option import JSON_OPTION_KEYS, JsonSch
 from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
 from ottla.connect.data.struct import inferred_type
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError, InvalidConfigError, RetriableError
+from ottla.connect.errors import DataError, InvalidConfigError, RetriableError
 from ottla.schema.parse import parse
 from ottla.schema.schema_type import SchemaType
 

@@ -21,7 +21,7 @@ from ottla.connect.config.validator import NON_EMPTY, NON_EMPTY_LIST
 from ottla.connect.connector import Offset, Partition, Settings, SourceConnector, SourceContext, SourceTask
 from ottla.connect.converter.converter import Converter
 from ottla.connect.converter.plain import ByteArrayConverter
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.pipeline.transform_chain import prefixed
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import Header, SourceRecord

@@ -13,7 +13,7 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType, Password
 from ottla.base.frozen import frozen
 from ottla.connect.config.validator import Distinct, Validator, shown
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 
 
 class Importance(enum.Enum):

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from ottla.base.config_type import Password
 from ottla.base.frozen import frozen
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 
 
 class Validator(Protocol):

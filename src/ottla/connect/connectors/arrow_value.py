@@ -21,7 +21,7 @@ from ottla.connect.data.schema import (
 )
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

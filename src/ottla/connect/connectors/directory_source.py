@@ -20,7 +20,7 @@ from ottla.connect.config.validator import NON_EMPTY, AnyOf, InRange
 from ottla.connect.connector import Settings, SourceConnector, SourceContext, SourceTask
 from ottla.connect.connectors.file_format import FORMATS, CsvOption, rows_from
 from ottla.connect.data.schema import SchemaAndValue
-from ottla.connect.error import ConnectError, InvalidConfigError
+from ottla.connect.errors import ConnectError, InvalidConfigError
 from ottla.connect.record import SourceRecord
 
 NUMBER: Final = "ottla.task.number"

@@ -16,7 +16,7 @@ from ottla.connect.data.schema import OPTIONAL_STRING, STRING, Schema, SchemaAnd
 from ottla.connect.data.schema import Field as SchemaField
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import ConnectError, DataError
+from ottla.connect.errors import ConnectError, DataError
 
 Rows = Iterator[SchemaAndValue]
 

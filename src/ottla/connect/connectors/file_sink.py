@@ -12,7 +12,7 @@ from ottla.connect.connectors.text_column import joined_lines
 from ottla.connect.data.column import Column
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.java_text_column import java_texts
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.record import SinkRecord
 
 

@@ -17,7 +17,7 @@ from ottla.connect.config.validator import NON_EMPTY
 from ottla.connect.connector import Offset, Partition, Settings, SourceConnector, SourceContext, SourceTask
 from ottla.connect.connectors.text_column import text_array
 from ottla.connect.data.schema import STRING
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.record import SourceRecord
 
 _CHUNK_BYTES: Final = 1 << 20

@@ -30,7 +30,7 @@ from ottla.connect.data.builder import array, mapping, struct
 from ottla.connect.data.logical import DATE_SCHEMA, TIME_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema
 from ottla.connect.data.schema import STRING, Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _log: Final = logging.getLogger(__name__)
 _PRIMITIVES: Final = {

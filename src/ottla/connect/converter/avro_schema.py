@@ -27,7 +27,7 @@ from ottla.connect.converter.avro_value import plain_default
 from ottla.connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _TYPES: Final = {
     Type.INT8: "int", Type.INT16: "int", Type.INT32: "int", Type.INT64: "long", Type.FLOAT32: "float",

@@ -13,7 +13,7 @@ from ottla.connect.data.logical import DECIMAL, MOMENTS, from_number, instant_of
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, checked
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 Convert = Callable[[Any], Any]
 _TYPES: Final = {

@@ -23,7 +23,7 @@ from ottla.connect.converter.json_schema_text import schema_from_json, schema_me
 from ottla.connect.converter.json_writer import Write, WriteOption, quoted, writer
 from ottla.connect.data.column import Column, RowsNeededError, StructColumn
 from ottla.connect.data.schema import NULL, Schema, SchemaAndValue
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _DECIMAL: Final = b"connect.data.Decimal"
 _PAYLOAD: Final = b'"payload":'

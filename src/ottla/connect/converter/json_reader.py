@@ -14,7 +14,7 @@ from ottla.connect.data.logical import DATE, DECIMAL, MOMENTS, TIME, TIMESTAMP, 
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import BITS, Type, fits
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 Read = Callable[[object], object]
 _WORDS: Final = {DATE: "Date", TIME: "Time", TIMESTAMP: "Timestamp"}

@@ -13,7 +13,7 @@ from ottla.connect.data.builder import array, mapping, struct
 from ottla.connect.data.logical import DECIMAL
 from ottla.connect.data.schema import STRING, Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _JSON_TYPES: Final = {
     Type.INT8: "integer", Type.INT16: "integer", Type.INT32: "integer", Type.INT64: "integer",

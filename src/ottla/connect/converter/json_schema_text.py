@@ -9,7 +9,7 @@ from typing import Final
 from ottla.connect.data.builder import struct, with_default
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError, SchemaBuilderError
+from ottla.connect.errors import DataError, SchemaBuilderError
 
 _TYPES: Final = {kind.value: kind for kind in Type}
 

@@ -13,7 +13,7 @@ from ottla.connect.data.logical import DATE, DECIMAL, MOMENTS, TIME, TIMESTAMP, 
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import BITS, Float32, Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 Write = Callable[[object], str]
 _WORDS: Final = {DATE: "Date", TIME: "Time", TIMESTAMP: "Timestamp"}

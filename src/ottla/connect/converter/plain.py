@@ -13,7 +13,7 @@ from ottla.connect.data.literal import literal, parse_literal
 from ottla.connect.data.schema import NULL, OPTIONAL_BYTES, OPTIONAL_STRING, Schema, SchemaAndValue
 from ottla.connect.data.struct import java_class
 from ottla.connect.data.type import BITS, Float32, Int16, Int32, Type, fits
-from ottla.connect.error import DataError, InvalidConfigError
+from ottla.connect.errors import DataError, InvalidConfigError
 
 _PACKAGE: Final = "org.apache.kafka.connect"
 

@@ -37,7 +37,7 @@ from ottla.connect.data.logical import (
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 Read = Callable[[Any], Any]
 Reading = tuple[Schema, Read]

@@ -23,7 +23,7 @@ from ottla.connect.converter.protobuf_option import (
 from ottla.connect.data.logical import DATE, DECIMAL, MOMENTS, TIME, TIMESTAMP
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.schema.protobuf import element as e
 from ottla.schema.protobuf.dependency import built_in, dependencies
 from ottla.schema.protobuf.schema import ProtobufSchema

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.struct import checked
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError, SchemaBuilderError
+from ottla.connect.errors import DataError, SchemaBuilderError
 
 
 def struct(
@@ -20,7 +20,7 @@ def struct(
     >>> from ottla.connect.data.schema import INT32
     >>> struct([("a", INT32), ("a", INT32)])
     Traceback (most recent call last):
-    ottla.connect.error.SchemaBuilderError: Cannot create field because of field name duplication a
+    ottla.connect.errors.SchemaBuilderError: Cannot create field because of field name duplication a
     """
     made: dict[str, Field] = {}
     for key, schema in fields.items() if isinstance(fields, Mapping) else fields:

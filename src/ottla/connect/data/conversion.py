@@ -12,7 +12,7 @@ from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import java_class
 from ottla.connect.data.type import BITS, NARROW, Type, fits
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _DECIMAL: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 

@@ -15,7 +15,7 @@ from ottla.connect.data.literal_parser import LiteralParser
 from ottla.connect.data.logical import MS_PER_DAY, instant_of
 from ottla.connect.data.schema import NULL, STRING, Schema, SchemaAndValue
 from ottla.connect.data.struct import Struct, java_class
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _TIME: Final = DateFormat("HH:mm:ss.SSS'Z'")
 _DATE: Final = DateFormat("yyyy-MM-dd")

@@ -22,7 +22,7 @@ from ottla.connect.data.logical import (
 )
 from ottla.connect.data.schema import BOOLEAN, FLOAT32, FLOAT64, INT64, STRING, Schema, SchemaAndValue
 from ottla.connect.data.type import BITS, NARROW, Float32, Type, fits
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _TOKEN: Final = re.compile(r'[:,{}\[\]"]|(?:[^:,{}\[\]"\\]|\\.?)+', re.DOTALL)
 _BLANKS: Final = "".join(map(chr, range(33)))

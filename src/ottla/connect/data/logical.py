@@ -11,7 +11,7 @@ from typing import Final
 from ottla.base.frozen import frozen
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 DATE: Final = "org.apache.kafka.connect.data.Date"

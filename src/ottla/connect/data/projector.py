@@ -9,7 +9,7 @@ from ottla.connect.data.conversion import to_number
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Type
-from ottla.connect.error import SchemaProjectorError
+from ottla.connect.errors import SchemaProjectorError
 
 _NUMBERS: Final = (Type.INT8, Type.INT16, Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64)
 """Each may become one of those behind it."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 
 @frozen

@@ -11,7 +11,7 @@ from typing import Final
 from ottla.connect.data.logical import DECIMAL, MOMENTS, Instant, instant_of
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.type import BITS, Float32, Int8, Int16, Int32, Type, fits
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 
 class Struct:
@@ -24,7 +24,7 @@ class Struct:
     (Struct{id=7}, 7, None)
     >>> order.put("no", 1)
     Traceback (most recent call last):
-    ottla.connect.error.DataError: no is not a valid field name
+    ottla.connect.errors.DataError: no is not a valid field name
     """
 
     __slots__ = ("schema", "values")

@@ -30,7 +30,7 @@ from ottla.connect.data.logical import to_number as moment_number
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import BITS, Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 
 _COMPOSED: Final[dict[Type, type]] = {Type.ARRAY: list, Type.MAP: dict, Type.STRUCT: Struct}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ottla.base.frozen import frozen
-from ottla.connect.error import java_name, trace
+from ottla.connect.errors import java_name, trace
 from ottla.connect.pipeline.tolerance import ErrorOption, Failure
 
 PREFIX: Final = "__connect.errors."

@@ -18,7 +18,7 @@ from ottla.connect.converter.json_writer import WriteOption, writer
 from ottla.connect.converter.plain import ByteArrayConverter, SimpleHeaderConverter, StringConverter
 from ottla.connect.data.java_text import java_text
 from ottla.connect.data.schema import Schema, SchemaAndValue
-from ottla.connect.error import DataError, trace
+from ottla.connect.errors import DataError, trace
 from ottla.connect.pipeline.column_pipeline import ColumnPipeline
 from ottla.connect.pipeline.dead_letter import (
     ConsumerRecord,

@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeVar
 
 from ottla.base.frozen import frozen
 from ottla.connect.config.connector_key import SINK
-from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.errors import ConnectError, RetriableError
 
 V = TypeVar("V")
 _DELAY_MIN_MS: Final = 300

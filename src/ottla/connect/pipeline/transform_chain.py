@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from ottla.base.frozen import frozen
 from ottla.connect.data.column import RowsNeededError, StructColumn
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.pipeline.tolerance import Failure, Stage, Tolerance
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import ConnectRecord

@@ -22,7 +22,7 @@ from ottla.connect.data.logical import MOMENTS, instant_of, to_number
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import BITS, NARROW, Type
-from ottla.connect.error import DataError, InvalidConfigError
+from ottla.connect.errors import DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list

@@ -9,7 +9,7 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey
 from ottla.connect.data.column import PlainColumn, RowsNeededError, StructColumn, column_of
 from ottla.connect.data.schema import Field
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import IllegalArgumentError
+from ottla.connect.errors import IllegalArgumentError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.field_path import FIELD_SYNTAX, FieldPath

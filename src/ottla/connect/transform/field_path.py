@@ -10,7 +10,7 @@ from ottla.connect.config.definition import ConfigKey, Importance
 from ottla.connect.config.validator import AnyOfIgnoringCase
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 from ottla.connect.transform.transform import field_value, require_map, require_struct
 
 FIELD_SYNTAX: Final = ConfigKey(

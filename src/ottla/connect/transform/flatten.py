@@ -13,7 +13,7 @@ from ottla.connect.data.column import PlainColumn, StructColumn, present
 from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
 from ottla.connect.data.type import Type
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.transform import (

@@ -11,7 +11,7 @@ from ottla.connect.data.builder import struct
 from ottla.connect.data.literal import parse_literal
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import DataError, InvalidConfigError
+from ottla.connect.errors import DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord, Header
 from ottla.connect.transform.setting import REPLACE_NULL, text_list
 from ottla.connect.transform.transform import (

@@ -17,7 +17,7 @@ from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, INT64, STRING, Schema
 from ottla.connect.data.struct import Struct
 from ottla.connect.data.type import Int32
-from ottla.connect.error import DataError, InvalidConfigError
+from ottla.connect.errors import DataError, InvalidConfigError
 from ottla.connect.record import CLASS_NAMES, ConnectRecord, SinkRecord, SourceRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, optional_text

@@ -7,7 +7,7 @@ character classes (`[a-z&&[^b]]`) are refused. Letters, digits and case are ASCI
 import re
 from typing import Final
 
-from ottla.connect.error import DataError, NoSuchGroupError
+from ottla.connect.errors import DataError, NoSuchGroupError
 
 _CLASSES: Final = {
     "Alpha": "a-zA-Z", "Digit": "0-9", "Alnum": "a-zA-Z0-9", "Upper": "A-Z", "Lower": "a-z", "XDigit": "0-9a-fA-F",

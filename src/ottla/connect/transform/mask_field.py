@@ -16,7 +16,7 @@ from ottla.connect.data.conversion import big_decimal, to_number
 from ottla.connect.data.logical import Instant, decimal_scale
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, inferred_type, java_class
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, optional_text, text_list

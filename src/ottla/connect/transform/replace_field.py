@@ -11,7 +11,7 @@ from ottla.connect.data.builder import struct
 from ottla.connect.data.column import MapColumn, PlainColumn, RowsNeededError, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import struct_of
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list

@@ -11,7 +11,7 @@ from ottla.connect.config.definition import ConfigDef, ConfigKey, Importance
 from ottla.connect.config.validator import Sentence
 from ottla.connect.data.column import RowsNeededError
 from ottla.connect.data.date_format import DateFormat
-from ottla.connect.error import DataError, IllegalArgumentError
+from ottla.connect.errors import DataError, IllegalArgumentError
 from ottla.connect.record import ConnectRecord, record_text
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.java_regex import compiled, replace_first

@@ -24,7 +24,7 @@ from ottla.connect.data.logical import (
 from ottla.connect.data.schema import INT64, STRING, Schema
 from ottla.connect.data.struct import Struct, java_class
 from ottla.connect.data.type import Int8, Int16, Int32, Type
-from ottla.connect.error import ConnectError, DataError, InvalidConfigError
+from ottla.connect.errors import ConnectError, DataError, InvalidConfigError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL

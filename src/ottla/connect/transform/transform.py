@@ -12,7 +12,7 @@ from ottla.connect.config.definition import ConfigDef
 from ottla.connect.data.column import Column, RowsNeededError, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct, java_class
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 

@@ -12,7 +12,7 @@ from ottla.connect.data.builder import struct
 from ottla.connect.data.column import PlainColumn, StructColumn
 from ottla.connect.data.schema import Schema
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.record import ConnectRecord
 from ottla.connect.record_columns import RecordColumns
 from ottla.connect.transform.setting import REPLACE_NULL, text_list

@@ -8,7 +8,7 @@ from ottla.base.config import REQUIRED
 from ottla.base.config_type import ConfigType
 from ottla.connect.config.definition import ConfigKey, Importance, Width
 from ottla.connect.config.validator import Validator
-from ottla.connect.error import ConnectError, InvalidConfigError, NotFoundError
+from ottla.connect.errors import ConnectError, InvalidConfigError, NotFoundError
 from ottla.connect.plugin import Plugins
 from ottla.connect.transform.predicate import Predicate
 from ottla.connect.transform.transform import Transform

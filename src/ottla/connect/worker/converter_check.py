@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ottla.connect.config.definition import ConfigValue
 from ottla.connect.converter.converter import Converter
-from ottla.connect.error import ConnectError, InvalidConfigError
+from ottla.connect.errors import ConnectError, InvalidConfigError
 from ottla.connect.pipeline.transform_chain import prefixed
 from ottla.connect.plugin import Plugins
 from ottla.connect.worker.config_state import raw

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 
 _HEAD: Final = b"\xac\xed\x00\x05"
 _OBJECT, _ARRAY, _CLASS, _REFERENCE, _BLOCK, _END, _NULL = b"s", b"u", b"r", b"q", b"w", b"x", b"p"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.offset_record import decode, encode
 
 Partition = Mapping[str, object]

@@ -8,7 +8,7 @@ about those that its own task would make.
 from collections.abc import Callable, Collection
 from typing import Final
 
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 
 Policy = Callable[[str], str | None]
 """What is wrong with overriding a setting; None if it may be."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 
 STALE: Final = (
     "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)"

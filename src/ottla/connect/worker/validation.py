@@ -18,7 +18,7 @@ from ottla.connect.config.connector_key import (
 )
 from ottla.connect.config.definition import ConfigDef, ConfigKey, ConfigValue
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError, NotFoundError
+from ottla.connect.errors import ConnectError, NotFoundError
 from ottla.connect.plugin import Plugins
 from ottla.connect.worker.alias_key import Aliases
 from ottla.connect.worker.config_state import raw

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.plugin import Plugins
 from ottla.connect.worker.config_record import Properties
 from ottla.connect.worker.config_state import ConfigState

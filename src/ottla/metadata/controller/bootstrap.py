@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS
 from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, default_features
 from ottla.metadata.image.config import CLUSTER_DEFAULT
 from ottla.metadata.image.feature import FeaturesImage

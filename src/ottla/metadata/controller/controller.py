@@ -32,7 +32,7 @@ from ottla.metadata.controller.periodic_task import Schedule, periodic_tasks
 from ottla.metadata.controller.resource.token_index import TokenIndex
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.controller.topic.topic_index import TopicIndex
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.config import CLUSTER_DEFAULT
 from ottla.metadata.image.metadata_delta import MetadataDelta, apply_records
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from immutables import Map
 
 from ottla.base.ids import Uuid
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
 from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 

@@ -8,7 +8,7 @@ from immutables import Map
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import MIGRATING, UNASSIGNED, is_online
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
 from ottla.protocol.metadata_log.broker import (
     BrokerEndpoint,

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from immutables import Map
 
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, KRAFT_VERSION, NOT_SUPPORTED, supported_features
 from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.acl import AclsDelta
 from ottla.metadata.image.client_quota import ClientQuotasDelta
 from ottla.metadata.image.cluster import ClusterDelta

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import MIGRATING
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord, PartitionRecord
 
 NO_LEADER: Final = -1

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
 from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import MIGRATING
-from ottla.metadata.error import UnwritableMetadataError
+from ottla.metadata.errors import UnwritableMetadataError
 from ottla.metadata.image.client_quota import entity_data, entity_order
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NO_PRODUCER_ID, MetadataImage, Provenance

@@ -7,7 +7,7 @@ within one delta leaves no trace.
 from collections.abc import Iterator
 
 from ottla.base.ids import Uuid
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.partition import PartitionRegistration, partition_of
 from ottla.metadata.image.topic import TopicImage, TopicsImage
 from ottla.protocol.metadata_log.topic import (

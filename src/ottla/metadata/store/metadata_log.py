@@ -15,7 +15,7 @@ from ottla.metadata.store.flush_marker import FlushMarker
 from ottla.metadata.store.log_check import check_log
 from ottla.metadata.store.metadata_log_config import MetadataLogConfig
 from ottla.protocol.records.batch import batches
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID, OffsetAndEpoch
 from ottla.storage.disk.atomic import directory_of
 from ottla.storage.disk.port import Disk

@@ -6,7 +6,7 @@ node that never voted; one that cannot be read stops the node, for the same reas
 
 from typing import Final
 
-from ottla.raft.error import QuorumStateError
+from ottla.raft.errors import QuorumStateError
 from ottla.raft.quorum_state import decode
 from ottla.storage.disk.atomic import read_whole, write_atomically
 from ottla.storage.disk.port import Disk

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ottla.base.frozen import frozen
 from ottla.connect.connector import SourceConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.pipelines.connect.interval import flush_interval_s
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.data.schema import OPTIONAL_BYTES, STRING
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.pipeline.column_pipeline import timestamps_of
 from ottla.connect.record import Header, SourceRecord
 

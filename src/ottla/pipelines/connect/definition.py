@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ottla.base.frozen import frozen
 from ottla.connect.connector import Connector, SinkConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.mask import Mask
 from ottla.connect.plugin import Plugins
 from ottla.connect.provider import ConfigProviders

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 
 _DEFAULT_MS: Final = 5_000
 

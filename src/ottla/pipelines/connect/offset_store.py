@@ -15,7 +15,7 @@ from ottla.client.producer.append import OnDelivery
 from ottla.client.producer.producer import Producer
 from ottla.client.record import TopicPartition
 from ottla.connect.connector import Offset, Partition
-from ottla.connect.error import DataError
+from ottla.connect.errors import DataError
 from ottla.connect.offset_record import decode, encode
 from ottla.connect.transaction import TransactionContext
 from ottla.pipelines.connect.client_setting import consumer_settings, of_the_worker

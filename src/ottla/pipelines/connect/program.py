@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, Protocol
 
 from ottla.connect.cluster.secret_setting import is_secret
 from ottla.connect.connector import SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError, trace
+from ottla.connect.errors import ConnectError, trace
 from ottla.connect.mask import Mask, MaskingFormatter
 from ottla.connect.plugin import Plugins
 from ottla.pipelines.connect.definition import TaskJob

@@ -16,7 +16,7 @@ from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.connect.connector import SinkConnector
 from ottla.connect.connectors.text_column import as_texts, has_arrow
-from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.errors import ConnectError, RetriableError
 from ottla.connect.pipeline.column_pipeline import partition_runs
 from ottla.connect.pipeline.dead_letter import ConsumerRecord, DeadLetter
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline

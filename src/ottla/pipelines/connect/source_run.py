@@ -16,7 +16,7 @@ from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
 from ottla.connect.columns import ColumnKind, SourceColumns
 from ottla.connect.connector import SourceConnector, SourceTask
-from ottla.connect.error import ConnectError, RetriableError
+from ottla.connect.errors import ConnectError, RetriableError
 from ottla.connect.pipeline.column_pipeline import ProducerColumns, record_runs
 from ottla.connect.pipeline.dead_letter import DeadLetter, ProducerRecord
 from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline

@@ -9,7 +9,7 @@ from typing import Final
 
 from ottla.client.admin.blocking_admin import Admin
 from ottla.client.admin.value.topic import NewTopic
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.pipeline.transform_chain import prefixed
 from ottla.pipelines.connect.client_setting import admin_settings
 from ottla.pipelines.connect.definition import ConnectorDefinition, TaskJob

@@ -10,7 +10,7 @@ from ottla.base.config import ConfigError, ConfigKeys
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings, UnknownSettingError
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.name import KAFKA_PREFIX
 
 _BYTES: Final = "keys and values are bytes here: turn them into something else by the columns of the data frame"

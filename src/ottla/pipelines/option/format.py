@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Final, Literal
 
 from ottla.base.frozen import frozen
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.name import REGISTRY_PREFIX
 from ottla.pipelines.option.value import choice
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Final
 
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 
 KAFKA_PREFIX: Final = "kafka."
 """The prefix of settings of a Kafka client."""

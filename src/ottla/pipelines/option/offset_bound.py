@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from ottla.base.frozen import frozen
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST, PartitionOffsets, parse_offsets
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 
 EARLIEST: Final = -2
 LATEST: Final = -1

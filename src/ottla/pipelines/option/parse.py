@@ -10,7 +10,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.pipelines.option.client_setting import reader_settings, writer_settings
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.format import ColumnFormat, parse_formats
 from ottla.pipelines.option.name import Use, check_names
 from ottla.pipelines.option.offset_bound import (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from ottla.base.frozen import frozen
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_json import parse_partitions
 
 _NAMES = ("subscribe", "subscribePattern", "assign")

@@ -13,7 +13,7 @@ from ottla.base.errors import OttlaError
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.option.parse import WriteOptions
 from ottla.pipelines.sink.decision_offset import DecisionOffsets
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.exactly_once import TaskPrepared
 from ottla.pipelines.sink.prepared_transaction import PreparedTransactions, SinkQuery
 from ottla.pipelines.sink.transaction import SinkTransaction

@@ -14,7 +14,7 @@ from ottla.base.frozen import frozen
 from ottla.pipelines.option.parse import parse_batch_write
 from ottla.pipelines.short_error import short_errors
 from ottla.pipelines.sink.column import check_schema
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.formatted_row import FormattedRows
 from ottla.pipelines.sink.worker_cluster import sink_settings
 

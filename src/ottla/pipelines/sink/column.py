@@ -20,7 +20,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from ottla.pipelines.sink.error import SinkSchemaError
+from ottla.pipelines.sink.errors import SinkSchemaError
 
 WRITTEN: Final = ("key", "value", "headers", "partition", "topic", "timestamp")
 _READ_ONLY: Final = frozenset({"offset", "timestampType"})

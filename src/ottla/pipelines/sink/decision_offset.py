@@ -20,7 +20,7 @@ from ottla.client.cluster.cluster_client import CONTROLLER, ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.retrying_client import Coordinated, RetryingClient
 from ottla.client.producer.sequence import ProducerIdentity
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.prepared_transaction import (
     PreparedTransactions,
     SinkQuery,

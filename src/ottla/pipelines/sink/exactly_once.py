@@ -22,7 +22,7 @@ from ottla.client.producer.sequence import ProducerIdentity
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.pipelines.option.parse import WriteOptions
 from ottla.pipelines.sink.decision_offset import DecisionOffsets
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.prepared_transaction import SinkQuery
 from ottla.pipelines.sink.record_sender import RecordSender
 from ottla.pipelines.sink.row_routing import RowRouting

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from ottla.client.errors import SerializationError
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.format import ColumnFormat
-from ottla.pipelines.sink.error import SinkSchemaError
+from ottla.pipelines.sink.errors import SinkSchemaError
 
 if TYPE_CHECKING:
     from ottla.pipelines.registry.codec import ColumnWriting

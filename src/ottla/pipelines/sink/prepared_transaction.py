@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ottla.base.frozen import frozen
 from ottla.client.producer.sequence import ProducerIdentity
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 
 PreparedTransactions = dict[int, ProducerIdentity]
 """By Spark's partition id."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.protocol.records.timestamp import NO_TIMESTAMP
 
 COLUMN: Final = "timestamp"

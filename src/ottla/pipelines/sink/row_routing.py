@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.client.producer.partitioner.murmur2 import key_partitions
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.protocol.records.arrow.source import source_of
 
 _FIELDS: Final = ("value", "key", "headers", "timestamp")

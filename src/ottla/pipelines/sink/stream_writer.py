@@ -11,12 +11,12 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.parse import WriteOptions, parse_stream_write
 from ottla.pipelines.short_error import short_errors
 from ottla.pipelines.sink.batch_writer import RowsWritten
 from ottla.pipelines.sink.column import check_schema
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.formatted_row import FormattedRows
 from ottla.pipelines.sink.worker_cluster import is_idempotent, sink_settings
 

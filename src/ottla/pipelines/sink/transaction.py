@@ -2,7 +2,7 @@
 
 from ottla.client.producer.bulk.transaction_handle import TransactionHandle
 from ottla.client.record import OffsetAndMetadata, TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.sink.decision_offset import CONTROL_TOPIC
 from ottla.protocol.errors import InvalidTransactionTimeoutError
 

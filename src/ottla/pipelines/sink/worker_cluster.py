@@ -8,7 +8,7 @@ from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.producer.bulk.sequence_number import SequenceNumbers
 from ottla.client.producer.option import ProducerOptions
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.name import KAFKA_PREFIX
 from ottla.pipelines.worker_client import WorkerClient, WorkerClients
 

@@ -7,7 +7,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_json import PartitionOffsets
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.short_error import short_errors, short_errors_of_rows

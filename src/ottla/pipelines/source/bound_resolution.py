@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_bound import NoMatch, OffsetBound
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST, PartitionOffsets
 from ottla.pipelines.source.topic_catalog import TopicCatalog

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.format import ColumnFormat
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.base.errors import OttlaError
 from ottla.client.record import OffsetAndMetadata
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_json import PartitionOffsets
 
 if TYPE_CHECKING:

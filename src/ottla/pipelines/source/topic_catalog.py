@@ -14,7 +14,7 @@ from ottla.client.admin.value.offset import IsolationLevel, OffsetSpec
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.offset_json import PartitionOffsets
 from ottla.pipelines.option.parse import ReadOptions
 from ottla.pipelines.option.subscription import Subscription

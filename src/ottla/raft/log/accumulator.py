@@ -15,7 +15,7 @@ from ottla.protocol.records.batch import HEADER_BYTES
 from ottla.protocol.records.record import RecordTuple
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.raft.config import NEVER_MS, QuorumConfig
-from ottla.raft.error import AppendBufferFullError
+from ottla.raft.errors import AppendBufferFullError
 from ottla.raft.log.control_batch import BatchPlace, ControlMessage, write_control_batch
 
 

@@ -9,7 +9,7 @@ from ottla.protocol.messages import fetch
 from ottla.protocol.records.batch import batches
 from ottla.raft.context import RaftContext
 from ottla.raft.endpoint import Endpoints
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID, OffsetAndEpoch
 from ottla.raft.leadership import LeaderClaim, Leadership
 from ottla.raft.log.payload import received_bytes

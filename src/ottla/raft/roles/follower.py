@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ottla.base.frozen import frozen
 from ottla.raft.endpoint import Endpoints
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import Node, OffsetAndEpoch
 from ottla.raft.ports import SnapshotPartWriter
 from ottla.raft.quorum_state import ElectionState

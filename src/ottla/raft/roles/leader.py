@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ottla.raft.config import CHECK_QUORUM_TIMEOUT_FACTOR, NEVER_MS, OBSERVER_SESSION_TIMEOUT_MS
 from ottla.raft.endpoint import NO_ENDPOINTS, Endpoints
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import LocalReplica, ReplicaKey
 from ottla.raft.log.accumulator import BatchAccumulator
 from ottla.raft.quorum_state import ElectionState

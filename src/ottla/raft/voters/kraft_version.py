@@ -3,7 +3,7 @@
 from ottla.base.ids import ZERO_UUID
 from ottla.protocol.control_record import KRaftVersionRecord
 from ottla.protocol.errors import InvalidUpdateVersionError, NotLeaderOrFollowerError
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.identity import LocalReplica
 from ottla.raft.log.control_batch import ControlMessage
 from ottla.raft.roles.leader import Leader

@@ -19,7 +19,7 @@ from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.connect.cluster.secret_setting import is_secret
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 from ottla.connect.provider import ConfigProviders
 from ottla.connect.worker.override_policy import ALLOWLIST, SETTING, Policy, override_policy
 from ottla.web.http.address import ListenAddress

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ottla.base.errors import OttlaError
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.worker import decision
 from ottla.connect.worker.offset_file import decode_offsets, encode_offsets
 from ottla.connect.worker.refusal import RefusedError

@@ -15,7 +15,7 @@ from ottla.base.metric import MetricRegistry
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.asgi import Receive, Scope, Send
 from ottla.web.http.content import ContentTypes, accepted
-from ottla.web.http.error import INTERNAL, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ClientGoneError, HttpError
+from ottla.web.http.errors import INTERNAL, NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE, ClientGoneError, HttpError
 from ottla.web.http.login import Login, NoLogin
 from ottla.web.http.metric import UNROUTED, RequestMetrics
 from ottla.web.http.request import BodyLimits, Request

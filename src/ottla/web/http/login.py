@@ -14,7 +14,7 @@ from ottla.base.config import ConfigError
 from ottla.base.config.file import PropertiesError, parse_properties
 from ottla.client.config.settings import ClientSettings
 from ottla.web.http.asgi import Scope
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import ANONYMOUS, Request
 
 _FOREIGN: Final = ("OBF:", "MD5:", "CRYPT:")

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from ottla.base.frozen import frozen
 from ottla.web.http.asgi import Receive, Scope
 from ottla.web.http.content import media_type
-from ottla.web.http.error import ClientGoneError, HttpError
+from ottla.web.http.errors import ClientGoneError, HttpError
 
 ANONYMOUS: Final = "anonymous"
 _DRAIN_S: Final = 2.0

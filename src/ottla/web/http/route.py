@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from ottla.base.frozen import frozen
 from ottla.web.http.answer import Answer
 from ottla.web.http.content import ContentTypes
-from ottla.web.http.error import METHOD_NOT_ALLOWED, NOT_FOUND, HttpError
+from ottla.web.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Answer]]

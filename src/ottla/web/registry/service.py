@@ -33,7 +33,7 @@ from ottla.web.registry.api.content import CONTENT
 from ottla.web.registry.api.description import description
 from ottla.web.registry.api.route import registry_routes
 from ottla.web.registry.config import DEFAULT_LISTENER, RegistryConfig
-from ottla.web.registry.decision.error import forwarding_failed, leader_unknown
+from ottla.web.registry.decision.errors import forwarding_failed, leader_unknown
 from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.decision.parsing import ParsedSchemas
 from ottla.web.registry.decision.rule import RegistryRule

@@ -19,11 +19,11 @@ from ottla.client.errors import AuthenticationFailedError
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.web.http.answer import Answer
 from ottla.web.http.caller import Credentials, PassedLogin
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Handler, Route
 from ottla.web.rest.config import RestConfig
-from ottla.web.rest.error import NOT_AUTHENTICATED, from_kafka
+from ottla.web.rest.errors import NOT_AUTHENTICATED, from_kafka
 from ottla.web.rest.idle_watch import IdleWatch
 from ottla.web.rest.parts import RestParts
 from ottla.web.rest.record.schema import SchemaBook

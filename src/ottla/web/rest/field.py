@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Fields:
     ('a', 3)
     >>> Fields({"nmae": 1}, ("name",))
     Traceback (most recent call last):
-    ottla.web.http.error.HttpError: Unrecognized field: nmae
+    ottla.web.http.errors.HttpError: Unrecognized field: nmae
     """
 
     def __init__(self, value: Any, known: tuple[str, ...]) -> None:

@@ -7,11 +7,11 @@ from ottla.base.errors import OttlaError
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.web.http.answer import Answer
 from ottla.web.http.content import ContentTypes
-from ottla.web.http.error import ClientGoneError
+from ottla.web.http.errors import ClientGoneError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.config import RestConfig
-from ottla.web.rest.error import from_kafka
+from ottla.web.rest.errors import from_kafka
 from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
 

@@ -20,7 +20,7 @@ from ottla.streams.errors import StreamsError
 from ottla.streams.host.run_state import RunState
 from ottla.streams.local.query.place import HostInfo, KeyQueryMetadata, StreamsMetadata
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.peer import FORWARDED, PeerClient, PeerUnreachableError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route

@@ -13,7 +13,7 @@ from ottla.streams.engine.topology import Topology
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
 from ottla.streams.local.query.reader import QueryableStoreType, type_of
 from ottla.streams.record import Windowed
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.streams.value import key_of, shown
 
 LIMIT: Final = 1_000

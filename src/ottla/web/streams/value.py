@@ -12,7 +12,7 @@ from ottla.client.serde.raw import BytesSerde
 from ottla.client.serde.text import StringSerde
 from ottla.client.serde.uuid_value import UuidSerde
 from ottla.streams.record import Windowed
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 
 _PLAIN: Final = (str, int, float, bool, type(None))
 

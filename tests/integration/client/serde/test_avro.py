@@ -12,7 +12,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from ottla.client.errors import SerializationError
 from ottla.client.record import Header
-from ottla.client.registry.error import RegistryError
+from ottla.client.registry.errors import RegistryError
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.serde.schema.avro import AvroDeserializer, AvroSerializer
 from ottla.client.serde.schema.rule import UnsupportedRuleError

@@ -13,7 +13,7 @@ from ottla.base.config import ConfigError
 from ottla.client import AvroDeserializer, AvroSerializer, Consumer, Producer, SchemaRegistry, TopicPartition
 from ottla.client.config.settings import UnknownSettingError
 from ottla.client.registry.async_registry import AsyncSchemaRegistry
-from ottla.client.registry.error import RegistryError, RegistryUnavailableError
+from ottla.client.registry.errors import RegistryError, RegistryUnavailableError
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.schema.async_serde import AsyncDeserializer, AsyncSerializer
 from ottla.testing import EmbeddedBroker

@@ -18,7 +18,7 @@ from ottla.connect.connector import (
     SourceContext,
     SourceTask,
 )
-from ottla.connect.error import DataError, RetriableError
+from ottla.connect.errors import DataError, RetriableError
 from ottla.connect.record import SinkRecord, SourceRecord
 
 

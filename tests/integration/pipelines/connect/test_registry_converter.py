@@ -19,7 +19,7 @@ from ottla.connect.data.builder import struct
 from ottla.connect.data.logical import TIMESTAMP_SCHEMA, Instant
 from ottla.connect.data.schema import INT32, OPTIONAL_STRING, STRING
 from ottla.connect.data.struct import Struct
-from ottla.connect.error import DataError, InvalidConfigError, RetriableError
+from ottla.connect.errors import DataError, InvalidConfigError, RetriableError
 from ottla.connect.harness import WORKER, CountedPause
 from ottla.connect.pipeline.dead_letter import ConsumerRecord
 from ottla.connect.pipeline.record_pipeline import RecordPipeline

@@ -8,11 +8,11 @@ import pytest
 
 from ottla.metadata.controller.answer import Answer
 from ottla.metadata.controller.context import Caller
-from ottla.metadata.error import MetadataError
+from ottla.metadata.errors import MetadataError
 from ottla.protocol.errors import ErrorCode, NotControllerError, UnknownServerError
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.raft.core import RaftCore
-from ottla.raft.error import AppendBufferFullError
+from ottla.raft.errors import AppendBufferFullError
 from ottla.storage.disk.simulated import SimulatedDisk
 from tests.unit.broker.quorum.rig import Replica, config, formatted_disk, given, quota, until
 

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.connect.connector import Offset, Partition
 from ottla.connect.connectors.file_source import FileStreamSourceConnector, FileStreamSourceTask
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.harness import WORKER, CountedPause, SinkHarness, SourceHarness
 from ottla.connect.pipeline.record_pipeline import RecordPipeline
 

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.metadata.store.metadata_log import MetadataLog
 from ottla.protocol.records.batch import batches
-from ottla.raft.error import RaftInvariantError
+from ottla.raft.errors import RaftInvariantError
 from ottla.raft.log.memory_log import MemoryLog
 from ottla.storage.checkpoint import RECOVERY_POINT_CHECKPOINT
 from ottla.storage.disk.port import Access

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ottla.connect.columns import ColumnKind, SourceColumns
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install ottla[arrow]")
 

@@ -7,7 +7,7 @@ import pytest
 from ottla.base.config import ConfigKey
 from ottla.base.config_type import ConfigType
 from ottla.connect.connector import SourceConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.pipelines.connect.boundary import Boundary, boundary_of
 from ottla.pipelines.connect.client_setting import admin_settings, consumer_settings, producer_settings
 from ottla.pipelines.connect.definition import read_definition

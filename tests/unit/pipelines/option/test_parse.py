@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ottla.client.record import TopicPartition
-from ottla.pipelines.option.error import OptionError
+from ottla.pipelines.option.errors import OptionError
 from ottla.pipelines.option.name import OPTIONS, Use
 from ottla.pipelines.option.offset_json import EARLIEST, LATEST
 from ottla.pipelines.option.parse import (

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from ottla.pipelines.sink.column import check_schema
-from ottla.pipelines.sink.error import SinkSchemaError
+from ottla.pipelines.sink.errors import SinkSchemaError
 from ottla.pipelines.source.column import topic_schema
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ottla.client.producer.sequence import ProducerIdentity
 from ottla.pipelines.sink.decision_offset import TASKS_MAX
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.prepared_transaction import SinkQuery, transactions_from_text, transactions_to_text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.record_time import with_record_times
 
 US_UTC, US, MS = pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.int64()

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 from ottla.pipelines.sink.row_routing import RowRouting
 
 

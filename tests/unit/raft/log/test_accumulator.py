@@ -7,7 +7,7 @@ from ottla.protocol.errors import NotLeaderOrFollowerError, RecordListTooLargeEr
 from ottla.protocol.records.batch import batches
 from ottla.protocol.records.reader import decode_batch
 from ottla.raft.config import NEVER_MS, QuorumConfig
-from ottla.raft.error import AppendBufferFullError
+from ottla.raft.errors import AppendBufferFullError
 from ottla.raft.log.accumulator import BatchAccumulator
 
 NOW_MS = 1_700_000_000_000

@@ -3,7 +3,7 @@
 import pytest
 
 from ottla.web.http.answer import Answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route, Router
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.association import Situation, associate, dissociate
 from ottla.web.registry.decision.association_batch import Done, batch
 from ottla.web.registry.decision.association_query import answer, parse_queries

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.delete import referring_ids
 from ottla.web.registry.decision.lookup import look_up
 from ottla.web.registry.state.mode import Mode

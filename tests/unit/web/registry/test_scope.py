@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.configure import delete_config, delete_mode, parse_config_request
 from ottla.web.registry.decision.scope import config_in_scope, mode_in_scope, own_config, own_mode
 from ottla.web.registry.state.mode import Mode

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.lookup import look_up
 from ottla.web.registry.decision.register import already_registered, register
 from ottla.web.registry.decision.tag import parse_tag_request, retagging

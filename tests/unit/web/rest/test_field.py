@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.rest.field import INT64, Fields, parse_moment, show_moment
 
 

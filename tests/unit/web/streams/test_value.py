@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ottla.streams import Serdes, Window, Windowed
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.streams.value import key_of, shown
 
 

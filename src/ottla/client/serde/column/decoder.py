@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.client.errors import SerializationError
-from ottla.client.registry.error import RegistryError
+from ottla.client.registry.errors import RegistryError
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import SchemaText
 from ottla.client.serde.column.reader import columns_of, parsed

@@ -33,7 +33,7 @@ from ottla.raft.effect import (
     SendResponse,
     ShutdownCompleted,
 )
-from ottla.raft.error import AppendBufferFullError
+from ottla.raft.errors import AppendBufferFullError
 from ottla.raft.event import CommitsApplied, Event, LogFlushed, RequestReceived, ResponseReceived, TimeElapsed
 from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
 from ottla.raft.roles.role import Role

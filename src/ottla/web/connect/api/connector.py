@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from ottla.connect.error import InvalidConfigError
+from ottla.connect.errors import InvalidConfigError
 from ottla.connect.mask import Mask
 from ottla.connect.worker import decision, view
 from ottla.connect.worker.config_record import Properties

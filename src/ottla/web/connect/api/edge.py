@@ -3,11 +3,11 @@
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.worker.refusal import RefusedError
 from ottla.web.connect.lead.call import NoAnswerError
 from ottla.web.http.answer import Answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Handler, Route
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ottla.base.errors import OttlaError
 from ottla.client.record import TopicPartition
 from ottla.connect.connector import Connector, SinkConnector, SourceConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.offset_record import encode
 from ottla.connect.worker.config_state import raw
 from ottla.connect.worker.decision import check_stopped

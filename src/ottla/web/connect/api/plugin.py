@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ottla.connect.connector import SinkConnector
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 from ottla.connect.plugin import Plugins
 from ottla.connect.worker.definition_view import key_json
 from ottla.connect.worker.refusal import RefusedError, bad

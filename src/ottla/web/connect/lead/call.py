@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from ottla.connect.error import ConnectError
+from ottla.connect.errors import ConnectError
 
 T = TypeVar("T")
 

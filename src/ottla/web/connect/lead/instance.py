@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.connect.connector import Connector
-from ottla.connect.error import trace
+from ottla.connect.errors import trace
 from ottla.connect.mask import Mask
 from ottla.connect.plugin import Plugins
 from ottla.connect.provider import ConfigProviders

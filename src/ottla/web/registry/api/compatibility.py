@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, in_all_contexts, subject_of, version_of

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import NOT_FOUND, HttpError
+from ottla.web.http.errors import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, context_prefix, in_all_contexts, page
 from ottla.web.registry.api.view import by_id, by_version, tags_shown, text_of
-from ottla.web.registry.decision.error import schema_not_found
+from ottla.web.registry.decision.errors import schema_not_found
 from ottla.web.registry.state.registry_state import IdState
 from ottla.web.registry.state.stored_schema import StoredSchema
 from ottla.web.registry.state.subject_name import DEFAULT_CONTEXT, WILDCARD, SubjectName, normalized, parse_subject

@@ -15,7 +15,7 @@ from ottla.web.registry.decision.configure import (
     set_config,
     set_mode,
 )
-from ottla.web.registry.decision.error import invalid_mode, invalid_subject, no_compatibility, no_mode
+from ottla.web.registry.decision.errors import invalid_mode, invalid_subject, no_compatibility, no_mode
 from ottla.web.registry.decision.scope import config_in_scope, mode_in_scope, own_config, own_mode
 from ottla.web.registry.state.mode import Mode
 from ottla.web.registry.state.subject_name import is_valid

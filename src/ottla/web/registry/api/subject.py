@@ -9,7 +9,7 @@ from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, context_prefix, in_all_contexts, page, subject_of
 from ottla.web.registry.api.view import by_version, form_asked, looked_up, text_of
 from ottla.web.registry.decision.delete import delete_subject
-from ottla.web.registry.decision.error import invalid_subject, schema_not_found, subject_not_found
+from ottla.web.registry.decision.errors import invalid_subject, schema_not_found, subject_not_found
 from ottla.web.registry.decision.lookup import has_subjects, look_up
 from ottla.web.registry.decision.schema_request import parse_schema_request
 from ottla.web.registry.state.subject_name import WILDCARD, is_valid

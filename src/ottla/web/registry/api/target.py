@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeVar
 from ottla.web.http.answer import Answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Handler, Route
-from ottla.web.registry.decision.error import invalid_version
+from ottla.web.registry.decision.errors import invalid_version
 from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.decision.rule import RegistryRule
 from ottla.web.registry.state.registry_state import RegistryState

@@ -8,7 +8,7 @@ from ottla.web.http.route import Route
 from ottla.web.registry.api.target import Registry, in_all_contexts, page, subject_of, version_of
 from ottla.web.registry.api.view import by_version, form_asked, registered, tags_shown, text_of
 from ottla.web.registry.decision.delete import delete_version, referring_ids
-from ottla.web.registry.decision.error import invalid_subject, subject_not_found, version_not_found
+from ottla.web.registry.decision.errors import invalid_subject, subject_not_found, version_not_found
 from ottla.web.registry.decision.lookup import has_subjects
 from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.decision.register import already_registered, register

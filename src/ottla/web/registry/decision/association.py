@@ -19,7 +19,7 @@ from ottla.web.registry.decision.association_request import (
     with_subject,
 )
 from ottla.web.registry.decision.delete import check_writable, delete_subject
-from ottla.web.registry.decision.error import (
+from ottla.web.registry.decision.errors import (
     association_frozen,
     association_not_found,
     invalid_association,

@@ -4,10 +4,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from ottla.base.frozen import frozen
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.association import Made, Situation, Steps, associate, dissociate
 from ottla.web.registry.decision.association_request import ResourceRequest, parse_resource_request
-from ottla.web.registry.decision.error import invalid_association, invalid_request
+from ottla.web.registry.decision.errors import invalid_association, invalid_request
 from ottla.web.registry.decision.outcome import Outcome
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.stored_schema import StoredSchema

@@ -3,9 +3,9 @@
 from typing import Final
 
 from ottla.base.frozen import frozen
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.association_request import TOPIC, lifecycle_of, text_field
-from ottla.web.registry.decision.error import invalid_association, invalid_request
+from ottla.web.registry.decision.errors import invalid_association, invalid_request
 from ottla.web.registry.state.association import Association, Associations, Lifecycle
 
 _FAILED: Final = 500

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ottla.base.frozen import frozen
-from ottla.web.http.error import HttpError
-from ottla.web.registry.decision.error import invalid_association, invalid_request
+from ottla.web.http.errors import HttpError
+from ottla.web.registry.decision.errors import invalid_association, invalid_request
 from ottla.web.registry.decision.schema_request import SchemaRequest, check_rules, parse_schema_request
 from ottla.web.registry.state.association import Lifecycle
 from ottla.web.registry.state.subject_name import is_valid

@@ -7,7 +7,7 @@ from ottla.schema.compatibility import Level, check, messages
 from ottla.schema.metadata import Metadata
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.policy import Policy
-from ottla.web.registry.decision.error import invalid_schema, version_not_found
+from ottla.web.registry.decision.errors import invalid_schema, version_not_found
 from ottla.web.registry.decision.parsing import ParsedSchemas, Parsing
 from ottla.web.registry.decision.rule import RegistryRule
 from ottla.web.registry.decision.schema_request import SchemaRequest

@@ -9,9 +9,9 @@ from ottla.schema.error import InvalidRuleError, UnknownLevelError
 from ottla.schema.metadata import Metadata
 from ottla.schema.policy import Policy
 from ottla.schema.rule import RuleSet
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.registry.decision.delete import check_writable
-from ottla.web.registry.decision.error import (
+from ottla.web.registry.decision.errors import (
     invalid_compatibility,
     invalid_mode,
     invalid_request,

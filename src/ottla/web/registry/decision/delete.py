@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ottla.web.http.error import HttpError
-from ottla.web.registry.decision.error import (
+from ottla.web.http.errors import HttpError
+from ottla.web.registry.decision.errors import (
     context_not_empty,
     no_live_version,
     not_permitted,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from ottla.schema.metadata import VERSION_PROPERTY, Metadata, merge_metadata, without_version
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.rule import RuleSet, merge_rule_sets
-from ottla.web.http.error import HttpError
-from ottla.web.registry.decision.error import schema_not_found, subject_not_found
+from ottla.web.http.errors import HttpError
+from ottla.web.registry.decision.errors import schema_not_found, subject_not_found
 from ottla.web.registry.decision.parsing import Parsing, content_of
 from ottla.web.registry.decision.rule import RegistryRule
 from ottla.web.registry.decision.schema_request import SchemaRequest

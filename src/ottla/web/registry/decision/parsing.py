@@ -13,7 +13,7 @@ from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import parse
 from ottla.schema.parsed import ParsedSchema
 from ottla.schema.reference import Reference
-from ottla.web.registry.decision.error import invalid_schema
+from ottla.web.registry.decision.errors import invalid_schema
 from ottla.web.registry.decision.schema_request import SchemaRequest, request_of
 from ottla.web.registry.state.registry_state import RegistryState
 from ottla.web.registry.state.stored_schema import SchemaContent, StoredSchema

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ottla.schema.metadata import VERSION_PROPERTY, with_version
 from ottla.schema.parsed import ParsedSchema
 from ottla.web.registry.decision.compatibility import incompatibilities
-from ottla.web.registry.decision.error import incompatible, invalid_schema, not_permitted
+from ottla.web.registry.decision.errors import incompatible, invalid_schema, not_permitted
 from ottla.web.registry.decision.lookup import find, has_prefills, prefilled
 from ottla.web.registry.decision.outcome import Outcome, Record, record
 from ottla.web.registry.decision.parsing import Parsing, content_of

@@ -10,8 +10,8 @@ from ottla.schema.reference import Reference
 from ottla.schema.rule import RuleSet
 from ottla.schema.schema_type import SchemaType
 from ottla.schema.tag import TagChange
-from ottla.web.http.error import HttpError
-from ottla.web.registry.decision.error import invalid_request, invalid_rule_set, invalid_schema
+from ottla.web.http.errors import HttpError
+from ottla.web.registry.decision.errors import invalid_request, invalid_rule_set, invalid_schema
 from ottla.web.registry.decision.tag_request import parse_tag_change
 from ottla.web.registry.state.stored_schema import SchemaContent
 

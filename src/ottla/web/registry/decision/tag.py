@@ -9,7 +9,7 @@ from ottla.schema.error import InvalidMetadataError, InvalidRuleError, InvalidSc
 from ottla.schema.metadata import Metadata, with_version
 from ottla.schema.rule import Rule, RuleSet, merge_rule_sets
 from ottla.schema.tag import TagChange, retagged, with_tags_of
-from ottla.web.registry.decision.error import invalid_request, invalid_rule_set, invalid_schema
+from ottla.web.registry.decision.errors import invalid_request, invalid_rule_set, invalid_schema
 from ottla.web.registry.decision.parsing import Parsing
 from ottla.web.registry.decision.rule import RegistryRule
 from ottla.web.registry.decision.schema_request import SchemaRequest, request_of

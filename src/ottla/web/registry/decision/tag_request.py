@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ottla.schema.tag import Entity, EntityKind, TagChange, Tags
-from ottla.web.registry.decision.error import invalid_request
+from ottla.web.registry.decision.errors import invalid_request
 
 _KINDS = {kind.value: kind for kind in EntityKind}
 

@@ -16,8 +16,8 @@ from ottla.base.errors import OttlaError
 from ottla.client.errors import RecordTooLargeError
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.protocol.errors import MessageTooLargeError, RecordListTooLargeError
-from ottla.web.http.error import HttpError
-from ottla.web.registry.decision.error import leader_unknown, schema_too_large, store_failed, timed_out
+from ottla.web.http.errors import HttpError
+from ottla.web.registry.decision.errors import leader_unknown, schema_too_large, store_failed, timed_out
 from ottla.web.registry.decision.outcome import Outcome, Record
 from ottla.web.registry.state.record_key import NoopKey, SchemaKey, decode_key, encode_key
 from ottla.web.registry.state.registry_state import RegistryState

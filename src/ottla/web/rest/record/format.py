@@ -9,7 +9,7 @@ from typing import Any, Final
 from ottla.client.errors import SerializationError
 from ottla.schema.schema_type import SchemaType
 from ottla.web.http.answer import json_bytes
-from ottla.web.rest.error import bad_request
+from ottla.web.rest.errors import bad_request
 
 _SHOWN_MAX: Final = 80
 

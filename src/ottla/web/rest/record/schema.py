@@ -12,7 +12,7 @@ from ottla.base.frozen import frozen
 from ottla.client.errors import ClientError, SerializationError
 from ottla.client.record import Header
 from ottla.client.registry.cache import Cache
-from ottla.client.registry.error import RegistryError
+from ottla.client.registry.errors import RegistryError
 from ottla.client.registry.registry import SchemaRegistry
 from ottla.client.registry.value import RegisteredSchema, SchemaText
 from ottla.client.serde.schema import framing
@@ -21,7 +21,7 @@ from ottla.client.serde.schema.subject import SubjectContext, needs_record_name,
 from ottla.schema.error import InvalidSchemaError
 from ottla.schema.parse import parse
 from ottla.schema.schema_type import SchemaType
-from ottla.web.rest.error import bad_request, not_serializable
+from ottla.web.rest.errors import bad_request, not_serializable
 from ottla.web.rest.record.format import EmbeddedFormat, format_of
 
 _CAPACITY: Final = 1_000

@@ -9,11 +9,11 @@ from urllib.parse import quote
 from ottla.base.config import ConfigError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import CONSUMER, FORMAT_OF, RECORDS
-from ottla.web.rest.error import partition_not_found
+from ottla.web.rest.errors import partition_not_found
 from ottla.web.rest.field import INT64, Fields
 from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.record.format import EmbeddedFormat

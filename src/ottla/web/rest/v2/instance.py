@@ -16,7 +16,7 @@ from ottla.base.regex.syntax import RegexError
 from ottla.client.consumer.async_consumer import AsyncConsumer
 from ottla.client.consumer.fetch.record import Record
 from ottla.client.record import OffsetAndMetadata, TopicPartition
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.rest.record.format import EmbeddedFormat, decode_plain
 from ottla.web.rest.record.schema import SchemaBook
 

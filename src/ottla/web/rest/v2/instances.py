@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final, Self
 
 from ottla.client.config.settings import ClientSettings
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.rest.idle_watch import IdleWatch
 from ottla.web.rest.v2.instance import ConsumerInstance
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from ottla.base.errors import OttlaError
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import FORMAT_OF, PRODUCE
-from ottla.web.rest.error import record_error_code
+from ottla.web.rest.errors import record_error_code
 from ottla.web.rest.field import Fields
 from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.record.format import EmbeddedFormat, encode_plain

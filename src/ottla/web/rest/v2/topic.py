@@ -9,11 +9,11 @@ from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.admin.value.topic import PartitionDescription, TopicDescription
 from ottla.client.record import TopicPartition
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import NOT_FOUND, HttpError
+from ottla.web.http.errors import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import METADATA
-from ottla.web.rest.error import partition_not_found
+from ottla.web.rest.errors import partition_not_found
 from ottla.web.rest.parts import RestParts, Routes
 
 _NUMBER: Final = re.compile(r"[0-9]{1,10}")

@@ -8,7 +8,7 @@ from ottla.client.admin.value.group import ConsumerGroupDescription, MemberDescr
 from ottla.client.admin.value.offset import OffsetSpec
 from ottla.client.record import TopicPartition
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from ottla.web.http.error import NOT_FOUND, HttpError
+from ottla.web.http.errors import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 from ottla.web.rest.parts import RestParts
 

@@ -8,11 +8,11 @@ from ottla.client.admin.value.replica import PartitionReassignment
 from ottla.client.admin.value.topic import PartitionDescription, TopicDescription
 from ottla.client.record import TopicPartition
 from ottla.web.http.answer import Answer, json_answer
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
-from ottla.web.rest.error import bad_request, partition_not_found
+from ottla.web.rest.errors import bad_request, partition_not_found
 from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.v3.link import Links, links_of, not_found, number_of
 

@@ -17,11 +17,11 @@ from typing import Any, Final, Protocol
 from ottla.base.errors import OttlaError
 from ottla.client.errors import KafkaTimeoutError
 from ottla.web.http.answer import Answer, json_answer, json_bytes
-from ottla.web.http.error import ClientGoneError, HttpError
+from ottla.web.http.errors import ClientGoneError, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
-from ottla.web.rest.error import from_kafka, partition_not_found, topic_not_found
+from ottla.web.rest.errors import from_kafka, partition_not_found, topic_not_found
 from ottla.web.rest.field import Fields
 from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.sending import Sent, TopicAbsentError, is_late

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from ottla.base.frozen import frozen
 from ottla.client.record import RecordMetadata
-from ottla.web.http.error import HttpError
-from ottla.web.rest.error import bad_request, partition_not_found
+from ottla.web.http.errors import HttpError
+from ottla.web.rest.errors import bad_request, partition_not_found
 from ottla.web.rest.field import Fields, show_moment
 from ottla.web.rest.record.format import EmbeddedFormat, base64_bytes, encode_plain
 from ottla.web.rest.record.schema import ChosenSchema, SchemaBook, SchemaChoice

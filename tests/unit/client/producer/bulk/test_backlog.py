@@ -6,7 +6,7 @@ from queue import SimpleQueue
 import pytest
 
 from ottla.client.producer.bulk.backlog import Backlog
-from ottla.pipelines.sink.error import SinkError
+from ottla.pipelines.sink.errors import SinkError
 
 PATIENCE_S = 60
 

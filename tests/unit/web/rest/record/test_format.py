@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ottla.client.errors import SerializationError
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 from ottla.web.rest.record.format import EmbeddedFormat, base64_bytes, decode_plain, encode_plain
 
 

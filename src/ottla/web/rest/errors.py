@@ -16,10 +16,10 @@ from ottla.client.errors import (
     RecordTooLargeError,
     SerializationError,
 )
-from ottla.client.registry.error import RegistryError
+from ottla.client.registry.errors import RegistryError
 from ottla.protocol import errors
 from ottla.protocol.errors import ApiError
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 
 KAFKA_BAD_REQUEST: Final = 40002
 NOT_AUTHENTICATED: Final = 40101

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ottla.web.http.error import HttpError
+from ottla.web.http.errors import HttpError
 
 
 def subject_not_found(subject: str) -> HttpError:

@@ -4,10 +4,10 @@ import pytest
 
 from ottla.base.errors import OttlaError
 from ottla.client.errors import AuthenticationFailedError, InvalidStateError, KafkaTimeoutError, SerializationError
-from ottla.client.registry.error import RegistryError
+from ottla.client.registry.errors import RegistryError
 from ottla.protocol import errors
-from ottla.web.http.error import HttpError
-from ottla.web.rest.error import from_kafka, record_error_code
+from ottla.web.http.errors import HttpError
+from ottla.web.rest.errors import from_kafka, record_error_code
 
 
 @pytest.mark.parametrize(
