@@ -25,7 +25,7 @@ _ADMIN_PATIENCE: Final = {"default.api.timeout.ms": "20000", "request.timeout.ms
 WAIT_SECONDS: Final = 30
 """How long a broker may refuse connections at first."""
 
-Work = Callable[["AsyncAdmin", argparse.Namespace], Awaitable[int]]
+AdminWork = Callable[["AsyncAdmin", argparse.Namespace], Awaitable[int]]
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def client_settings(options: argparse.Namespace, keys: "ConfigKeys") -> dict[str
     return settings
 
 
-def run_admin(options: argparse.Namespace, work: Work) -> int:
+def run_admin(options: argparse.Namespace, work: AdminWork) -> int:
     """Connects an admin client, does the work, and returns its exit code."""
     import asyncio
 
@@ -103,7 +103,7 @@ def _controller_advice(error: OttlaError, options: argparse.Namespace) -> str | 
     return asyncio.run(controller_port.advice(error, client_settings(options, ADMIN_KEYS)))
 
 
-async def _with_admin(settings: Mapping[str, object], work: Work, options: argparse.Namespace) -> int:
+async def _with_admin(settings: Mapping[str, object], work: AdminWork, options: argparse.Namespace) -> int:
     from ottla.cli.broker_wait import BrokerWait
     from ottla.client.admin.async_admin import AsyncAdmin
 

@@ -8,7 +8,7 @@ import pytest
 from ottla.client.cluster.cluster_client import ANY_NODE, CONTROLLER
 from ottla.client.cluster.cluster_view import BrokerView, ClusterView
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.errors import ClosedError
@@ -140,7 +140,7 @@ def test_a_waiting_fetch_does_not_delay_the_coordinator(bootstrap: str, topic: s
             connection = await client.connection(1)
             waiting = connection.ask(fetch, timeout_ms=600_000, version=min(17, connection.version_of(ApiKey.FETCH)))
             heartbeat = HeartbeatRequest(group_id="g", generation_id=1, member_id="nobody")
-            answer = await client.request(1, heartbeat, lane=Lane.COORDINATOR)
+            answer = await client.request(1, heartbeat, purpose=Purpose.COORDINATOR)
             assert isinstance(answer, HeartbeatResponse)
             assert not waiting.done()
         with pytest.raises(NetworkError):
@@ -168,7 +168,7 @@ def test_nothing_is_left_after_close(bootstrap: str, topic: str) -> None:
     async def main() -> None:
         async with cluster_client(bootstrap) as client:
             await client.coordinator(CoordinatorKind.GROUP, "g")
-            await client.request(1, HeartbeatRequest(group_id="g"), lane=Lane.COORDINATOR)
+            await client.request(1, HeartbeatRequest(group_id="g"), purpose=Purpose.COORDINATOR)
             pending = asyncio.create_task(client.topic(topic, timeout_ms=60_000))
             await asyncio.sleep(0)
         with pytest.raises((ClosedError, NetworkError)):

@@ -8,7 +8,7 @@ import pytest
 from ottla.client.cluster.cluster_client import ANY_NODE
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.errors import ConnectFailedError, KafkaTimeoutError
 from ottla.client.metric.metric_name import MetricName
 from ottla.protocol.api_key import ApiKey
@@ -224,7 +224,7 @@ def test_a_coordinator_is_asked_after_a_rebootstrap_before_metadata_came() -> No
                 with pytest.raises(KafkaTimeoutError):
                     await client.refresh(timeout_ms=300)
                 coordinator = await client.coordinator(CoordinatorKind.GROUP, "g")
-                await client.request(coordinator, HeartbeatRequest(), lane=Lane.COORDINATOR)
+                await client.request(coordinator, HeartbeatRequest(), purpose=Purpose.COORDINATOR)
 
     ports: list[int] = []
     asyncio.run(main())

@@ -18,7 +18,7 @@ from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
 from ottla.protocol.errors import ErrorCode, NetworkError
 from ottla.protocol.messages.produce import PartitionProduceResponse
@@ -84,7 +84,7 @@ class World:
         self.ledger.adopt_new(ProducerIdentity(9, 0))
         options = ProducerOptions.of(SETTINGS)
         metric = ProducerMetric(ClientMetrics(SETTINGS, "me"))
-        self.outcome = Outcome(self.accumulator, self.ledger, options, metric, Clock())
+        self.completion = BatchCompletion(self.accumulator, self.ledger, options, metric, Clock())
         self.queue = self.accumulator.queues["t"][0]
         self.in_flight: list[tuple[ProducerBatch, bytes]] = []
         self._options = options
@@ -119,7 +119,7 @@ class World:
         batch, data = self.in_flight.pop(0)
         code, offset = (ErrorCode.NOT_ENOUGH_REPLICAS, -1) if trouble else self.broker.produce(data)
         answer = PartitionProduceResponse(index=0, error_code=code, base_offset=offset)
-        self.outcome.answered(batch, answer, may_hurry=True)
+        self.completion.answered(batch, answer, may_hurry=True)
 
     def cut(self, handled: int) -> None:
         """The connection is lost: the broker has handled some of the requests, and nobody hears of it."""
@@ -128,7 +128,7 @@ class World:
             if number < handled:
                 self.broker.produce(data)
         for batch, _ in lost:
-            self.outcome.unanswered(batch, NetworkError("cut"))
+            self.completion.unanswered(batch, NetworkError("cut"))
 
     def settle(self) -> None:
         """A good network until everything is done."""

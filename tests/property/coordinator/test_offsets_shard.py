@@ -16,8 +16,8 @@ from ottla.coordinator.group.offsets.commit import CommitContext, commit, commit
 from ottla.coordinator.group.offsets.deletion import delete_all
 from ottla.coordinator.group.offsets.offsets_state import OffsetsState
 from ottla.coordinator.ports import TransactionalProducer, TransactionMarker
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.metadata_view import ImageView
-from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.shard import Shard
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE
 from ottla.protocol.errors import ApiError, CoordinatorLoadInProgressError, NotEnoughReplicasError
@@ -106,11 +106,11 @@ class OffsetsShard(RuleBasedStateMachine):
     def delete_group(self, group: str) -> None:
         records = delete_all(self.shard.state, group)
         entries = [Entry((group, record.key.topic, record.key.partition)) for record in records]
-        self._write(lambda *_: Outcome(records, "deleted"), entries)
+        self._write(lambda *_: CoordinatorResult(records, "deleted"), entries)
 
     @rule()
     def look(self) -> None:
-        self._write(lambda *_: Outcome((), "seen"), [])
+        self._write(lambda *_: CoordinatorResult((), "seen"), [])
 
     @rule(place=PLACES, offset=OFFSETS, producer_id=PRODUCERS, fails=st.booleans())
     def commit_in_transaction(self, place: Place, offset: int, producer_id: int, *, fails: bool) -> None:
@@ -198,7 +198,7 @@ class OffsetsShard(RuleBasedStateMachine):
         for number, end in self.waiting:
             assert (number in self.answered) == (end <= self.high_watermark)
 
-    def _commit(self, request: Any, _state: OffsetsState, now_ms: int) -> Outcome:
+    def _commit(self, request: Any, _state: OffsetsState, now_ms: int) -> CoordinatorResult:
         return commit(None, request, CommitContext(8, now_ms))
 
     def _write(self, operation: Any, entries: list[Entry]) -> None:

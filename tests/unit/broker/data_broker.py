@@ -14,7 +14,7 @@ from ottla.base.metric_text import render
 from ottla.broker.batch_check import BatchChecks
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
-from ottla.broker.coordinator_host.coordinator_setup import Coordinators, CoordinatorSurroundings
+from ottla.broker.coordinator_host.coordinator_setup import CoordinatorContext, Coordinators
 from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
 from ottla.broker.node.topic_metric import TopicMetrics
 from ottla.broker.quota.client_quota import ClientQuotas, QuotaWindows
@@ -140,7 +140,7 @@ class DataBroker:
     def _make_coordinators(self, config: ServerConfig) -> Coordinators:
         """Rounds end when the loop runs; other brokers are not there."""
         return Coordinators(
-            CoordinatorSurroundings(
+            CoordinatorContext(
                 config=config,
                 loop=self.loop,
                 clock=self.loop,

@@ -9,7 +9,7 @@ import pytest
 from ottla.metadata.batch import CommittedBatch
 from ottla.metadata.controller.bootstrap import bootstrap_records
 from ottla.metadata.controller.controller import Controller
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.metadata.loader import MetadataLoader

@@ -14,7 +14,7 @@ from ottla.broker.controller_handlers.submission import answer_with, submit
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.security.rights import may_cluster
-from ottla.metadata.controller.outcome import message_of
+from ottla.metadata.controller.controller_result import message_of
 from ottla.metadata.image.config import ResourceType
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ApiError, ClusterAuthorizationFailedError, ErrorCode

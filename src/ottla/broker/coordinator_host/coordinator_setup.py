@@ -26,7 +26,7 @@ from ottla.broker.security.rights import Rights, sees_topic
 from ottla.coordinator.group.caller import GroupCaller, everything
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
-from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
+from ottla.coordinator.group.group_factory import GroupContext, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.rebalance_reason import RebalanceLog, RebalanceReason
 from ottla.coordinator.ports import MarkerErrors, MarkerSender, MarkersToSend, ProducerIds
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorSurroundings:
+class CoordinatorContext:
     """The collaborators of the coordinators."""
 
     config: ServerConfig
@@ -67,7 +67,7 @@ class CoordinatorSurroundings:
 class Coordinators:
     """The coordinators of one broker. Loop thread only."""
 
-    def __init__(self, around: CoordinatorSurroundings) -> None:
+    def __init__(self, around: CoordinatorContext) -> None:
         self._clock: Final = around.clock
         self._rounds: Final = CoordinatorRounds(around.loop, around.clock, around.at_round_end)
         self._loaders: Final[list[ShardLoader]] = []
@@ -155,12 +155,12 @@ class Coordinators:
         # What was waited for may have set timers.
         self._rounds.touched()
 
-    def _make_groups(self, around: CoordinatorSurroundings) -> GroupCoordinator:
+    def _make_groups(self, around: CoordinatorContext) -> GroupCoordinator:
         config = group_config(around.config)
         metadata = ImageView(lambda: around.metadata.image)
         counters = _rebalance_counters(around.metrics)
         rebalances = RebalanceLog(lambda reason: counters[reason].add())
-        surroundings = GroupSurroundings(
+        group_context = GroupContext(
             config=config,
             chance=random.SystemRandom(),
             metadata=metadata,
@@ -178,7 +178,7 @@ class Coordinators:
                 partial(self._committed, shards, partition),
                 compression,
             )
-            shard = new_group_shard(partition, log, surroundings)
+            shard = new_group_shard(partition, log, group_context)
             # Who appends looks at the timers afterwards anyway.
             log.committed_at_once = shard.committed
             return shard
@@ -192,7 +192,7 @@ class Coordinators:
 
         return GroupCoordinator(shards, partition_count, metadata, config)
 
-    def _make_transactions(self, around: CoordinatorSurroundings, timeout_ms: int) -> TxnCoordinator:
+    def _make_transactions(self, around: CoordinatorContext, timeout_ms: int) -> TxnCoordinator:
         sender = BrokerMarkerSender(around.config.node_id, self.markers, around.peers, timeout_ms)
         touched = self._rounds.touched
         outside = TxnOutside(
@@ -219,7 +219,7 @@ class Coordinators:
 
     def _loader(
         self,
-        around: CoordinatorSurroundings,
+        around: CoordinatorContext,
         topic: str,
         logs: dict[int, PartitionShardLog],
         reload: Callable[[Shard[Any]], bool],

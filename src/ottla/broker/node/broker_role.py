@@ -25,7 +25,7 @@ from ottla.broker.config.keys.quota import DYNAMIC_QUOTA_KEYS
 from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
-from ottla.broker.coordinator_host.coordinator_setup import Coordinators, CoordinatorSurroundings
+from ottla.broker.coordinator_host.coordinator_setup import CoordinatorContext, Coordinators
 from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
 from ottla.broker.node.broker_setting import (
     CLEANER_KEYS,
@@ -37,7 +37,7 @@ from ottla.broker.node.broker_setting import (
 )
 from ottla.broker.node.lifecycle import NO_EPOCH, BrokerIdentity, BrokerLifecycle, BrokerState, LifecycleState
 from ottla.broker.node.listener_set import ListenerSet
-from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.node_context import NodeContext
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.node.start_error import StartError
 from ottla.broker.node.stray_log import StrayLogs
@@ -76,7 +76,7 @@ class BrokerRole:
 
     def __init__(
         self,
-        around: NodeSurroundings,
+        around: NodeContext,
         member: QuorumMember,
         logs: LogManager,
         channel: ControllerChannel,
@@ -254,7 +254,7 @@ class BrokerRole:
         client_id = f"broker-{around.config.node_id}-coordinator"
         peers = BrokerPeers(around.loop, self._find_broker, lambda node: around.connect_broker(node, client_id))
         return Coordinators(
-            CoordinatorSurroundings(
+            CoordinatorContext(
                 config=around.config,
                 loop=around.loop,
                 clock=around.steady_clock,

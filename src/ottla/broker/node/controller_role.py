@@ -13,7 +13,7 @@ from ottla.broker.config.dynamic_config import DynamicConfig
 from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.broker.node.controller_parts import ControllerParts
 from ottla.broker.node.controller_registration import ControllerRegistration
-from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.node_context import NodeContext
 from ottla.broker.node.operator_policy import OperatorPolicy
 from ottla.broker.quorum.controller_channel import ControllerChannel
 from ottla.broker.quorum.controller_driver import ControllerDriver
@@ -42,7 +42,7 @@ class ControllerRole:
     """The controller part of a node."""
 
     def __init__(
-        self, around: NodeSurroundings, member: QuorumMember, dynamic: DynamicConfig, schema: BrokerConfigSchema
+        self, around: NodeContext, member: QuorumMember, dynamic: DynamicConfig, schema: BrokerConfigSchema
     ) -> None:
         """Becomes the controller of `member`, which must not have started yet."""
         self._around = around
@@ -124,5 +124,5 @@ class ControllerRole:
         self.pipeline.dispatch(context, request)
 
 
-def _own_broker(around: NodeSurroundings) -> Uuid | None:
+def _own_broker(around: NodeContext) -> Uuid | None:
     return around.incarnation_id if around.config.is_broker else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.config import ConfigError
 from ottla.broker.config.listener import ListenerAddress, parse_pairs
 from ottla.broker.config.server_config import ServerConfig
-from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.node_context import NodeContext
 from ottla.metadata.image.cluster import Endpoint
 from ottla.net.errors import ListenError
 from ottla.net.handler import FrameHandler
@@ -61,7 +61,7 @@ class ListenerSet:
         self,
         addresses: Sequence[ListenerAddress],
         handler: FrameHandler,
-        around: NodeSurroundings,
+        around: NodeContext,
         config: ServerConfig,
     ) -> None:
         """Raises `ConfigError` if a listener's certificates or users can't be used."""

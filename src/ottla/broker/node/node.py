@@ -28,11 +28,11 @@ from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.broker_role import BrokerRole
 from ottla.broker.node.ip_quota import IpQuotas
 from ottla.broker.node.listener_set import LISTENER_KEYS, SERVER_LIMIT_KEYS, server_limits
+from ottla.broker.node.node_context import Gate, NodeContext
 from ottla.broker.node.node_http import http_server
 from ottla.broker.node.node_metric import register_broker_metrics, register_controller_metrics, register_quorum_metrics
 from ottla.broker.node.node_quorum import NodeQuorum
 from ottla.broker.node.node_storage import NodeStorage, open_storage
-from ottla.broker.node.node_surroundings import Gate, NodeSurroundings
 from ottla.broker.node.start_error import StartError
 from ottla.broker.quorum.steady_clock import SteadyClock
 from ottla.net.http_server import HttpServer
@@ -179,7 +179,7 @@ class Node:
         check_startable(self.config)
         loop = asyncio.get_running_loop()
         storage = self._storage = await self._open_storage(loop)
-        around = self._surroundings(storage, loop)
+        around = self._context(storage, loop)
         schema = BrokerConfigSchema(self.config)
         dynamic = DynamicConfig(self.config, storage.logs, schema)
         dynamic.subscribe(SERVER_LIMIT_KEYS, partial(_limit, around.poller))
@@ -226,10 +226,10 @@ class Node:
         self._closing.push_async_callback(_release, opening)
         return await asyncio.shield(opening)
 
-    def _surroundings(self, storage: NodeStorage, loop: asyncio.AbstractEventLoop) -> NodeSurroundings:
+    def _context(self, storage: NodeStorage, loop: asyncio.AbstractEventLoop) -> NodeContext:
         poller = Poller(loop, server_limits(self.config))
         self._closing.callback(poller.close)
-        return NodeSurroundings(
+        return NodeContext(
             config=self.config,
             cluster_id=storage.cluster_id,
             incarnation_id=Uuid(uuid.uuid4().bytes),
@@ -245,7 +245,7 @@ class Node:
         )
 
     def _join_quorum(
-        self, around: NodeSurroundings, storage: NodeStorage, settings: tuple[DynamicConfig, BrokerConfigSchema]
+        self, around: NodeContext, storage: NodeStorage, settings: tuple[DynamicConfig, BrokerConfigSchema]
     ) -> NodeQuorum:
         quorum = self._quorum = NodeQuorum(around, storage.store, *settings)
         self._closing.push_async_callback(quorum.close)

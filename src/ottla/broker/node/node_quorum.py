@@ -12,9 +12,9 @@ from ottla.broker.config.dynamic_config import DynamicConfig
 from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.broker.node.controller_role import ControllerRole
 from ottla.broker.node.listener_set import LateHandler, ListenerSet
-from ottla.broker.node.node_surroundings import NodeSurroundings
+from ottla.broker.node.node_context import NodeContext
 from ottla.broker.quorum.controller_channel import ControllerChannel
-from ottla.broker.quorum.quorum_member import QuorumMember, QuorumSurroundings
+from ottla.broker.quorum.quorum_member import QuorumContext, QuorumMember
 from ottla.metadata.image.cluster import Endpoint
 from ottla.metadata.store.metadata_store import MetadataStore
 from ottla.raft.endpoint import Address, Endpoints
@@ -32,7 +32,7 @@ class NodeQuorum:
 
     def __init__(
         self,
-        around: NodeSurroundings,
+        around: NodeContext,
         store: MetadataStore,
         dynamic: DynamicConfig,
         schema: BrokerConfigSchema,
@@ -51,7 +51,7 @@ class NodeQuorum:
         self.member = QuorumMember(
             config,
             store,
-            QuorumSurroundings(
+            QuorumContext(
                 disk=around.disk,
                 clock=around.steady_clock,
                 endpoints=_reachable_at(endpoints),

@@ -31,7 +31,7 @@ _FIRST_BOOTSTRAP_ID: Final = -2
 
 
 @frozen(kw_only=True)
-class QuorumSurroundings:
+class QuorumContext:
     """The environment of a replica."""
 
     disk: Disk
@@ -46,7 +46,7 @@ class QuorumSurroundings:
 class QuorumMember:
     """One replica. Make it, give its publisher a controller if it may lead, `start` it, `stop` it."""
 
-    def __init__(self, config: ServerConfig, store: MetadataStore, around: QuorumSurroundings) -> None:
+    def __init__(self, config: ServerConfig, store: MetadataStore, around: QuorumContext) -> None:
         self.store = store
         self._setup = raft_setup(config, store, around.endpoints)
         self.core = RaftCore(self._setup, store.ports(SystemRandom()))

@@ -62,7 +62,7 @@ class SessionPartition:
         return is_news
 
 
-Outcome: TypeAlias = tuple[SessionPartition, FetchResult]
+FetchedPartition: TypeAlias = tuple[SessionPartition, FetchResult]
 """A partition, and what came of reading it."""
 
 
@@ -120,7 +120,7 @@ class FetchSession:
         for key in forgotten:
             partitions.pop(key, None)
 
-    def select(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    def select(self, outcomes: Iterable[FetchedPartition]) -> list[FetchedPartition]:
         """The outcomes that the reader is told. Partitions that had records go to the end: the next are read first."""
         partitions = self.partitions
         selected = [outcome for outcome in outcomes if outcome[0].told(outcome[1])]
@@ -181,7 +181,7 @@ class FetchSessionCache:
             _move(self._evictable_by_followers, session.worth_to_followers, None)
         return session
 
-    def create(self, outcomes: Collection[Outcome], *, by_id: bool, is_follower: bool) -> FetchSession | None:
+    def create(self, outcomes: Collection[FetchedPartition], *, by_id: bool, is_follower: bool) -> FetchSession | None:
         """A session for the partitions of a full fetch; None if there is no room for it."""
         now_ms = self._clock.monotonic_ms()
         if len(outcomes) > PARTITIONS_MAX:

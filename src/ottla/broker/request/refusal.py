@@ -9,7 +9,7 @@ is nobody else's business. Some calls are told what the code says and no more, D
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ottla.broker.request.request_context import ANONYMOUS, Work
+from ottla.broker.request.request_context import ANONYMOUS, WorkInTurns
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.catalog import response_type
 from ottla.protocol.definition import Request, Response, Struct
@@ -158,7 +158,7 @@ def refuse(request: Request, version: int, error: ApiError) -> Response | None:
         return response
 
 
-def refusing(request: Request, version: int, error: ApiError) -> Work:
+def refusing(request: Request, version: int, error: ApiError) -> WorkInTurns:
     """Makes the response of `refuse` in small steps, as a request may have very many elements."""
     api = request.api
     refusal = Refusal(api, version, error)

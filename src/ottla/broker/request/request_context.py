@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Outcome = TypeVar("Outcome")
+R = TypeVar("R")
 
-Work: TypeAlias = Generator[None, None, Response | None]
+WorkInTurns: TypeAlias = Generator[None, None, Response | None]
 """A request's work in small steps: its response, or None if it was answered already or will be."""
 _TURN_S: Final = 0.01
 """For how long one request is worked on before the others have a turn."""
@@ -131,7 +131,7 @@ class RequestContext:
         if self.started is not None:
             self.route.measure(self.started)
 
-    def _encode_long(self, response: Response) -> Work:
+    def _encode_long(self, response: Response) -> WorkInTurns:
         body = yield from encoded_in_turns(self.route.response_plan, response)
         self.answer_encoded(body)
         return None
@@ -146,7 +146,7 @@ class RequestContext:
         """Closes the connection, which is how Kafka refuses what it cannot answer."""
         self.exchange.close(reason)
 
-    def in_turns(self, work: Work) -> Response | None:
+    def in_turns(self, work: WorkInTurns) -> Response | None:
         """The response that `work` returns; None if that takes long: then it goes on after the others, and is answered.
 
         At each `yield` of the work others may have a turn, and the cluster may be another one afterwards.
@@ -163,21 +163,21 @@ class RequestContext:
         self.exchange.after_others(partial(self.guarded(self._take_turn), work))
         return None
 
-    def _take_turn(self, work: Work) -> None:
+    def _take_turn(self, work: WorkInTurns) -> None:
         if self.exchange.is_done:
             return
         response = self.in_turns(work)
         if response is not None:
             self.answer(response)
 
-    def guarded(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+    def guarded(self, done: Callable[[R], None]) -> Callable[[R], None]:
         """`done`, for those who call it later, when something has happened: mostly in the middle of another's request.
 
         The pipeline's last resort for the second half of a request: a mistake in it ends this request's connection,
         and is not taken for one of the request that set it off, which may have been carried out already.
         """
 
-        def call(outcome: Outcome) -> None:
+        def call(outcome: R) -> None:
             try:
                 done(outcome)
             except Exception as error:  # noqa: BLE001 - see above

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.coordinator.group.gathering import Gathering
 from ottla.protocol.definition import Request, Response
 
@@ -48,7 +48,7 @@ def ask_in_pieces(
         )
         finish(whole)
 
-    def work() -> Work:
+    def work() -> WorkInTurns:
         gathering = Gathering(len(starts), join)
         for place, start in enumerate(starts):
             piece = copy.copy(request)

@@ -44,7 +44,7 @@ class AuditLine(NamedTuple):
     is_change: bool
 
 
-class AuditSurroundings(NamedTuple):
+class AuditContext(NamedTuple):
     """What a topic's writer needs of its node."""
 
     loop: EventLoop
@@ -57,7 +57,7 @@ class AuditSurroundings(NamedTuple):
 class AuditTopic:
     """Writes lines into one topic."""
 
-    def __init__(self, topic: str, around: AuditSurroundings) -> None:
+    def __init__(self, topic: str, around: AuditContext) -> None:
         self.topic: Final = topic
         self._around: Final = around
         self._image: MetadataImage = EMPTY_IMAGE

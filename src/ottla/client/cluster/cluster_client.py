@@ -21,7 +21,7 @@ from ottla.client.cluster.coordinator_lookup import CoordinatorKind, Coordinator
 from ottla.client.cluster.diagnosis import first_request_refused
 from ottla.client.cluster.metadata_refresh import MetadataRefresh
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.cluster.node_pool import Lane, NodePool
+from ottla.client.cluster.node_pool import NodePool, Purpose
 from ottla.client.cluster.node_slot import SlotOptions
 from ottla.client.cluster.recovery import Recovery
 from ottla.client.cluster.retries import Retries, is_retriable
@@ -117,7 +117,7 @@ class ClusterClient:
         *,
         timeout_ms: int | None = None,
         version: int | None = None,
-        lane: Lane = Lane.MAIN,
+        purpose: Purpose = Purpose.MAIN,
     ) -> Response:
         """Asks a node, `ANY_NODE` or the `CONTROLLER`, once; connects first if need be.
 
@@ -128,13 +128,13 @@ class ClusterClient:
         loop = asyncio.get_running_loop()
         timeout_ms = self.request_timeout_ms if timeout_ms is None else timeout_ms
         deadline = loop.time() + timeout_ms / 1000
-        connection = await self._connection_until(node_id, lane, deadline, timeout_ms)
+        connection = await self._connection_until(node_id, purpose, deadline, timeout_ms)
         left_ms = max(1, round((deadline - loop.time()) * 1000))
         response = await connection.ask(request, timeout_ms=left_ms, version=version)
         connection.throttle(getattr(response, "throttle_time_ms", 0))
         return response
 
-    async def connection(self, node_id: int, *, lane: Lane = Lane.MAIN) -> NodeConnection:
+    async def connection(self, node_id: int, *, purpose: Purpose = Purpose.MAIN) -> NodeConnection:
         """The connection to a node, `ANY_NODE` or the `CONTROLLER`, made if need be; for callers that pipeline.
 
         Raises as `request` does. A connection that was lost is not repaired: ask for it again.
@@ -143,7 +143,7 @@ class ClusterClient:
         if node_id == CONTROLLER:
             node_id = self.view.controller_id
         if node_id >= 0:
-            return await pool.connection(node_id, lane)
+            return await pool.connection(node_id, purpose)
         knew_brokers = pool.knows_brokers
         trouble = pool.unreachable() if self._recovery.may_rebootstrap else None
         if trouble is None:
@@ -160,12 +160,12 @@ class ClusterClient:
             self._refresh.soon()
         return await pool.any_connection()
 
-    def ready_connection(self, node_id: int, *, lane: Lane = Lane.MAIN) -> NodeConnection | None:
+    def ready_connection(self, node_id: int, *, purpose: Purpose = Purpose.MAIN) -> NodeConnection | None:
         """The connection to a node if it can be used right now: no wait, no task."""
-        return None if self._pool is None else self._pool.ready(node_id, lane)
+        return None if self._pool is None else self._pool.ready(node_id, purpose)
 
     async def coordinator(self, kind: CoordinatorKind, key: str, *, timeout_ms: int | None = None) -> int:
-        """The broker that coordinates a group or transactional id; ask it on `Lane.COORDINATOR`.
+        """The broker that coordinates a group or transactional id; ask it on `Purpose.COORDINATOR`.
 
         Raises `KafkaTimeoutError`, or what the brokers refuse with.
         """
@@ -287,14 +287,16 @@ class ClusterClient:
             else:
                 return
 
-    async def _connection_until(self, node_id: int, lane: Lane, deadline: float, timeout_ms: int) -> NodeConnection:
+    async def _connection_until(
+        self, node_id: int, purpose: Purpose, deadline: float, timeout_ms: int
+    ) -> NodeConnection:
         if node_id >= 0:
-            ready = self.ready_connection(node_id, lane=lane)
+            ready = self.ready_connection(node_id, purpose=purpose)
             if ready is not None and not ready.throttled_ms:
                 return ready
         try:
             async with asyncio.timeout_at(deadline):
-                connection = await self.connection(node_id, lane=lane)
+                connection = await self.connection(node_id, purpose=purpose)
                 if connection.throttled_ms:
                     await asyncio.sleep(connection.throttled_ms / 1000)
                 return connection

@@ -1,6 +1,6 @@
 """All connections of one client: the known nodes, and the choice of one when any node will do.
 
-A node has a connection per `Lane`, because brokers answer the requests of one connection in order: a heartbeat must
+A node has a connection per `Purpose`, because brokers answer the requests of one connection in order: a heartbeat must
 not wait behind a Fetch that waits for records. Bootstrap addresses have places of their own until the cluster has
 named its brokers. An address that can't be reached is left alone for longer each time, and that is remembered while
 places go and come back: an address that can't be reached is named anew with each answer for Metadata.
@@ -25,7 +25,7 @@ from ottla.client.metric.node_sensor import BOOTSTRAP_NODE, NodeSensors
 from ottla.protocol.errors import NetworkError
 
 
-class Lane(enum.Enum):
+class Purpose(enum.Enum):
     """The purpose of a connection."""
 
     MAIN = "main"
@@ -41,7 +41,7 @@ class Lane(enum.Enum):
 
 @one_thread
 class NodePool:
-    """Connections by node and lane, made when they are needed."""
+    """Connections by node and purpose, made when they are needed."""
 
     def __init__(self, bootstrap: Sequence[Address], options: SlotOptions, sensors: NodeSensors) -> None:
         self._bootstrap: Final = tuple(bootstrap)
@@ -50,36 +50,36 @@ class NodePool:
         self._brokers: dict[int, BrokerView] = {}
         self._left: dict[int, BrokerView] = {}
         """The brokers that a rebootstrap forgot, until the cluster names its brokers again."""
-        self._slots: Final[dict[tuple[int, Lane], NodeSlot]] = {}
+        self._slots: Final[dict[tuple[int, Purpose], NodeSlot]] = {}
         self._bootstrap_slots: Final[dict[Address, NodeSlot]] = {}
-        self._troubles: Final[dict[tuple[Address, Lane | None], Trouble]] = {}
-        """By address and lane; None is the place of a bootstrap address."""
+        self._troubles: Final[dict[tuple[Address, Purpose | None], Trouble]] = {}
+        """By address and purpose; None is the place of a bootstrap address."""
         self._closing: Final[set[asyncio.Task[None]]] = set()
 
     def update(self, brokers: Iterable[BrokerView]) -> None:
         """These are the brokers now; connections to others end."""
         self._brokers = {broker.id: broker for broker in brokers}
-        for (node_id, lane), slot in list(self._slots.items()):
+        for (node_id, purpose), slot in list(self._slots.items()):
             broker = self._brokers.get(node_id)
             if broker is None:
-                del self._slots[node_id, lane]
+                del self._slots[node_id, purpose]
                 self._close_soon(slot)
             else:
                 slot.target = Target(broker.address, str(broker), is_advertised=True)
-                slot.trouble = self._trouble(broker.address, lane)
+                slot.trouble = self._trouble(broker.address, purpose)
         if self._brokers:
             self._left = {}
             self._leave_bootstrap()
             self._forget_troubles()
 
-    def ready(self, node_id: int, lane: Lane = Lane.MAIN) -> NodeConnection | None:
+    def ready(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> NodeConnection | None:
         """The connection to a node, if there is one that can be used right now."""
-        slot = self._slots.get((node_id, lane))
+        slot = self._slots.get((node_id, purpose))
         return None if slot is None else slot.ready
 
-    async def connection(self, node_id: int, lane: Lane = Lane.MAIN) -> NodeConnection:
+    async def connection(self, node_id: int, purpose: Purpose = Purpose.MAIN) -> NodeConnection:
         """The connection to a node, made if need be. Raises `NetworkError` or `AuthenticationFailedError`."""
-        return await self._slot(node_id, lane).connected()
+        return await self._slot(node_id, purpose).connected()
 
     async def any_connection(self) -> NodeConnection:
         """A connection to the least busy node; each known node is tried before this gives up.
@@ -149,32 +149,34 @@ class NodePool:
         if self._closing:
             await asyncio.wait(self._closing)
 
-    def _slot(self, node_id: int, lane: Lane) -> NodeSlot:
-        slot = self._slots.get((node_id, lane))
+    def _slot(self, node_id: int, purpose: Purpose) -> NodeSlot:
+        slot = self._slots.get((node_id, purpose))
         if slot is None:
             broker = self._brokers.get(node_id)
             if broker is None:
-                raise self._unknown(node_id, lane)
+                raise self._unknown(node_id, purpose)
             target = Target(broker.address, str(broker), is_advertised=True)
-            trouble = self._trouble(broker.address, lane)
+            trouble = self._trouble(broker.address, purpose)
             slot = NodeSlot(target, self._options, self._sensors.of(node_id), trouble)
-            self._slots[node_id, lane] = slot
+            self._slots[node_id, purpose] = slot
         return slot
 
-    def _unknown(self, node_id: int, lane: Lane) -> NetworkError:
+    def _unknown(self, node_id: int, purpose: Purpose) -> NetworkError:
         """Why there is no connection to a broker that is not known, or not again yet."""
         broker = self._left.get(node_id)
         if broker is None:
             return NetworkError(f"no broker {node_id} is known; known are {sorted(self._brokers) or 'none'}")
-        for trouble in (self._troubles.get((broker.address, each)) for each in (lane, Lane.MAIN)):
+        for trouble in (self._troubles.get((broker.address, each)) for each in (purpose, Purpose.MAIN)):
             if trouble is not None and isinstance(trouble.error, NetworkError):
                 return NetworkError(str(trouble.error))
         return NetworkError(f"{broker}: the client has gone back to bootstrap.servers, to ask who the brokers are")
 
     def _least_loaded(self) -> NodeConnection | None:
-        """The open connection with the fewest unanswered requests, in any lane where answers don't wait for others."""
+        """The open connection with the fewest unanswered requests, if its answers don't wait for others."""
         best: NodeConnection | None = None
-        reserved = {slot for (_, lane), slot in self._slots.items() if lane in (Lane.REBALANCE, Lane.EXPRESS)}
+        reserved = {
+            slot for (_, purpose), slot in self._slots.items() if purpose in (Purpose.REBALANCE, Purpose.EXPRESS)
+        }
         for slot in self._all_slots():
             connection = None if slot in reserved else slot.ready
             if connection is None or connection.throttled_ms:
@@ -186,7 +188,7 @@ class NodePool:
     def _candidates(self) -> list[NodeSlot]:
         """Whom to connect to, in which order: those under way, then those that need not wait, by chance."""
         if self._brokers:
-            slots = [self._slot(node_id, Lane.MAIN) for node_id in self._brokers]
+            slots = [self._slot(node_id, Purpose.MAIN) for node_id in self._brokers]
         else:
             slots = [self._bootstrap_slot(address) for address in self._bootstrap]
         DICE.shuffle(slots)
@@ -202,23 +204,23 @@ class NodePool:
             self._bootstrap_slots[address] = slot
         return slot
 
-    def _trouble(self, address: Address, lane: Lane | None) -> Trouble:
-        return self._troubles.setdefault((address, lane), Trouble())
+    def _trouble(self, address: Address, purpose: Purpose | None) -> Trouble:
+        return self._troubles.setdefault((address, purpose), Trouble())
 
     def _forget_troubles(self) -> None:
         """Drops the troubles of addresses without a broker."""
         known = {broker.address for broker in self._brokers.values()}
-        for address, lane in [key for key in self._troubles if key[1] is not None and key[0] not in known]:
-            del self._troubles[address, lane]
+        for address, purpose in [key for key in self._troubles if key[1] is not None and key[0] not in known]:
+            del self._troubles[address, purpose]
 
     def _leave_bootstrap(self) -> None:
         """A bootstrap connection to an address that a broker advertises becomes that broker's; the others end."""
         for broker in self._brokers.values():
             slot = self._bootstrap_slots.get(broker.address)
             connection = None if slot is None else slot.ready
-            if slot is not None and connection is not None and (broker.id, Lane.MAIN) not in self._slots:
+            if slot is not None and connection is not None and (broker.id, Purpose.MAIN) not in self._slots:
                 del self._bootstrap_slots[broker.address]
-                self._slot(broker.id, Lane.MAIN).adopt(connection)
+                self._slot(broker.id, Purpose.MAIN).adopt(connection)
         for slot in self._bootstrap_slots.values():
             self._close_soon(slot)
         self._bootstrap_slots.clear()

@@ -15,7 +15,7 @@ from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.error_code import error_codes
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.cluster.retries import Retries
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ErrorCode, error_for
@@ -85,7 +85,7 @@ class RetryingClient:
     async def _with_coordinator(self, whose: Coordinated, use: Callable[[NodeConnection], Awaitable[_T]]) -> _T:
         try:
             node_id = await self._cluster.coordinator(whose.kind, whose.key)
-            connection = await self._cluster.connection(node_id, lane=Lane.COORDINATOR)
+            connection = await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
             await asyncio.sleep(connection.throttled_ms / 1000)
             return await use(connection)
         except OttlaError as error:

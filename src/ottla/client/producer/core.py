@@ -28,8 +28,8 @@ from ottla.client.producer.new_record import NewRecord
 from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.partitioner.sticky import StickyPartitioner
 from ottla.client.producer.record_maker import RecordMaker
+from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.send.batch_writer import BatchWriter
-from ottla.client.producer.send.outcome import Outcome
 from ottla.client.producer.send.sender import Sender, SenderParts
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.client.producer.transaction.coordinator import TransactionCoordinator
@@ -61,7 +61,9 @@ class ProducerCore:
             if self.options.is_idempotent
             else None
         )
-        self.outcome: Final = Outcome(self.accumulator, self.ledger, self.options, self.metric, SystemClock())
+        self.completion: Final = BatchCompletion(
+            self.accumulator, self.ledger, self.options, self.metric, SystemClock()
+        )
         self.transactions: Final = self._transactions()
         self._error: Exception | None = None
         self._sender: Sender | None = None
@@ -80,14 +82,14 @@ class ProducerCore:
             gate = self._gate = IdempotentGate(self.cluster, self.ledger, self._become_fatal)
         writer = BatchWriter(self.accumulator, self.ledger, self.options.batch)
         parts = SenderParts(gate, self.ledger, writer, self.metric, SystemClock())
-        sender = Sender(self.cluster, self.accumulator, self.outcome, self.options, parts)
+        sender = Sender(self.cluster, self.accumulator, self.completion, self.options, parts)
         if not isinstance(gate, OpenGate):
             gate.run_sender = sender.run
         self._sender = sender
         self.metric.show_sending(lambda: sender.in_flight, lambda: self.cluster.metadata_age_s)
         options = self.options
         if self._has_threads and options.acks and not options.accumulator.linger_ms and self.transactions is None:
-            batches = LoneBatchDesk(self.accumulator, self.outcome, sender, parts)
+            batches = LoneBatchDesk(self.accumulator, self.completion, sender, parts)
             self._express = self.accumulator.carrier = Express(self.cluster, batches, options)
         timeout_ms = self.settings.integer("partitioner.availability.timeout.ms")
         self.accumulator.choose_partition = StickyPartitioner(
@@ -106,9 +108,9 @@ class ProducerCore:
             self.ledger,
             self.accumulator,
             self.options.transaction_timeout_ms,
-            self.outcome.fail,
+            self.completion.fail,
         )
-        self.outcome.on_failure = manager.batch_failed
+        self.completion.on_failure = manager.batch_failed
         return manager
 
     def _run_sender(self) -> None:
@@ -120,7 +122,7 @@ class ProducerCore:
         self._error = error
         self.accumulator.is_open = False
         for batch in self.accumulator.remove_waiting():
-            self.outcome.fail(batch, error)
+            self.completion.fail(batch, error)
 
     def check_may_send(self) -> None:
         """Raises why records can't be sent now."""
@@ -181,14 +183,14 @@ class ProducerCore:
 
     def watch_failures(self, failed: Callable[[Exception], None]) -> None:
         """Tells of each batch that is given up."""
-        before = self.outcome.on_failure
+        before = self.completion.on_failure
 
         def on_failure(batch: ProducerBatch, error: Exception) -> Exception:
             told = error if before is None else before(batch, error)
             failed(told)
             return told
 
-        self.outcome.on_failure = on_failure
+        self.completion.on_failure = on_failure
 
     async def flush(self) -> None:
         """Waits until all that was sent before is done."""
@@ -259,7 +261,7 @@ class ProducerCore:
         self.accumulator.remove_waiting()
         left: list[ProducerBatch] = list(self.accumulator.incomplete)
         for batch in left:
-            self.outcome.fail(batch, error)
+            self.completion.fail(batch, error)
 
     async def _close_parts(self) -> None:
         if self._express is not None:

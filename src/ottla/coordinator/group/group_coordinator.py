@@ -15,7 +15,7 @@ from ottla.coordinator.group.classic.request_check import check_group_id, check_
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
 from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
-from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
+from ottla.coordinator.group.consumer.refusal import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.gathering import Gathering
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.group_machine import GroupMachine
@@ -26,13 +26,13 @@ from ottla.coordinator.group.offsets.deletion import DeletedTopic, delete, delet
 from ottla.coordinator.group.offsets.fetch import fetch
 from ottla.coordinator.group.offsets.fetch_version import fetch_answer, groups_asked
 from ottla.coordinator.group.offsets.plain_commit import PlainCommit
-from ottla.coordinator.group.offsets.refused import (
+from ottla.coordinator.group.offsets.refusal import (
     refused_commit,
     refused_delete,
     refused_fetch,
     refused_transactional,
 )
-from ottla.coordinator.group.refused import (
+from ottla.coordinator.group.refusal import (
     join_answer,
     leave_answer,
     refused_deletion,
@@ -43,7 +43,7 @@ from ottla.coordinator.group.refused import (
     refused_sync,
 )
 from ottla.coordinator.ports import MetadataView, TransactionalProducer, TransactionMarker
-from ottla.coordinator.runtime.outcome import Done, Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult, Done
 from ottla.coordinator.runtime.routing import partition_for
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.shard_set import ShardSet
@@ -68,7 +68,7 @@ from ottla.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 R = TypeVar("R")
 
-GroupOperation: TypeAlias = Callable[[GroupMachine, GroupsState, int], Outcome]
+GroupOperation: TypeAlias = Callable[[GroupMachine, GroupsState, int], CoordinatorResult]
 """Decides with a shard's machine on its newest state, at a time in ms."""
 _LIST_OF_MEMBERS_SINCE: Final = 3
 
@@ -199,7 +199,7 @@ class GroupCoordinator:
     def offset_commit(self, request: OffsetCommitRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:
         """OffsetCommit, of topics by name."""
 
-        def operation(machine: GroupMachine, state: GroupsState, now: int) -> Outcome:
+        def operation(machine: GroupMachine, state: GroupsState, now: int) -> CoordinatorResult:
             return commit(machine.rules(state, request.group_id), request, self._context(caller, now))
 
         self._write(request.group_id, operation, _by_code(done, partial(refused_commit, request)), now_ms)
@@ -237,7 +237,7 @@ class GroupCoordinator:
             return
         machine = _machine(shard)
 
-        def operation(state: GroupsState, now: int) -> Outcome:
+        def operation(state: GroupsState, now: int) -> CoordinatorResult:
             rules = machine.rules(state, request.group_id)
             return commit_transactional(rules, request, self._metadata, self._context(caller, now))
 
@@ -266,7 +266,7 @@ class GroupCoordinator:
     def offset_delete(self, request: OffsetDeleteRequest, caller: GroupCaller, now_ms: int, done: Done) -> None:
         """OffsetDelete, of topics that exist."""
 
-        def operation(machine: GroupMachine, state: GroupsState, now: int) -> Outcome:
+        def operation(machine: GroupMachine, state: GroupsState, now: int) -> CoordinatorResult:
             return delete(state.offsets, machine.rules(state, request.group_id), request)
 
         self._write_member(request.group_id, operation, _by_code(done, refused_delete), now_ms)
@@ -353,15 +353,17 @@ def _refused_fetch(group: OffsetFetchRequestGroup, api_version: int, code: int) 
     return refused_fetch(group, code, api_version)
 
 
-def _fetch_stable(group: OffsetFetchRequestGroup, machine: GroupMachine, state: GroupsState, now_ms: int) -> Outcome:
+def _fetch_stable(
+    group: OffsetFetchRequestGroup, machine: GroupMachine, state: GroupsState, now_ms: int
+) -> CoordinatorResult:
     rules = machine.rules(state, group.group_id)
-    return Outcome((), fetch(state.offsets, rules, group, require_stable=True))
+    return CoordinatorResult((), fetch(state.offsets, rules, group, require_stable=True))
 
 
-def _delete_group(group_id: str, machine: GroupMachine, state: GroupsState, now_ms: int) -> Outcome:
+def _delete_group(group_id: str, machine: GroupMachine, state: GroupsState, now_ms: int) -> CoordinatorResult:
     response = DeletableGroupResult(group_id=group_id, error_code=ErrorCode.NONE)
-    return Outcome(machine.delete(state, group_id), response, is_atomic=False)
+    return CoordinatorResult(machine.delete(state, group_id), response, is_atomic=False)
 
 
-def _forget_topics(topics: Sequence[DeletedTopic], state: GroupsState, now_ms: int) -> Outcome:
-    return Outcome(delete_of_topics(state.offsets, topics), is_atomic=False)
+def _forget_topics(topics: Sequence[DeletedTopic], state: GroupsState, now_ms: int) -> CoordinatorResult:
+    return CoordinatorResult(delete_of_topics(state.offsets, topics), is_atomic=False)

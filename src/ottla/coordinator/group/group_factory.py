@@ -8,7 +8,7 @@ from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
-from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
+from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.group_type import GroupType
@@ -19,7 +19,7 @@ from ottla.coordinator.runtime.timers import Timers
 
 
 @frozen(kw_only=True)
-class GroupSurroundings:
+class GroupContext:
     """The objects that all shards of a broker share."""
 
     config: GroupConfig
@@ -31,19 +31,19 @@ class GroupSurroundings:
     hashes: TopicHashes
 
 
-def new_group_shard(partition: int, log: ShardLog, surroundings: GroupSurroundings) -> Shard[GroupsState]:
+def new_group_shard(partition: int, log: ShardLog, context: GroupContext) -> Shard[GroupsState]:
     """A shard that is ready to be loaded."""
     timers = Timers()
-    config = surroundings.config
-    classic = ClassicGroups(config.classic, timers, surroundings.chance, surroundings.rebalance_log)
+    config = context.config
+    classic = ClassicGroups(config.classic, timers, context.chance, context.rebalance_log)
     consumers = ConsumerGroups(
-        ConsumerSurroundings(
+        ConsumerGroupContext(
             config=config,
-            chance=surroundings.chance,
-            metadata=surroundings.metadata,
-            rebalance_log=surroundings.rebalance_log,
-            image_version=surroundings.image_version,
-            hashes=surroundings.hashes,
+            chance=context.chance,
+            metadata=context.metadata,
+            rebalance_log=context.rebalance_log,
+            image_version=context.image_version,
+            hashes=context.hashes,
         ),
         timers,
         classic,

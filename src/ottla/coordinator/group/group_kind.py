@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
-from ottla.coordinator.runtime.outcome import Done, Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult, Done
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
 from ottla.protocol.messages.heartbeat import HeartbeatRequest
 from ottla.protocol.messages.join_group import JoinGroupRequest
@@ -78,19 +78,19 @@ class ClassicProtocol(Protocol):
     `done` is for answers that come later; an operation that keeps it returns DEFERRED as its response.
     """
 
-    def join(self, state: GroupsState, join: "Join", now_ms: int) -> Outcome:
+    def join(self, state: GroupsState, join: "Join", now_ms: int) -> CoordinatorResult:
         """JoinGroup."""
         ...
 
-    def sync(self, state: GroupsState, sync: "Sync", now_ms: int) -> Outcome:
+    def sync(self, state: GroupsState, sync: "Sync", now_ms: int) -> CoordinatorResult:
         """SyncGroup."""
         ...
 
-    def heartbeat(self, state: GroupsState, request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: GroupsState, request: HeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """Heartbeat."""
         ...
 
-    def leave(self, state: GroupsState, request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: GroupsState, request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup, with the members in `request.members` in every version."""
         ...
 

@@ -24,7 +24,7 @@ from ottla.coordinator.group.offsets.offset_codec import OffsetCodec
 from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRules
 from ottla.coordinator.group.offsets.replay import replay_offset, replay_offset_marker
 from ottla.coordinator.ports import KeyValue
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
 from ottla.protocol.errors import (
@@ -160,7 +160,7 @@ class GroupMachine:
         except ApiError:
             return False
 
-    def join(self, state: GroupsState, join: Join, now_ms: int) -> Outcome:
+    def join(self, state: GroupsState, join: Join, now_ms: int) -> CoordinatorResult:
         """JoinGroup; an empty group of another kind that may have classic members makes room for a classic one."""
         group_id = join.request.group_id
         kind = self.kind(state, group_id)
@@ -177,17 +177,17 @@ class GroupMachine:
             return host.join(state, join, now_ms)
         except ApiError as error:
             # Unlike a classic group, this one does not repeat whom it refuses.
-            return Outcome((), JoinGroupResponse(error_code=error.code, protocol_name=None))
+            return CoordinatorResult((), JoinGroupResponse(error_code=error.code, protocol_name=None))
 
-    def sync(self, state: GroupsState, sync: Sync, now_ms: int) -> Outcome:
+    def sync(self, state: GroupsState, sync: Sync, now_ms: int) -> CoordinatorResult:
         """SyncGroup."""
         return self._host(state, sync.request.group_id).sync(state, sync, now_ms)
 
-    def heartbeat(self, state: GroupsState, request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: GroupsState, request: HeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """Heartbeat."""
         return self._host(state, request.group_id).heartbeat(state, request, now_ms)
 
-    def leave(self, state: GroupsState, request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: GroupsState, request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup."""
         return self._host(state, request.group_id).leave(state, request, now_ms)
 
@@ -212,8 +212,8 @@ class GroupMachine:
             raise UnknownMemberIdError(f"Group {group_id} not found.")
         return host
 
-    def _expire(self, state: GroupsState, now_ms: int) -> Outcome:
+    def _expire(self, state: GroupsState, now_ms: int) -> CoordinatorResult:
         """Drops offsets whose time is over, and empty groups that have none left: some at a time."""
         records = self._expiry.expired(state, now_ms)
         self._timers.set(_EXPIRY, now_ms + self._expiry.next_in_ms, self._expire)
-        return Outcome(records, is_atomic=False)
+        return CoordinatorResult(records, is_atomic=False)

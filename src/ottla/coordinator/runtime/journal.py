@@ -17,12 +17,12 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from ottla.coordinator.ports import KeyValue, ShardLog, TransactionalProducer, TransactionMarker
+from ottla.coordinator.runtime.append_error import seen_by_client
+from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done, Settled
 from ottla.coordinator.runtime.encoded_write import EncodedWrite
 from ottla.coordinator.runtime.loading import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ottla.coordinator.runtime.machine import Machine
 from ottla.coordinator.runtime.open_batch import BATCH_OVERHEAD_BYTES, OpenBatch, size_bytes_max
-from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome, Settled
-from ottla.coordinator.runtime.refusal import seen_by_client
 from ottla.coordinator.runtime.waiting import Answer, Call, Waiting
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ApiError, NotCoordinatorError
@@ -59,7 +59,7 @@ class Journal(Generic[S]):
         self.state = self.committed_state = state
         self.end_offset = end_offset
 
-    def take(self, outcome: Outcome, done: Done, now_ms: int) -> None:
+    def take(self, outcome: CoordinatorResult, done: Done, now_ms: int) -> None:
         """Replays an outcome's records and puts them into the open batch, with its answer."""
         records, response, settled, is_atomic = outcome
         if not records:
@@ -98,7 +98,9 @@ class Journal(Generic[S]):
         batch.size_bytes += write.size_bytes
         batch.answers.append((write, None))
 
-    def take_transactional(self, outcome: Outcome, producer: TransactionalProducer, done: Done, now_ms: int) -> None:
+    def take_transactional(
+        self, outcome: CoordinatorResult, producer: TransactionalProducer, done: Done, now_ms: int
+    ) -> None:
         """Appends an outcome's records in a transactional batch of their own; no batch may be open."""
         records = outcome.records
         if not records:
@@ -240,7 +242,7 @@ class Journal(Generic[S]):
             self.committed_state = uncommitted.popleft()[1]
         self.waiting.committed(high_watermark)
 
-    def _wait(self, done: Done, outcome: Outcome, now_ms: int) -> None:
+    def _wait(self, done: Done, outcome: CoordinatorResult, now_ms: int) -> None:
         """Answers an outcome without records once everything written before it is committed."""
         answers, settlements = _callbacks(done, outcome)
         if self.open_batch is not None:
@@ -261,6 +263,6 @@ class Journal(Generic[S]):
         self._ready.extend([(done, error) for done, _ in answers])
 
 
-def _callbacks(done: Callable[[Any], None], outcome: Outcome) -> tuple[list[Answer], list[Settled]]:
+def _callbacks(done: Callable[[Any], None], outcome: CoordinatorResult) -> tuple[list[Answer], list[Settled]]:
     answers: list[Answer] = [] if outcome.response is DEFERRED else [(done, outcome.response)]
     return answers, [] if outcome.settled is None else [outcome.settled]

@@ -3,7 +3,7 @@
 from typing import Final, Generic, TypeVar
 
 from ottla.coordinator.ports import KeyValue
-from ottla.coordinator.runtime.outcome import Settled
+from ottla.coordinator.runtime.coordinator_result import Settled
 from ottla.coordinator.runtime.waiting import Answer
 
 S = TypeVar("S")

@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from ottla.coordinator.ports import ShardLog, TransactionalProducer, TransactionMarker
+from ottla.coordinator.runtime.coordinator_result import Done, Operation
 from ottla.coordinator.runtime.encoded_write import EncodedWrite
 from ottla.coordinator.runtime.journal import Journal
 from ottla.coordinator.runtime.loading import LoadError, LoadSummary, StoredBatch, StoredMarker
 from ottla.coordinator.runtime.machine import Machine
-from ottla.coordinator.runtime.outcome import Done, Operation
 from ottla.coordinator.runtime.timers import Timers
 from ottla.coordinator.runtime.waiting import Call
 from ottla.protocol.errors import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeVar
 
 from ottla.coordinator.ports import TransactionalProducer, TransactionMarker
-from ottla.coordinator.runtime.outcome import Done, Operation
+from ottla.coordinator.runtime.coordinator_result import Done, Operation
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
 from ottla.protocol.errors import NotCoordinatorError
 

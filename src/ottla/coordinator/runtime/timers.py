@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
-from ottla.coordinator.runtime.outcome import Operation
+from ottla.coordinator.runtime.coordinator_result import Operation
 
 _SPARE_ENTRIES: Final = 64
 """How many cancelled entries the heap may hold, besides as many as there are timers, before they are swept out."""

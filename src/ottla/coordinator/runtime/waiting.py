@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ottla.coordinator.runtime.outcome import Done, Settled
+from ottla.coordinator.runtime.coordinator_result import Done, Settled
 from ottla.protocol.errors import ApiError
 
 Answer: TypeAlias = tuple[Done, Any]

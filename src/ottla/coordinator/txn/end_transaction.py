@@ -18,7 +18,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     TRANSACTIONS_V2,
     TransactionMetadata,
 )
-from ottla.coordinator.txn.transition import Step, ended
+from ottla.coordinator.txn.transition import Transition, ended
 from ottla.protocol.errors import (
     ConcurrentTransactionsError,
     InvalidProducerIdMappingError,
@@ -43,7 +43,9 @@ def needs_producer_id(metadata: TransactionMetadata | None, claim: EndClaim) -> 
     return metadata.is_epoch_exhausted and claim.producer == (metadata.producer_id, metadata.producer_epoch)
 
 
-def decide_end(metadata: TransactionMetadata | None, claim: EndClaim, new_producer_id: int, now_ms: int) -> Step | None:
+def decide_end(
+    metadata: TransactionMetadata | None, claim: EndClaim, new_producer_id: int, now_ms: int
+) -> Transition | None:
     """The transaction's next state; None if it has ended that way already, and the request is a retry."""
     if metadata is None:
         raise InvalidProducerIdMappingError
@@ -53,7 +55,7 @@ def decide_end(metadata: TransactionMetadata | None, claim: EndClaim, new_produc
     return _decide_v2(metadata, claim, next_producer_id, now_ms)
 
 
-def _decide_v1(metadata: TransactionMetadata, claim: EndClaim, now_ms: int) -> Step | None:
+def _decide_v1(metadata: TransactionMetadata, claim: EndClaim, now_ms: int) -> Transition | None:
     if claim.producer.producer_id != metadata.producer_id:
         raise InvalidProducerIdMappingError
     if claim.producer.producer_epoch != metadata.producer_epoch:
@@ -66,7 +68,7 @@ def _decide_v1(metadata: TransactionMetadata, claim: EndClaim, now_ms: int) -> S
     return None
 
 
-def _decide_v2(metadata: TransactionMetadata, claim: EndClaim, next_producer_id: int, now_ms: int) -> Step | None:
+def _decide_v2(metadata: TransactionMetadata, claim: EndClaim, next_producer_id: int, now_ms: int) -> Transition | None:
     if metadata.state in ENDING:
         raise ConcurrentTransactionsError
     is_retry = _is_overflow_retry(metadata, claim.producer) or _is_retry(metadata, claim.producer)
@@ -87,7 +89,7 @@ def _decide_v2(metadata: TransactionMetadata, claim: EndClaim, next_producer_id:
     return None
 
 
-def _ended_empty(metadata: TransactionMetadata, claim: EndClaim, next_producer_id: int, now_ms: int) -> Step:
+def _ended_empty(metadata: TransactionMetadata, claim: EndClaim, next_producer_id: int, now_ms: int) -> Transition:
     """An abort of nothing raises the epoch, since a write may be on its way; a commit of nothing is a mistake."""
     if claim.committed:
         raise InvalidTxnStateError

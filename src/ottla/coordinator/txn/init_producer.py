@@ -15,7 +15,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     TransactionMetadata,
     is_epoch_exhausted,
 )
-from ottla.coordinator.txn.transition import Step, created, fenced, initialized
+from ottla.coordinator.txn.transition import Transition, created, fenced, initialized
 from ottla.protocol.errors import ConcurrentTransactionsError, ProducerFencedError
 
 
@@ -55,7 +55,9 @@ def needs_producer_id(metadata: TransactionMetadata | None, claim: InitClaim, se
     return _expects_newest(metadata, claim)
 
 
-def decide_init(metadata: TransactionMetadata | None, claim: InitClaim, context: InitContext, now_ms: int) -> Step:
+def decide_init(
+    metadata: TransactionMetadata | None, claim: InitClaim, context: InitContext, now_ms: int
+) -> Transition:
     """The id's next state. A step to PrepareAbort means that the producer must ask again."""
     before = created(context.new_producer_id, claim.timeout_ms, now_ms) if metadata is None else metadata
     if claim.expected is not None and not _is_plausible(before, claim.expected):
@@ -72,9 +74,9 @@ def decide_init(metadata: TransactionMetadata | None, claim: InitClaim, context:
     if before.is_epoch_exhausted and _expects_newest(before, claim):
         last_epoch = NO_PRODUCER_EPOCH if claim.expected is None else before.producer_epoch
         after = initialized(before, context.new_producer_id, 0, claim.timeout_ms, now_ms)
-        return Step(after, last_epoch)
+        return Transition(after, last_epoch)
     epoch, last_epoch = _next_epoch(before, claim.expected, context.last_epoch)
-    return Step(initialized(before, before.producer_id, epoch, claim.timeout_ms, now_ms), last_epoch)
+    return Transition(initialized(before, before.producer_id, epoch, claim.timeout_ms, now_ms), last_epoch)
 
 
 def _is_plausible(metadata: TransactionMetadata, expected: ProducerIdAndEpoch) -> bool:

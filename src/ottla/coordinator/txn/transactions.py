@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
 from ottla.coordinator.ports import MetadataView, PartitionKey, ProducerIds, ShardLog
-from ottla.coordinator.runtime.outcome import NOTHING, Done, Outcome
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult, Done
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
 from ottla.coordinator.runtime.timers import Timers
 from ottla.coordinator.txn import end_transaction, init_producer
@@ -32,7 +32,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     tombstone_of,
 )
 from ottla.coordinator.txn.transactional_id_expiry import TransactionalIdExpiry
-from ottla.coordinator.txn.transition import Step, added, completed, fenced
+from ottla.coordinator.txn.transition import Transition, added, completed, fenced
 from ottla.coordinator.txn.txn_machine import TxnMachine, TxnState
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import (
@@ -53,7 +53,7 @@ _EXPIRY: Final = "expiry"
 
 
 @frozen
-class Surroundings:
+class TxnContext:
     """The objects that all shards of a coordinator share."""
 
     config: TxnConfig
@@ -77,14 +77,14 @@ class AddClaim(NamedTuple):
 class Transactions:
     """The operations of one shard, with its soft state."""
 
-    def __init__(self, partition: int, log: ShardLog, surroundings: Surroundings) -> None:
-        self._around: Final = surroundings
+    def __init__(self, partition: int, log: ShardLog, context: TxnContext) -> None:
+        self._around: Final = context
         self._timers: Final = Timers()
         self._last_epochs: Final = LastEpochs()
         self._jobs: Final[dict[str, MarkerJob]] = {}
-        self._id_expiry = TransactionalIdExpiry(surroundings.config.id_expiration_ms)
+        self._id_expiry = TransactionalIdExpiry(context.config.id_expiration_ms)
         self.shard: Final[Shard[TxnState]] = Shard(
-            partition, TxnMachine(self), log, self._timers, write_timeout_ms=surroundings.config.write_timeout_ms
+            partition, TxnMachine(self), log, self._timers, write_timeout_ms=context.config.write_timeout_ms
         )
 
     # What producers ask for
@@ -146,55 +146,55 @@ class Transactions:
 
     # Operations
 
-    def _init(self, claim: InitClaim, new_id: int, state: TxnState, now_ms: int) -> Outcome:
+    def _init(self, claim: InitClaim, new_id: int, state: TxnState, now_ms: int) -> CoordinatorResult:
         before = state.get(claim.transactional_id)
         last_epoch = self._last_epochs.of(claim.transactional_id, before)
         context = InitContext(last_epoch, self._server_version, new_id)
         try:
             step = decide_init(before, claim, context, now_ms)
         except ApiError as refusal:
-            return Outcome(response=refusal)
+            return CoordinatorResult(response=refusal)
         if step.metadata.state in ENDING:
             return self._ending(claim.transactional_id, step, ConcurrentTransactionsError())
         self._last_epochs.note(claim.transactional_id, step.metadata, step.last_epoch)
         response = ProducerIdAndEpoch(step.metadata.producer_id, step.metadata.producer_epoch)
-        return Outcome([self._record(claim.transactional_id, step.metadata)], response)
+        return CoordinatorResult([self._record(claim.transactional_id, step.metadata)], response)
 
-    def _add(self, claim: AddClaim, state: TxnState, now_ms: int) -> Outcome:
+    def _add(self, claim: AddClaim, state: TxnState, now_ms: int) -> CoordinatorResult:
         newest = state.get(claim.transactional_id)
         if newest is not None and newest.state in ENDING:
             # For any caller: the id and epoch to go on with are only sure when the markers are written.
-            return Outcome(response=ConcurrentTransactionsError())
+            return CoordinatorResult(response=ConcurrentTransactionsError())
         try:
             before = _owned(newest, claim.producer)
         except ApiError as refusal:
-            return Outcome(response=refusal)
+            return CoordinatorResult(response=refusal)
         if before.state is TransactionState.ONGOING and claim.partitions <= before.partitions:
             return NOTHING
         after = added(before, claim.partitions, claim.client_version, now_ms)
         self._watch(claim.transactional_id, after)
-        return Outcome([self._record(claim.transactional_id, after)])
+        return CoordinatorResult([self._record(claim.transactional_id, after)])
 
-    def _end(self, claim: EndClaim, new_id: int, state: TxnState, now_ms: int) -> Outcome:
+    def _end(self, claim: EndClaim, new_id: int, state: TxnState, now_ms: int) -> CoordinatorResult:
         before = state.get(claim.transactional_id)
         if before is None:
-            return Outcome(response=InvalidProducerIdMappingError())
+            return CoordinatorResult(response=InvalidProducerIdMappingError())
         try:
             step = decide_end(before, claim, new_id, now_ms)
         except ApiError as refusal:
-            return Outcome(response=refusal)
+            return CoordinatorResult(response=refusal)
         if step is None:
-            return Outcome(response=_producer_after(before))
+            return CoordinatorResult(response=_producer_after(before))
         return self._ending(claim.transactional_id, step, _producer_after(step.metadata))
 
-    def _ending(self, transactional_id: str, step: Step, response: object) -> Outcome:
+    def _ending(self, transactional_id: str, step: Transition, response: object) -> CoordinatorResult:
         """An outcome is decided: once it is committed the markers go."""
         if step.is_epoch_raised:
             self._last_epochs.note(transactional_id, step.metadata, step.last_epoch)
         record = self._record(transactional_id, step.metadata)
-        return Outcome([record], response, partial(self._prepared, transactional_id))
+        return CoordinatorResult([record], response, partial(self._prepared, transactional_id))
 
-    def _complete(self, job: MarkerJob, state: TxnState, now_ms: int) -> Outcome:
+    def _complete(self, job: MarkerJob, state: TxnState, now_ms: int) -> CoordinatorResult:
         before = state.get(job.transactional_id)
         if before is None or before != job.metadata:
             return NOTHING
@@ -203,9 +203,9 @@ class Transactions:
             last_epoch = self._last_epochs.of(job.transactional_id, before)
             self._last_epochs.note(job.transactional_id, after, last_epoch)
         record = self._record(job.transactional_id, after)
-        return Outcome([record], settled=partial(self._completion_settled, job))
+        return CoordinatorResult([record], settled=partial(self._completion_settled, job))
 
-    def _time_out(self, transactional_id: str, new_id: int, state: TxnState, now_ms: int) -> Outcome:
+    def _time_out(self, transactional_id: str, new_id: int, state: TxnState, now_ms: int) -> CoordinatorResult:
         before = state.get(transactional_id)
         deadline_ms = None if before is None else before.deadline_ms
         if before is None or deadline_ms is None:
@@ -216,17 +216,17 @@ class Transactions:
         version = self._server_version
         needs_id = before.is_epoch_exhausted and version >= TRANSACTIONS_V2
         if needs_id and new_id == NO_PRODUCER_ID:
-            return Outcome(settled=lambda lost: self._fetch_id_for_abort(transactional_id))
+            return CoordinatorResult(settled=lambda lost: self._fetch_id_for_abort(transactional_id))
         _log.info("Aborting the transaction of %s: it is open for more than %d ms", transactional_id, before.timeout_ms)
         step = fenced(before, version, new_id if needs_id else NO_PRODUCER_ID, now_ms)
         return self._ending(transactional_id, step, None)
 
-    def _resume(self, state: TxnState, now_ms: int) -> Outcome:
+    def _resume(self, state: TxnState, now_ms: int) -> CoordinatorResult:
         """Goes on with what an earlier coordinator had decided, once that is known to be committed."""
         ids = sorted(transactional_id for transactional_id, metadata in state.items() if metadata.state in ENDING)
-        return Outcome(settled=partial(self._resumed, ids)) if ids else NOTHING
+        return CoordinatorResult(settled=partial(self._resumed, ids)) if ids else NOTHING
 
-    def _expire(self, state: TxnState, now_ms: int) -> Outcome:
+    def _expire(self, state: TxnState, now_ms: int) -> CoordinatorResult:
         expired = self._id_expiry.expired(state, now_ms)
         interval_ms = self._around.config.id_expiration_interval_ms
         self._timers.set(_EXPIRY, now_ms + (1 if self._id_expiry.is_under_way else interval_ms), self._expire)
@@ -234,7 +234,7 @@ class Transactions:
             return NOTHING
         for transactional_id in expired:
             self._last_epochs.forget(transactional_id)
-        return Outcome([tombstone_of(transactional_id) for transactional_id in expired], is_atomic=False)
+        return CoordinatorResult([tombstone_of(transactional_id) for transactional_id in expired], is_atomic=False)
 
     # What follows once something is committed
 
@@ -270,7 +270,7 @@ class Transactions:
     # Producer ids and timers
 
     def _write_with_producer_id(
-        self, operation: Callable[[int, TxnState, int], Outcome], done: Done, now_ms: int
+        self, operation: Callable[[int, TxnState, int], CoordinatorResult], done: Done, now_ms: int
     ) -> None:
         """Runs an operation with a new producer id, which may take a while to come."""
         if self.shard.status is not ShardStatus.ACTIVE:

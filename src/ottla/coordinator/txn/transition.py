@@ -23,7 +23,7 @@ class IllegalTransitionError(OttlaError):
     """A step that the table forbids: a fault of ours, never a client's."""
 
 
-class Step(NamedTuple):
+class Transition(NamedTuple):
     """An id's next state, and the epoch that a retry of this step may still carry; -1 for none."""
 
     metadata: TransactionMetadata
@@ -80,7 +80,7 @@ def added(
 
 def ended(
     before: TransactionMetadata, state: TransactionState, client_version: int, next_producer_id: int, now_ms: int
-) -> Step:
+) -> Transition:
     """The outcome was decided. With transactions v2 the epoch rises, so that late writes are told from the next ones.
 
     Epoch 7 commits: the markers carry 8, and the producer goes on with 8. Epoch 32766 commits: the markers carry
@@ -96,10 +96,10 @@ def ended(
         last_update_ms=now_ms,
         client_version=client_version,
     )
-    return Step(after, before.producer_epoch if is_v2 else NO_PRODUCER_EPOCH, is_v2)
+    return Transition(after, before.producer_epoch if is_v2 else NO_PRODUCER_EPOCH, is_v2)
 
 
-def fenced(before: TransactionMetadata, server_version: int, next_producer_id: int, now_ms: int) -> Step:
+def fenced(before: TransactionMetadata, server_version: int, next_producer_id: int, now_ms: int) -> Transition:
     """The coordinator aborts an open transaction itself, and raises the epoch so that its producer learns of it."""
     if server_version >= TRANSACTIONS_V2:
         return ended(before, TransactionState.PREPARE_ABORT, server_version, next_producer_id, now_ms)

@@ -25,7 +25,7 @@ from ottla.coordinator.txn.transaction_metadata import (
     TIMEOUT_MS_MAX,
     TRANSACTIONS_V2,
 )
-from ottla.coordinator.txn.transactions import AddClaim, Surroundings, Transactions
+from ottla.coordinator.txn.transactions import AddClaim, Transactions, TxnContext
 from ottla.coordinator.txn.txn_machine import TxnState
 from ottla.protocol.errors import (
     ApiError,
@@ -84,7 +84,7 @@ class TxnCoordinator:
             outside.marker_sender, outside.metadata, outside.clock, outside.is_metadata_complete
         )
         self.shards: Final[ShardSet[TxnState]] = ShardSet(self._open_shard, hooks.start_load, hooks.wants_flush)
-        self._surroundings: Final = Surroundings(
+        self._surroundings: Final = TxnContext(
             config=config,
             metadata=outside.metadata,
             producer_ids=outside.producer_ids,

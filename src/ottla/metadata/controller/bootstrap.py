@@ -6,7 +6,7 @@ The bootstrap records come from formatting (`bootstrap.checkpoint`): the level o
 from collections.abc import Mapping, Sequence
 
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.feature import ELIGIBLE_LEADER_REPLICAS_VERSION, default_features
 from ottla.metadata.image.config import CLUSTER_DEFAULT

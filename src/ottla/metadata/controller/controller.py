@@ -25,8 +25,8 @@ from ottla.metadata.controller.bootstrap import activation_records, is_transacti
 from ottla.metadata.controller.broker.broker_heartbeat import fence_stale_broker
 from ottla.metadata.controller.broker.broker_session import BrokerSessions
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS, Caller, ControllerContext, ControllerPorts
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX, ControllerResult
 from ottla.metadata.controller.operation import OPERATIONS
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome
 from ottla.metadata.controller.pending_answer import PendingAnswers
 from ottla.metadata.controller.periodic_task import Schedule, periodic_tasks
 from ottla.metadata.controller.resource.token_index import TokenIndex
@@ -235,7 +235,9 @@ class Controller:
             term.schedule.ran(task, now_ms, more_to_do=outcome.response)
         return fenced
 
-    def _perform(self, operation: Callable[[ControllerContext], Outcome[Any]], now_ms: int) -> tuple[Outcome[Any], int]:
+    def _perform(
+        self, operation: Callable[[ControllerContext], ControllerResult[Any]], now_ms: int
+    ) -> tuple[ControllerResult[Any], int]:
         """Decides, applies and appends; returns the outcome and the last offset written."""
         # A broker that comes or goes makes a record and more for each of its partitions, and the loop waits for it.
         with collector_off():

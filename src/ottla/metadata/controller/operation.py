@@ -9,7 +9,7 @@ from ottla.metadata.controller.broker.broker_registration import register_broker
 from ottla.metadata.controller.broker.controller_registration import register_controller
 from ottla.metadata.controller.broker.directory_assignment import assign_replicas_to_dirs
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.resource.acl import create_acls, delete_acls
 from ottla.metadata.controller.resource.client_quota import alter_client_quotas
 from ottla.metadata.controller.resource.config_request import alter_configs, incremental_alter_configs
@@ -52,10 +52,10 @@ from ottla.protocol.messages.renew_delegation_token import RenewDelegationTokenR
 from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.protocol.messages.update_features import UpdateFeaturesRequest
 
-Operation = Callable[[ControllerContext, Any, Caller], Outcome[Any]]
+Operation = Callable[[ControllerContext, Any, Caller], ControllerResult[Any]]
 
 
-def _whoever_asks(operation: Callable[[ControllerContext, Any], Outcome[Any]]) -> Operation:
+def _whoever_asks(operation: Callable[[ControllerContext, Any], ControllerResult[Any]]) -> Operation:
     return lambda context, request, caller: operation(context, request)
 
 

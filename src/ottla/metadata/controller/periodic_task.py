@@ -5,7 +5,7 @@ from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.resource.delegation_token import sweep_expired_tokens
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.controller.topic.leader_election import balance_leaders, elect_unclean_leaders
@@ -22,12 +22,12 @@ class PeriodicTask:
 
     name: str
     period_ms: int
-    run: Callable[[ControllerContext], Outcome[bool]]
+    run: Callable[[ControllerContext], ControllerResult[bool]]
 
 
-def write_no_op(context: ControllerContext) -> Outcome[bool]:
+def write_no_op(context: ControllerContext) -> ControllerResult[bool]:
     """A record that changes nothing, so that who reads the log can tell an idle controller from a lost one."""
-    return Outcome(False, [VersionedRecord(NoOpRecord(), 0)])
+    return ControllerResult(False, [VersionedRecord(NoOpRecord(), 0)])
 
 
 def periodic_tasks(settings: ControllerSettings) -> list[PeriodicTask]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import cramjam
 
 from ottla.base.buffer import Buffer
-from ottla.protocol.compression.refusal import corrupt, too_large
+from ottla.protocol.compression.failure import corrupt, too_large
 
 _ZLIB_DEFAULT_LEVEL = 6
 _GZIP_WINDOW = 31

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import cramjam
 
 from ottla.base.buffer import Buffer
-from ottla.protocol.compression.refusal import corrupt, too_large
+from ottla.protocol.compression.failure import corrupt, too_large
 
 _MAGIC = b"\x04\x22\x4d\x18"
 _BLOCK_BYTES = 64 * 1024

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import cramjam
 
 from ottla.base.buffer import Buffer
-from ottla.protocol.compression.refusal import corrupt, too_large
+from ottla.protocol.compression.failure import corrupt, too_large
 
 _MAGIC = b"\x82SNAPPY\x00"
 _HEADER = _MAGIC + struct.pack(">ii", 1, 1)

@@ -10,7 +10,7 @@ import cramjam
 import zstandard
 
 from ottla.base.buffer import Buffer
-from ottla.protocol.compression.refusal import corrupt, too_large
+from ottla.protocol.compression.failure import corrupt, too_large
 from ottla.protocol.errors import DecodeError
 
 _MAGIC = 0xFD2FB528

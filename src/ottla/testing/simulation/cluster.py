@@ -10,7 +10,7 @@ from ottla.base.ids import Uuid
 from ottla.testing.simulation.clock import EventQueue, NodeClock
 from ottla.testing.simulation.disk import DiskProfile, SimulatedDisk
 from ottla.testing.simulation.network import Frame, Network
-from ottla.testing.simulation.node import NodeSurroundings, PartFactory, SimulatedNode
+from ottla.testing.simulation.node import ClusterContext, PartFactory, SimulatedNode
 from ottla.testing.simulation.trace import Trace
 
 _LOOK_INTERVAL_MS: Final = 10
@@ -58,7 +58,7 @@ class Cluster:
         """All disks by directory, those that were replaced too."""
         self.steps = 0
         self._by_host: dict[str, SimulatedNode] = {}
-        self._around = NodeSurroundings(self.queue, self.network, self.random, self.trace, self._check)
+        self._around = ClusterContext(self.queue, self.network, self.random, self.trace, self._check)
 
     def add_node(self, plan: NodePlan) -> SimulatedNode:
         """Adds a node, not started yet."""

@@ -16,7 +16,7 @@ _NEVER_MS = 2**62
 
 
 @frozen
-class NodeSurroundings:
+class ClusterContext:
     """What all nodes of a cluster share."""
 
     queue: EventQueue
@@ -33,7 +33,7 @@ class SimulatedNode:
     def __init__(
         self,
         node_id: int,
-        surroundings: NodeSurroundings,
+        context: ClusterContext,
         disk: SimulatedDisk,
         clock: NodeClock,
         part_factories: Sequence[PartFactory],
@@ -46,7 +46,7 @@ class SimulatedNode:
         self.parts: dict[str, Part] = {}
         """The running process; empty while the node is down."""
         self._factories = part_factories
-        self._around = surroundings
+        self._around = context
         self._wake_at_ms = _NEVER_MS
         self._paused_until_ms = 0
 

@@ -14,7 +14,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.frozen import frozen
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.config.admin import ADMIN_KEYS
 from ottla.client.config.settings import ClientSettings
 from ottla.protocol.definition import Request, Response
@@ -251,7 +251,7 @@ class Membership:
         cluster = self._opened()
         try:
             node = await cluster.coordinator(CoordinatorKind.GROUP, self._options.group_id, timeout_ms=timeout_ms)
-            response = await cluster.request(node, request, timeout_ms=timeout_ms, lane=Lane.COORDINATOR)
+            response = await cluster.request(node, request, timeout_ms=timeout_ms, purpose=Purpose.COORDINATOR)
         except OttlaError:
             cluster.forget_coordinator(CoordinatorKind.GROUP, self._options.group_id)
             raise

@@ -15,7 +15,7 @@ from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.record import RecordMetadata
 from ottla.protocol.errors import UnknownTopicOrPartitionError
 
-Outcome: TypeAlias = RecordMetadata | OttlaError
+SendResult: TypeAlias = RecordMetadata | OttlaError
 
 
 class TopicAbsentError(OttlaError):
@@ -47,7 +47,7 @@ class RecordSender:
     def __init__(self, producer: AsyncProducer) -> None:
         self._producer: Final = producer
 
-    async def send_all(self, topic: str, records: Sequence[OutgoingRecord]) -> list[Outcome]:
+    async def send_all(self, topic: str, records: Sequence[OutgoingRecord]) -> list[SendResult]:
         """What became of each record, in their order."""
         try:
             count = await self._partition_count(topic)
@@ -83,7 +83,7 @@ class RecordSender:
         return await self._producer.enqueue(*arguments, **more)  # type: ignore[arg-type]
 
 
-async def outcome_of(sent: Sent) -> Outcome:
+async def outcome_of(sent: Sent) -> SendResult:
     """Where a record is, or what it failed with."""
     try:
         return await sent

@@ -9,7 +9,7 @@ from ottla.base.system_clock import SystemClock
 from ottla.broker.config.schema import BrokerConfigSchema
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.quorum.controller_driver import ControllerDriver
-from ottla.broker.quorum.quorum_member import QuorumMember, QuorumSurroundings
+from ottla.broker.quorum.quorum_member import QuorumContext, QuorumMember
 from ottla.broker.quorum.quorum_network import Peer
 from ottla.broker.quorum.quorum_port import QuorumPort
 from ottla.broker.quorum.steady_clock import SteadyClock
@@ -68,7 +68,7 @@ class Replica:
         self.member = QuorumMember(
             settings,
             store,
-            QuorumSurroundings(
+            QuorumContext(
                 disk=disk,
                 clock=clock,
                 endpoints=Endpoints({"CONTROLLER": Address("127.0.0.1", 9093)}),

@@ -5,7 +5,13 @@ import pytest
 from ottla.base.metric import MetricRegistry
 from ottla.base.metric_text import render
 from ottla.broker.request import fetch_session
-from ottla.broker.request.fetch_session import EVICTION_MS, FetchSession, FetchSessionCache, Outcome, SessionPartition
+from ottla.broker.request.fetch_session import (
+    EVICTION_MS,
+    FetchedPartition,
+    FetchSession,
+    FetchSessionCache,
+    SessionPartition,
+)
 from ottla.protocol.fetch_session import next_epoch
 from ottla.replication.request.fetch import FetchPartition, FetchResult
 from ottla.storage.leader_epoch.checkpoint import EpochEntry
@@ -19,7 +25,7 @@ def partition(index: int, topic: str = "t") -> SessionPartition:
     return SessionPartition((topic, index), FetchPartition(topic, index, 0, 1000))
 
 
-def outcomes(count: int) -> list[Outcome]:
+def outcomes(count: int) -> list[FetchedPartition]:
     return [(partition(index), FetchResult(0, None, 0, 0, 0)) for index in range(count)]
 
 

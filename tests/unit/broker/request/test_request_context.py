@@ -7,7 +7,7 @@ import pytest
 from ottla.base.metric import MetricRegistry
 from ottla.broker.request.answerer import find_handler
 from ottla.broker.request.api_table import BROKER_SERVED
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.request.request_limit import elements_max
 from ottla.broker.request.route import Route, RouteKind
 from ottla.protocol.api_key import ApiKey
@@ -46,7 +46,7 @@ def context_of(exchange: Turns, api: ApiKey, version: int) -> RequestContext:
     return RequestContext(Route(api, version, handler, served, kind), CORRELATION_ID, "probe", exchange)  # type: ignore[arg-type]
 
 
-def steps(count: int) -> Work:
+def steps(count: int) -> WorkInTurns:
     for _ in range(count):
         yield
     return HeartbeatResponse(throttle_time_ms=count)
@@ -89,7 +89,7 @@ def test_nobody_works_for_a_client_that_is_gone(context: RequestContext, exchang
 
 
 def test_a_mistake_in_a_later_turn_costs_the_connection(context: RequestContext, exchange: Turns) -> None:
-    def failing() -> Work:
+    def failing() -> WorkInTurns:
         yield from steps(100)
         raise ZeroDivisionError
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ottla.base.ids import Uuid
-from ottla.broker.security.audit_topic import LINES_MAX, AuditLine, AuditSurroundings, AuditTopic
+from ottla.broker.security.audit_topic import LINES_MAX, AuditContext, AuditLine, AuditTopic
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance
 from ottla.protocol.errors import ErrorCode, NetworkError
@@ -27,7 +27,7 @@ class Rig:
         self.loop = HandLoop(0)
         self.nodes: list[Node] = []
         self.sent: list[tuple[Any, Any]] = []
-        self.topic = AuditTopic("audit", AuditSurroundings(self.loop, self.loop, "INSIDE", self._connect))
+        self.topic = AuditTopic("audit", AuditContext(self.loop, self.loop, "INSIDE", self._connect))
 
     def _connect(self, node: Node) -> Any:
         self.nodes.append(node)

@@ -9,7 +9,7 @@ from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.offset_check import ClassicOffsetRules, IdleOffsetRules
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRules
-from ottla.coordinator.runtime.outcome import NOTHING
+from ottla.coordinator.runtime.coordinator_result import NOTHING
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import ApiError, ErrorCode
 

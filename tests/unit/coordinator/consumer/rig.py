@@ -8,11 +8,11 @@ from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import ConsumerGroupConfig
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
+from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
 from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
-from ottla.coordinator.group.consumer.refused import refused_consumer_description, refused_consumer_heartbeat
-from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
+from ottla.coordinator.group.consumer.refusal import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.group_type import GroupType
@@ -43,7 +43,7 @@ class ConsumerRig(Rig):
     def _open(self, partition: int, leader_epoch: int) -> Shard[GroupsState]:
         timers = Timers()
         classic = ClassicGroups(self.config.classic, timers, self._chance, self.rebalances)
-        surroundings = ConsumerSurroundings(
+        context = ConsumerGroupContext(
             config=self.config,
             chance=self._chance,
             metadata=self.cluster,
@@ -51,7 +51,7 @@ class ConsumerRig(Rig):
             image_version=lambda: self.cluster.version,
             hashes=TopicHashes(self.cluster),
         )
-        self.consumers = ConsumerGroups(surroundings, timers, classic)
+        self.consumers = ConsumerGroups(context, timers, classic)
         kinds = GroupKinds(
             classic=classic,
             others={GroupType.CONSUMER: self.consumers},

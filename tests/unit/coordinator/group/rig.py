@@ -12,7 +12,7 @@ from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.config import ClassicGroupConfig, GroupConfig
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
-from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
+from ottla.coordinator.group.group_factory import GroupContext, new_group_shard
 from ottla.coordinator.group.group_machine import GroupMachine
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
@@ -59,7 +59,7 @@ class Rig:
 
     def _open(self, partition: int, leader_epoch: int) -> Shard[GroupsState]:
         metadata = ImageView(lambda: EMPTY_IMAGE)
-        surroundings = GroupSurroundings(
+        context = GroupContext(
             config=self.config,
             chance=self._chance,
             metadata=metadata,
@@ -67,7 +67,7 @@ class Rig:
             image_version=lambda: EMPTY_IMAGE.provenance.offset,
             hashes=TopicHashes(metadata),
         )
-        return new_group_shard(partition, self.logs[partition], surroundings)
+        return new_group_shard(partition, self.logs[partition], context)
 
     def elect(self) -> None:
         """Leads all partitions, loaded from their logs."""

@@ -4,8 +4,8 @@ import pytest
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.coordinator.group.offsets.commit import CommitContext, commit, commit_transactional
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.metadata_view import ImageView
-from ottla.coordinator.runtime.outcome import Outcome
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE
 from ottla.protocol.errors import (
     ApiError,
@@ -21,7 +21,7 @@ CONTEXT = CommitContext(api_version=9, now_ms=1_000)
 NO_TOPICS = ImageView(lambda: EMPTY_IMAGE)
 
 
-def codes(outcome: Outcome) -> list[int]:
+def codes(outcome: CoordinatorResult) -> list[int]:
     return [partition.error_code for topic in outcome.response.topics for partition in topic.partitions]
 
 

@@ -6,7 +6,7 @@ from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.coordinator.group.offsets.deletion import DeletedTopic, delete, delete_all, delete_of_topics
 from ottla.coordinator.group.offsets.offsets_state import EMPTY_OFFSETS, OffsetAndMetadata, OffsetsState
 from ottla.coordinator.group.offsets.record import offset_record
-from ottla.coordinator.group.offsets.refused import refused_commit, refused_delete, refused_transactional
+from ottla.coordinator.group.offsets.refusal import refused_commit, refused_delete, refused_transactional
 from ottla.coordinator.group.offsets.replay import replay_offset_marker
 from ottla.protocol.errors import ErrorCode, GroupIdNotFoundError, NonEmptyGroupError
 from ottla.protocol.messages.offset_delete import (

@@ -7,7 +7,7 @@ from ottla.coordinator.group.offsets.fetch import fetch
 from ottla.coordinator.group.offsets.fetch_version import fetch_answer, groups_asked
 from ottla.coordinator.group.offsets.offsets_state import EMPTY_OFFSETS, OffsetAndMetadata, OffsetsState
 from ottla.coordinator.group.offsets.record import offset_record
-from ottla.coordinator.group.offsets.refused import refused_fetch
+from ottla.coordinator.group.offsets.refusal import refused_fetch
 from ottla.protocol.errors import ErrorCode, StaleMemberEpochError
 from ottla.protocol.messages.offset_fetch import (
     OffsetFetchRequest,

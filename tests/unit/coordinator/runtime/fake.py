@@ -7,8 +7,8 @@ from immutables import Map
 
 from ottla.coordinator.ports import KeyValue, TransactionalProducer, TransactionMarker
 from ottla.coordinator.runtime.codec import RecordCodec
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.loading import StoredBatch, StoredMarker
-from ottla.coordinator.runtime.outcome import Outcome
 from ottla.coordinator.runtime.shard import Shard
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ApiError
@@ -143,6 +143,6 @@ def number_record(name: str, number: int | None) -> CoordinatorRecord:
     return CoordinatorRecord(key, TransactionLogValue(producer_id=number), 0)
 
 
-def setting(name: str, number: int | None, **options: Any) -> Callable[[Numbers, int], Outcome]:
+def setting(name: str, number: int | None, **options: Any) -> Callable[[Numbers, int], CoordinatorResult]:
     """An operation that sets a number and answers with what it was before."""
-    return lambda state, _: Outcome([number_record(name, number)], state.by_name.get(name), **options)
+    return lambda state, _: CoordinatorResult([number_record(name, number)], state.by_name.get(name), **options)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ottla.coordinator.ports import TransactionalProducer, TransactionMarker
-from ottla.coordinator.runtime.outcome import DEFERRED, Outcome
+from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult
 from ottla.coordinator.runtime.shard import Shard, ShardStatus
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import (
@@ -81,7 +81,7 @@ def test_what_is_not_committed_is_answered_batch_by_batch() -> None:
 def test_an_operation_without_records_waits_for_what_it_has_read() -> None:
     shard, _ = opened()
     answers = Answers()
-    look = lambda state, _: Outcome((), state.by_name.get("a"))  # noqa: E731
+    look = lambda state, _: CoordinatorResult((), state.by_name.get("a"))  # noqa: E731
     shard.write(look, answers, 0)
     assert answers.given == [None]
     shard.write(setting("a", 1), Answers(), 0)
@@ -96,7 +96,7 @@ def test_an_operation_without_records_waits_for_what_it_has_read() -> None:
 def test_a_refusal_is_answered_at_once_and_changes_nothing() -> None:
     shard, log = opened()
 
-    def refuse(state: Numbers, now_ms: int) -> Outcome:
+    def refuse(state: Numbers, now_ms: int) -> CoordinatorResult:
         raise UnknownMemberIdError
 
     answers = Answers()
@@ -147,14 +147,14 @@ def test_soft_state_hears_of_the_commit_before_the_client_does() -> None:
 def test_a_deferred_response_is_not_given_by_the_shard() -> None:
     shard, log = opened()
     answers, fates = Answers(), Answers()
-    operation = lambda *_: Outcome([number_record("a", 1)], DEFERRED, fates)  # noqa: E731
+    operation = lambda *_: CoordinatorResult([number_record("a", 1)], DEFERRED, fates)  # noqa: E731
     shard.write(operation, answers, 0)
     shard.flush(0)
     shard.committed(1)
     log.fail_with = NotEnoughReplicasError()
     shard.write(operation, answers, 0)
     shard.flush(0)
-    shard.write(lambda *_: Outcome((), DEFERRED, fates), answers, 0)
+    shard.write(lambda *_: CoordinatorResult((), DEFERRED, fates), answers, 0)
     assert answers.given == []
     assert [type(fate) for fate in fates.given] == [type(None), CoordinatorNotAvailableError, type(None)]
 
@@ -178,7 +178,7 @@ def test_a_callback_may_write_again() -> None:
 def test_a_full_batch_is_appended_before_an_atomic_outcome_that_does_not_fit() -> None:
     shard, log = opened(MemoryLog(batch_bytes_max=300))
     answers = Answers()
-    three = lambda *_: Outcome([number_record(name, 1) for name in "abc"], "done")  # noqa: E731
+    three = lambda *_: CoordinatorResult([number_record(name, 1) for name in "abc"], "done")  # noqa: E731
     shard.write(three, answers, 0)
     shard.write(three, answers, 0)
     assert [len(batch.records) for batch in log.batches] == [3]
@@ -192,7 +192,7 @@ def test_an_outcome_that_is_not_atomic_is_spread_over_batches() -> None:
     shard, log = opened(MemoryLog(batch_bytes_max=300))
     answers = Answers()
     records = [number_record(f"{index}", index) for index in range(10)]
-    shard.write(lambda *_: Outcome(records, "done", is_atomic=False), answers, 0)
+    shard.write(lambda *_: CoordinatorResult(records, "done", is_atomic=False), answers, 0)
     shard.flush(0)
     assert len(log.batches) > 2
     shard.committed(9)
@@ -205,7 +205,7 @@ def test_an_outcome_that_is_not_atomic_is_spread_over_batches() -> None:
 def test_the_operation_that_found_its_ground_lost_fails_with_it() -> None:
     shard, log = opened(MemoryLog(batch_bytes_max=300))
     answers = Answers()
-    three = lambda *_: Outcome([number_record(name, 1) for name in "abc"], "done")  # noqa: E731
+    three = lambda *_: CoordinatorResult([number_record(name, 1) for name in "abc"], "done")  # noqa: E731
     shard.write(three, answers, 0)
     log.fail_with = NotEnoughReplicasError()
     shard.write(three, answers, 0)

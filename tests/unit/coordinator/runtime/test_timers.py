@@ -1,10 +1,10 @@
 """Timers come when they are due, once, unless they were moved or cancelled."""
 
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 
 
-def idle(_state: object, _now_ms: int) -> Outcome:
+def idle(_state: object, _now_ms: int) -> CoordinatorResult:
     return NOTHING
 
 

@@ -24,10 +24,10 @@ AnyResource = incremental.AlterConfigsResource | legacy.AlterConfigsResource
 AnyAnswer = incremental.AlterConfigsResourceResponse | legacy.AlterConfigsResourceResponse
 Judge = Callable[[Res], bool]
 """Whether a resource is done with; False if the controller is to alter it. Raises what is wrong with it."""
-Outcome = tuple[int, str | None]
+CodeAndMessage = tuple[int, str | None]
 """An error code and what it does not say by itself."""
 
-FINE: Final[Outcome] = (ErrorCode.NONE, None)
+FINE: Final[CodeAndMessage] = (ErrorCode.NONE, None)
 
 _FORWARDED: Final = (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
 
@@ -37,14 +37,14 @@ class Judgement(Generic[Res]):
     """What this broker made of a request: resources that it is done with, by place, and those to forward."""
 
     resources: Sequence[Res]
-    done: Mapping[int, Outcome]
+    done: Mapping[int, CodeAndMessage]
 
     @property
     def forwarded(self) -> list[Res]:
         """What is left for the controller."""
         return [resource for place, resource in enumerate(self.resources) if place not in self.done]
 
-    def outcomes(self, answers: Sequence[AnyAnswer]) -> list[tuple[Res, Outcome]]:
+    def outcomes(self, answers: Sequence[AnyAnswer]) -> list[tuple[Res, CodeAndMessage]]:
         """What came of each resource, with what the controller answered for those that it was asked about."""
         answered = {key_of(answer): (answer.error_code, answer.error_message) for answer in answers}
         missing = (ErrorCode.UNKNOWN_SERVER_ERROR, None)
@@ -57,7 +57,7 @@ class Judgement(Generic[Res]):
 def judge_all(resources: Sequence[Res], judge: Judge[Res]) -> Judgement[Res]:
     """Has each resource judged that is named once and well-formed."""
     times = Counter(key_of(resource) for resource in resources)
-    done: dict[int, Outcome] = {}
+    done: dict[int, CodeAndMessage] = {}
     for place, resource in enumerate(resources):
         try:
             if times[key_of(resource)] > 1:

@@ -26,7 +26,7 @@ from ottla.protocol.messages.describe_configs import (
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext, Work
+    from ottla.broker.request.request_context import RequestContext, WorkInTurns
 
 _DESCRIBED_MAX: Final = 500_000
 _DESCRIBED_PER_TOPIC_MAX: Final = 100
@@ -43,7 +43,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeCon
     return context.in_turns(_describe_all(parts, context, request))
 
 
-def _describe_all(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> "Work":
+def _describe_all(parts: "BrokerParts", context: "RequestContext", request: DescribeConfigsRequest) -> "WorkInTurns":
     response = DescribeConfigsResponse()
     described = 0
     described_max = _DESCRIBED_MAX + _DESCRIBED_PER_TOPIC_MAX * len(parts.metadata.image.topics.by_id)

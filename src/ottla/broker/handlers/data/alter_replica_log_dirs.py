@@ -20,7 +20,7 @@ from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext, Work
+    from ottla.broker.request.request_context import RequestContext, WorkInTurns
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: AlterReplicaLogDirsRequest) -> Response | None:
@@ -42,7 +42,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: AlterReplic
 
     gathering = Gathering(len(moves), context.guarded(begun))
 
-    def work() -> "Work":
+    def work() -> "WorkInTurns":
         for place, (name, path) in enumerate(moves.items()):
             parts.replicas.alter_log_dir(name, path, gathering.place(place))
             yield
@@ -51,7 +51,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: AlterReplic
     return context.in_turns(work())
 
 
-def _response(moves: Iterable[TopicPartition], codes: Sequence[int]) -> "Work":
+def _response(moves: Iterable[TopicPartition], codes: Sequence[int]) -> "WorkInTurns":
     by_topic: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for (topic, index), code in zip(moves, codes, strict=True):
         yield

@@ -12,7 +12,7 @@ Kafka what was deleted within the last minute is back. KIP-107.
 from collections.abc import Iterable, Sequence
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
@@ -31,7 +31,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRe
     return context.in_turns(_delete(parts, context, request))
 
 
-def _delete(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> Work:
+def _delete(parts: BrokerParts, context: RequestContext, request: DeleteRecordsRequest) -> WorkInTurns:
     entries: dict[tuple[str, int], DeleteRecordsEntry] = {}
     unknown: dict[tuple[str, int], DeleteRecordsResult] = {}
     for topic in request.topics:
@@ -58,7 +58,7 @@ def _delete(parts: BrokerParts, context: RequestContext, request: DeleteRecordsR
     return None
 
 
-def _response(results: Iterable[DeleteRecordsResult]) -> Work:
+def _response(results: Iterable[DeleteRecordsResult]) -> WorkInTurns:
     topics: dict[str, DeleteRecordsTopicResult] = {}
     for result in results:
         yield

@@ -21,7 +21,7 @@ from ottla.storage.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext, Work
+    from ottla.broker.request.request_context import RequestContext, WorkInTurns
     from ottla.replication.directory.log_dir import LogDirDescription
 
 
@@ -30,7 +30,7 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeLog
     return context.in_turns(_describe_all(parts, request))
 
 
-def _describe_all(parts: "BrokerParts", request: DescribeLogDirsRequest) -> "Work":
+def _describe_all(parts: "BrokerParts", request: DescribeLogDirsRequest) -> "WorkInTurns":
     wanted = None if request.topics is None else _partitions(request)
     response = DescribeLogDirsResponse()
     for found in parts.replicas.describe_log_dirs(wanted):

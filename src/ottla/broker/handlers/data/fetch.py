@@ -18,9 +18,9 @@ from typing import Final
 from ottla.base.ids import ZERO_UUID
 from ottla.broker.node.parts import BrokerParts
 from ottla.broker.request.client_session import ClientSession
-from ottla.broker.request.fetch_session import FetchSession, Outcome, PartitionKey, SessionPartition
+from ottla.broker.request.fetch_session import FetchedPartition, FetchSession, PartitionKey, SessionPartition
 from ottla.broker.request.metadata.current_leader import CurrentLeaders
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_cluster, may_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
@@ -74,7 +74,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     replica_id = request.replica_id if version < _REPLICA_STATE_SINCE else request.replica_state.replica_id
     if replica_id >= 0:
         context.exempt_from_quotas()
-    work = _Work(parts, context, is_follower=replica_id >= 0)
+    work = _PendingFetch(parts, context, is_follower=replica_id >= 0)
     if len(request.topics) > _TURN_PARTITIONS or any(
         len(topic.partitions) > _TURN_PARTITIONS for topic in request.topics
     ):
@@ -84,7 +84,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: FetchRequest) -
     return _fetch(work, request, replica_id)
 
 
-def _in_turns(work: "_Work", request: FetchRequest, replica_id: int) -> Work:
+def _in_turns(work: "_PendingFetch", request: FetchRequest, replica_id: int) -> WorkInTurns:
     """Answers a request of very many partitions in steps, between which other requests have their turn."""
     for topic in request.topics:
         for start in range(0, len(topic.partitions), _TURN_PARTITIONS):
@@ -93,7 +93,7 @@ def _in_turns(work: "_Work", request: FetchRequest, replica_id: int) -> Work:
     return _fetch(work, request, replica_id)
 
 
-def _fetch(work: "_Work", request: FetchRequest, replica_id: int) -> FetchResponse | None:
+def _fetch(work: "_PendingFetch", request: FetchRequest, replica_id: int) -> FetchResponse | None:
     """Reads what is named, and what the session has."""
     parts, context = work.parts, work.context
     refused = work.open(request)
@@ -158,7 +158,7 @@ def _client(context: RequestContext, request: FetchRequest, replica_id: int) -> 
     return ClientMetadata(request.rack_id, context.client_id, context.client_host, context.listener)
 
 
-class _Work:
+class _PendingFetch:
     """A Fetch request between its frame and its answer."""
 
     __slots__ = (
@@ -281,7 +281,7 @@ class _Work:
 
     def fetched(self, results: Sequence[FetchResult]) -> None:
         """Answers: every partition has its outcome."""
-        outcomes: Collection[Outcome] = list(zip(self.partitions, results, strict=True))
+        outcomes: Collection[FetchedPartition] = list(zip(self.partitions, results, strict=True))
         if self._all is not None:
             read = {partition.key: result for partition, result in outcomes}
             outcomes = [(partition, read.get(partition.key) or _not_read(partition)) for partition in self._all]
@@ -305,7 +305,7 @@ class _Work:
         if response is not None:
             self.context.answer(response)
 
-    def _not_read_last(self, outcomes: Collection[Outcome]) -> Collection[Outcome]:
+    def _not_read_last(self, outcomes: Collection[FetchedPartition]) -> Collection[FetchedPartition]:
         """Kafka tells last of what does not exist, as it was not among what it read; followers in one go."""
         if not any(result.error_code in _NOT_READ for _, result in outcomes):
             return outcomes
@@ -313,7 +313,7 @@ class _Work:
             return sorted(outcomes, key=lambda outcome: outcome[1].error_code in _NOT_READ)
         return sorted(outcomes, key=lambda outcome: _NOT_READ.get(outcome[1].error_code, 0))
 
-    def _response(self, session_id: int, outcomes: Collection[Outcome]) -> Work:
+    def _response(self, session_id: int, outcomes: Collection[FetchedPartition]) -> WorkInTurns:
         version = self.context.route.version
         topics: list[FetchableTopicResponse] = []
         leaders: CurrentLeaders | None = None

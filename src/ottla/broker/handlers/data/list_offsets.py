@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
@@ -75,7 +75,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequ
     return None
 
 
-def _look_up_all(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> Work:
+def _look_up_all(parts: BrokerParts, context: RequestContext, request: ListOffsetsRequest) -> WorkInTurns:
     version, rights = context.version, context.rights
     listed = Counter((topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions)
     topics: dict[str, ListOffsetsTopicResponse] = {}

@@ -8,7 +8,7 @@ Deviations: none. KIP-101, KIP-279, KIP-320.
 """
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_topic
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.definition import Response
@@ -28,7 +28,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetForLeader
     return context.in_turns(_look_up_all(parts, context, request))
 
 
-def _look_up_all(parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Work:
+def _look_up_all(parts: BrokerParts, context: RequestContext, request: OffsetForLeaderEpochRequest) -> WorkInTurns:
     response = OffsetForLeaderEpochResponse()
     rights = context.rights
     is_node = rights.is_unlimited or rights.sees(AclOperation.CLUSTER_ACTION, AclResourceType.CLUSTER, CLUSTER_NAME)

@@ -81,7 +81,7 @@ _EXPECTED: Final = frozenset(
 
 def handle(parts: BrokerParts, context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     """Appends what can be appended; answers by itself, at once or when the replicas have it."""
-    work = _Work(parts, context, request.acks)
+    work = _PendingProduce(parts, context, request.acks)
     by_id = context.route.version >= _TOPIC_IDS_SINCE
     for topic in request.topic_data:
         if not by_id:
@@ -117,7 +117,7 @@ def finish_single(
     parts: BrokerParts, context: RequestContext, acks: int, topic_id: Uuid | None, results: Sequence[AppendResult]
 ) -> None:
     """Answers a request that went the short way to an outcome that has no short answer."""
-    work = _Work(parts, context, acks)
+    work = _PendingProduce(parts, context, acks)
     if topic_id is not None:
         work.topic_ids[results[0].topic] = topic_id
     work.appended(results)
@@ -130,7 +130,7 @@ def _is_transactional(records: object) -> bool:
     return bool(records[FLAGS_AT] & TRANSACTIONAL)
 
 
-class _Work:
+class _PendingProduce:
     """A Produce request between its frame and its answer."""
 
     __slots__ = (

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from ottla.broker.coordinator_host.internal_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_cluster, may_group, may_transact
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
@@ -54,7 +54,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: FindCoordinator
     )
 
 
-def _find_all(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> Work:
+def _find_all(parts: BrokerParts, context: RequestContext, request: FindCoordinatorRequest) -> WorkInTurns:
     response = FindCoordinatorResponse()
     for key in request.coordinator_keys:
         refusal = _refusal(context, request.key_type, key)

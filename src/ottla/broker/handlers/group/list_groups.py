@@ -8,7 +8,7 @@ KIP-518, KIP-848.
 from collections.abc import Iterator
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import Rights
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.definition import Response
@@ -20,7 +20,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: ListGroupsReque
     return context.in_turns(_list_all(parts.coordinators.groups.list_groups(request), context.rights))
 
 
-def _list_all(pages: Iterator[list[ListedGroup]], rights: Rights) -> Work:
+def _list_all(pages: Iterator[list[ListedGroup]], rights: Rights) -> WorkInTurns:
     response = ListGroupsResponse()
     sees_all = rights.is_unlimited or rights.sees(AclOperation.DESCRIBE, AclResourceType.CLUSTER, CLUSTER_NAME)
     for page in pages:

@@ -12,7 +12,7 @@ from typing import Final
 from ottla.base.accelerated import compiled_module
 from ottla.broker.coordinator_host.offset_topic import AnswerTypes, merged, sift
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.request.route import Lane, Route
 from ottla.protocol.definition import Response
 from ottla.protocol.messages.offset_commit import (
@@ -32,7 +32,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetCommitReq
     return context.in_turns(_commit(parts, context, request))
 
 
-def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRequest) -> Work:
+def _commit(parts: BrokerParts, context: RequestContext, request: OffsetCommitRequest) -> WorkInTurns:
     by_id = context.version >= _TOPIC_IDS_SINCE
     existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights, by_id=by_id)
     if not existing:

@@ -10,7 +10,7 @@ from typing import Final
 
 from ottla.broker.coordinator_host.offset_topic import AnswerTypes, merged, sift
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -26,7 +26,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: OffsetDeleteReq
     context.in_turns(_delete(parts, context, request))
 
 
-def _delete(parts: BrokerParts, context: RequestContext, request: OffsetDeleteRequest) -> Work:
+def _delete(parts: BrokerParts, context: RequestContext, request: OffsetDeleteRequest) -> WorkInTurns:
     existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights)
 
     def answer(response: OffsetDeleteResponse) -> None:

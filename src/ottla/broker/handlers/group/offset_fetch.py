@@ -17,7 +17,7 @@ from ottla.broker.request.metadata.metadata_cache import MetadataCache
 from ottla.broker.request.request_context import RequestContext
 from ottla.broker.request.request_piece import PIECE_ELEMENTS, Lists, ask_in_pieces
 from ottla.broker.security.rights import Rights, may_group, may_topic, sees_topic, split_groups
-from ottla.coordinator.group.offsets.refused import refused_topic
+from ottla.coordinator.group.offsets.refusal import refused_topic
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.errors import ErrorCode, GroupAuthorizationFailedError
 from ottla.protocol.messages.offset_fetch import (

@@ -32,7 +32,7 @@ from ottla.protocol.messages.describe_topic_partitions import (
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext, Work
+    from ottla.broker.request.request_context import RequestContext, WorkInTurns
 
 
 def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest) -> Response | None:
@@ -40,7 +40,9 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: DescribeTop
     return context.in_turns(_describe(parts, context, request))
 
 
-def _describe(parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest) -> "Work":
+def _describe(
+    parts: "BrokerParts", context: "RequestContext", request: DescribeTopicPartitionsRequest
+) -> "WorkInTurns":
     cache = parts.metadata
     names = _names(cache, request)
     cursor = request.cursor

@@ -35,7 +35,7 @@ from ottla.protocol.messages.metadata import (
 
 if TYPE_CHECKING:
     from ottla.broker.node.parts import BrokerParts
-    from ottla.broker.request.request_context import RequestContext, Work
+    from ottla.broker.request.request_context import RequestContext, WorkInTurns
 
 PREPARED_REQUEST_BYTES_MAX: Final = 16 * 1024
 """Requests that name more than this many bytes of topics are answered afresh: few send the same one twice."""
@@ -68,7 +68,9 @@ def handle(parts: "BrokerParts", context: "RequestContext", request: MetadataReq
         context.in_turns(_answer(parts, context, request, wanted))
 
 
-def _answer(parts: "BrokerParts", context: "RequestContext", request: MetadataRequest, wanted: "_Wanted") -> "Work":
+def _answer(
+    parts: "BrokerParts", context: "RequestContext", request: MetadataRequest, wanted: "_Wanted"
+) -> "WorkInTurns":
     """Answers, and keeps the answer where the next equal request may get it; in turns with others if it is long."""
     version = context.version
     cache = parts.metadata

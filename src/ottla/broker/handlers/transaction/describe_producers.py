@@ -7,7 +7,7 @@ Deviations: none. KIP-664.
 """
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import Rights, may_topic
 from ottla.metadata.topic_name import check_topic_name
 from ottla.protocol.acl import AclOperation
@@ -29,7 +29,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: DescribeProduce
     return context.in_turns(_describe_all(parts, context.rights, request))
 
 
-def _describe_all(parts: BrokerParts, rights: Rights, request: DescribeProducersRequest) -> Work:
+def _describe_all(parts: BrokerParts, rights: Rights, request: DescribeProducersRequest) -> WorkInTurns:
     response = DescribeProducersResponse()
     for topic in request.topics:
         error = _refusal(parts, rights, topic.name)

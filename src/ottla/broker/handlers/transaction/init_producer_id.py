@@ -39,7 +39,7 @@ def handle(
         coordinators = parts.coordinators
         coordinators.ask_transactions(coordinators.transactions.init_producer_id, context, request)
         return None
-    parts.producer_ids.next(_Work(context).given)
+    parts.producer_ids.next(_PendingProducerId(context).given)
     return None
 
 
@@ -56,7 +56,7 @@ def _check_right(context: RequestContext, transactional_id: str | None) -> None:
         raise ClusterAuthorizationFailedError
 
 
-class _Work:
+class _PendingProducerId:
     """A producer that waits for its id."""
 
     __slots__ = ("_context",)

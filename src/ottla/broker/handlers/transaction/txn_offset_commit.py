@@ -19,13 +19,13 @@ from ottla.broker.coordinator_host.transaction_check import (
     offset_commit_support,
 )
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.broker.security.rights import may_group
 from ottla.coordinator.group.caller import GroupCaller
-from ottla.coordinator.group.offsets.refused import refused_transactional
+from ottla.coordinator.group.offsets.refusal import refused_transactional
 from ottla.coordinator.ports import TransactionalProducer
-from ottla.coordinator.runtime.outcome import Done
-from ottla.coordinator.runtime.refusal import seen_by_client
+from ottla.coordinator.runtime.append_error import seen_by_client
+from ottla.coordinator.runtime.coordinator_result import Done
 from ottla.protocol.acl import AclOperation
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode, GroupAuthorizationFailedError, error_for
@@ -48,7 +48,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommit
     return context.in_turns(_commit(parts, context, request))
 
 
-def _commit(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest) -> Work:
+def _commit(parts: BrokerParts, context: RequestContext, request: TxnOffsetCommitRequest) -> WorkInTurns:
     if not may_group(context.rights, AclOperation.READ, request.group_id):
         raise GroupAuthorizationFailedError
     existing, refused = yield from sift(parts.metadata, request.topics, _ANSWERS, context.rights)

@@ -9,7 +9,7 @@ KIP-98, KIP-664, KIP-1228.
 """
 
 from ottla.broker.node.parts import BrokerParts
-from ottla.broker.request.request_context import RequestContext, Work
+from ottla.broker.request.request_context import RequestContext, WorkInTurns
 from ottla.coordinator.ports import MarkerErrors, MarkersToSend, PartitionKey, TransactionMarker
 from ottla.protocol.definition import Response
 from ottla.protocol.errors import ErrorCode
@@ -28,7 +28,7 @@ def handle(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkers
     return context.in_turns(_write(parts, context, request))
 
 
-def _write(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> Work:
+def _write(parts: BrokerParts, context: RequestContext, request: WriteTxnMarkersRequest) -> WorkInTurns:
     wanted = [_marker(entry) for entry in request.markers]
     present: list[MarkersToSend] = []
     absent: list[dict[PartitionKey, int]] = []

@@ -18,15 +18,15 @@ from ottla.client.config.admin import ADMIN_KEYS
 
 T = TypeVar("T")
 
-Work = Callable[[AsyncAdmin], Awaitable[T]]
+AdminWork = Callable[[AsyncAdmin], Awaitable[T]]
 
 
-def run_work(options: ChosenOptions, work: Work[T], settings: Mapping[str, object] | None = None) -> T:
+def run_work(options: ChosenOptions, work: AdminWork[T], settings: Mapping[str, object] | None = None) -> T:
     """Connects as `--bootstrap-server`, `--bootstrap-controller` and `--command-config` say, and does the work."""
     return run_with(session_settings(options), work, settings)
 
 
-def run_reported(options: ChosenOptions, work: Work[None], label: str, *, is_client_labelled: bool = True) -> int:
+def run_reported(options: ChosenOptions, work: AdminWork[None], label: str, *, is_client_labelled: bool = True) -> int:
     """The exit code of tools that tell behind a label what went wrong, and on the error output what a call lacks."""
     try:
         settings = session_settings(options)
@@ -56,7 +56,7 @@ def session_settings(options: ChosenOptions) -> dict[str, object]:
     return given
 
 
-def run_with(given: Mapping[str, object], work: Work[T], settings: Mapping[str, object] | None = None) -> T:
+def run_with(given: Mapping[str, object], work: AdminWork[T], settings: Mapping[str, object] | None = None) -> T:
     """Runs work with an admin client of these settings; ignores, as Kafka's tools do, those that it does not have."""
     known = {name: value for name, value in {**given, **(settings or {})}.items() if name in ADMIN_KEYS}
     servers = known.get("bootstrap.controllers") or known.get("bootstrap.servers") or ""
@@ -64,7 +64,7 @@ def run_with(given: Mapping[str, object], work: Work[T], settings: Mapping[str, 
     return asyncio.run(_connected({name: value for name, value in known.items() if value is not None}, work))
 
 
-async def _connected(settings: Mapping[str, object], work: Work[T]) -> T:
+async def _connected(settings: Mapping[str, object], work: AdminWork[T]) -> T:
     admin = AsyncAdmin(settings)
     # Scripts rely on tools that wait for a broker which is just starting.
     await admin.start(timeout_ms=admin.api_timeout_ms)

@@ -12,7 +12,7 @@ from ottla.base.errors import OttlaError
 from ottla.cli.ending import ends_quietly
 from ottla.cli.kafka.argument.option import ToolError
 
-Work = Callable[[list[str]], int | None]
+ToolWork = Callable[[list[str]], int | None]
 """Does what the arguments say; None is the exit code 0."""
 
 Tell = Callable[[OttlaError], object]
@@ -44,13 +44,13 @@ def behind(label: str) -> Tell:
     return lambda error: print(f"{label}{error}", file=sys.stderr)
 
 
-def tool_main(tell: Tell = plainly) -> Callable[[Work], Callable[..., int]]:
+def tool_main(tell: Tell = plainly) -> Callable[[ToolWork], Callable[..., int]]:
     """Makes the `main` of a tool from its work: takes the arguments of the process if it gets none.
 
     An error costs 1 and is told by `tell`; Ctrl-C and a closed output end it as `ends_quietly` says.
     """
 
-    def made(work: Work) -> Callable[..., int]:
+    def made(work: ToolWork) -> Callable[..., int]:
         @ends_quietly
         @functools.wraps(work)
         def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.backoff import Backoff
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.consumer.errors import FetchBrokenError
 from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
 from ottla.client.consumer.fetch.fetch_buffer import FailedFetch, FetchBuffer
@@ -100,11 +100,11 @@ class Fetcher:
         await asyncio.gather(*(self._end_session(node_id, node) for node_id, node in self._nodes.items()))
 
     async def _end_session(self, node_id: int, node: _Node) -> None:
-        """Not on the main lane, where a fetch may be waiting for records."""
+        """Not on the main purpose, where a fetch may be waiting for records."""
         if node.session.is_open and not node.failures:
             request = self._options.request(node.session.end(), max_wait_ms=0)
             with contextlib.suppress(OttlaError):
-                await self._cluster.request(node_id, request, timeout_ms=_END_TIMEOUT_MS, lane=Lane.COORDINATOR)
+                await self._cluster.request(node_id, request, timeout_ms=_END_TIMEOUT_MS, purpose=Purpose.COORDINATOR)
 
     def _send_all(self) -> None:
         self._is_scheduled = False

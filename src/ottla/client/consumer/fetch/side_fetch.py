@@ -16,7 +16,7 @@ from typing import Final
 from ottla.base.errors import OttlaError
 from ottla.base.thread_owner import one_thread
 from ottla.client.cluster.cluster_client import ClusterClient
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.consumer.fetch.fetch_answer import FetchAnswers, Sent
 from ottla.client.consumer.fetch.fetch_option import FetchOptions
 from ottla.client.consumer.fetch.fetch_session import LAST_VERSION_BY_NAME, SessionRequest, without_session
@@ -85,7 +85,7 @@ class SideFetch:
                 self._node_id,
                 self._options.request(session, max_wait_ms=0),
                 version=None if session.uses_topic_ids else LAST_VERSION_BY_NAME,
-                lane=Lane.CATCH_UP,
+                purpose=Purpose.CATCH_UP,
             )
         except OttlaError:
             # The session's own request will meet with the same trouble, and deal with it.

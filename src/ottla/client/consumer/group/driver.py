@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.consumer.group import rebalance_log
 from ottla.client.consumer.group.effect import (
     AbandonStep,
@@ -256,10 +256,12 @@ class MembershipDriver(ABC):
         except ListenerError as error:
             _log.warning("[group=%s] %s", self._config.group_id, error)
 
-    async def _ask(self, request: Request, *, timeout_ms: int | None = None, lane: Lane = Lane.COORDINATOR) -> Response:
+    async def _ask(
+        self, request: Request, *, timeout_ms: int | None = None, purpose: Purpose = Purpose.COORDINATOR
+    ) -> Response:
         """Asks the coordinator, wherever it is."""
         node_id = await self._cluster.coordinator(CoordinatorKind.GROUP, self._config.group_id)
-        return await self._cluster.request(node_id, request, timeout_ms=timeout_ms, lane=lane)
+        return await self._cluster.request(node_id, request, timeout_ms=timeout_ms, purpose=purpose)
 
     # Tasks.
 

@@ -11,7 +11,7 @@ from ottla.base.errors import OttlaError
 from ottla.base.ids import ZERO_UUID
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ApiError, ErrorCode, NetworkError
@@ -37,7 +37,7 @@ class GroupCoordinator:
         """Sends what `build` makes for the version, and gives the answer with that version."""
         node_id = await self.find(timeout_ms=timeout_ms)
         try:
-            connection = await self._cluster.connection(node_id, lane=Lane.COORDINATOR)
+            connection = await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
             version = min(connection.version_of(api), version_max)
             response = await connection.ask(build(version), timeout_ms=timeout_ms, version=version)
         except NetworkError:

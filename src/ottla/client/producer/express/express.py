@@ -22,7 +22,7 @@ from typing import Final, Protocol, TypeVar
 from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.express.lone_request import LoneRequest
 from ottla.client.producer.express.road import Ride, Road
@@ -204,7 +204,7 @@ class Express:
     async def _connect(self, node_id: int) -> None:
         self._forget(node_id)
         try:
-            connection = await self._cluster.connection(node_id, lane=Lane.EXPRESS)
+            connection = await self._cluster.connection(node_id, purpose=Purpose.EXPRESS)
         except OttlaError as error:
             _log.debug("no connection of its own for single records: %s", error)
             self._waits = 0

@@ -8,7 +8,7 @@ from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.express.lone_request import LoneRequest
 from ottla.client.producer.express.road import Ride
-from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.send.produce_request import SentBatches
 from ottla.client.producer.send.sender import Sender, SenderParts
 from ottla.protocol.definition import Response
@@ -17,9 +17,11 @@ from ottla.protocol.definition import Response
 class LoneBatchDesk:
     """Implements `LoneBatches` beside one producer's sender."""
 
-    def __init__(self, accumulator: Accumulator, outcome: Outcome, sender: Sender, parts: SenderParts) -> None:
+    def __init__(
+        self, accumulator: Accumulator, completion: BatchCompletion, sender: Sender, parts: SenderParts
+    ) -> None:
         self._accumulator: Final = accumulator
-        self._outcome: Final = outcome
+        self._completion: Final = completion
         self._sender: Final = sender
         self._ledger: Final = parts.ledger
         self._writer: Final = parts.writer
@@ -47,7 +49,7 @@ class LoneBatchDesk:
     def complete(self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int) -> bool:
         """The broker has the batch; False, having done nothing, if the loop has to deal with that."""
         queue = batch.queue
-        if not self._outcome.complete_here(batch, base_offset, log_append_time_ms):
+        if not self._completion.complete_here(batch, base_offset, log_append_time_ms):
             return False
         queue.held_for = None
         if queue.batches:

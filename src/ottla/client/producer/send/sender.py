@@ -22,9 +22,9 @@ from ottla.client.producer.accumulator import Accumulator
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
+from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.send.batch_writer import BatchWriter
 from ottla.client.producer.send.in_flight import NodeLine
-from ottla.client.producer.send.outcome import Outcome
 from ottla.client.producer.send.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.protocol.api_key import ApiKey
@@ -71,13 +71,13 @@ class Sender:
         self,
         cluster: ClusterClient,
         accumulator: Accumulator,
-        outcome: Outcome,
+        completion: BatchCompletion,
         options: ProducerOptions,
         parts: SenderParts,
     ) -> None:
         self._cluster: Final = cluster
         self._accumulator: Final = accumulator
-        self._outcome: Final = outcome
+        self._completion: Final = completion
         self._options: Final = options
         self._gate: Final = parts.gate
         self._ledger: Final = parts.ledger
@@ -213,7 +213,7 @@ class Sender:
     def _fail_line(self, line: NodeLine, error: OttlaError) -> None:
         for queue in line.queues:
             for batch in self._accumulator.remove_waiting_of(queue):
-                self._outcome.fail(batch, error)
+                self._completion.fail(batch, error)
         line.queues.clear()
 
     def _collect(self, node_id: int, line: NodeLine, now_ms: int) -> list[ProducerBatch]:
@@ -289,11 +289,11 @@ class Sender:
         except OttlaError as error:
             for batch in sent.batches:
                 self._returned(batch)
-                self._outcome.unanswered(batch, error)
+                self._completion.unanswered(batch, error)
             return
         for batch in sent.batches:
             self._returned(batch)
-            self._outcome.complete(batch, -1)
+            self._completion.complete(batch, -1)
 
     def _answered(
         self, line: NodeLine, connection: NodeConnection, sent: SentBatches, result: Response | OttlaError
@@ -311,7 +311,7 @@ class Sender:
             self._cluster.refresh_soon()
         for batch in sent.unanswered:
             self._returned(batch)
-            self._outcome.unanswered(batch, missing)
+            self._completion.unanswered(batch, missing)
         # What became ready meanwhile has called for itself; what had to wait for this answer stands in a line.
         if any(line.queues for line in self._lines.values()):
             self.run()
@@ -332,7 +332,7 @@ class Sender:
             is_news = leader.leader_id >= 0 and self._cluster.leader_changed(
                 place.topic, place.partition, leader.leader_id, leader.leader_epoch, brokers
             )
-            error = self._outcome.answered(batch, answer, may_hurry=is_news)
+            error = self._completion.answered(batch, answer, may_hurry=is_news)
             if error is not None and error.refreshes_metadata and not is_news:
                 self._cluster.refresh_soon()
 
@@ -373,7 +373,7 @@ class Sender:
         while (batch := self._accumulator.oldest) is not None and batch.created_ms <= latest:
             self._accumulator.remove(batch)
             line = self._lines.get(self._leader(batch.queue))
-            self._outcome.expire(batch, None if line is None else line.trouble)
+            self._completion.expire(batch, None if line is None else line.trouble)
         oldest_ms = now_ms if batch is None else batch.created_ms
         self._expiry_ms = oldest_ms + self._options.delivery_timeout_ms
 

@@ -13,7 +13,7 @@ from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.error_code import error_codes
 from ottla.client.cluster.node_connection import NodeConnection
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.protocol.definition import Request, Response
 from ottla.protocol.errors import ErrorCode, error_for
 
@@ -38,7 +38,7 @@ class TransactionCoordinator:
     async def connection(self) -> NodeConnection:
         """A connection to the coordinator of transactions."""
         node_id = await self._cluster.coordinator(CoordinatorKind.TRANSACTION, self.transactional_id)
-        return await self._cluster.connection(node_id, lane=Lane.COORDINATOR)
+        return await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
 
     def serves_transactions_v2(self, connection: NodeConnection) -> bool:
         """Whether the cluster has switched to transactions v2 (KIP-890)."""
@@ -62,7 +62,9 @@ class TransactionCoordinator:
             pause_ms = self._cluster.backoff.delay_ms(failures)
             try:
                 node_id = await self._cluster.coordinator(kind, key)
-                response = await self._cluster.request(node_id, request, version=expected[1], lane=Lane.COORDINATOR)
+                response = await self._cluster.request(
+                    node_id, request, version=expected[1], purpose=Purpose.COORDINATOR
+                )
             except OttlaError as error:
                 if not getattr(error, "retriable", False):
                     raise

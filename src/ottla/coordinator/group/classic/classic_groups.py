@@ -21,7 +21,7 @@ from ottla.coordinator.group.config import ClassicGroupConfig
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
 from ottla.coordinator.group.rebalance_reason import RebalanceLog, RebalanceReason
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
 from ottla.protocol.errors import CoordinatorNotAvailableError, GroupIdNotFoundError, NotCoordinatorError
@@ -118,31 +118,31 @@ class ClassicGroups:
         message = f"Group {group_id} is not a classic group." if is_known else f"Group {group_id} not found."
         return describe_missing(group_id, message, api_version)
 
-    def join(self, state: "GroupsState", join: Join, now_ms: int) -> Outcome:
+    def join(self, state: "GroupsState", join: Join, now_ms: int) -> CoordinatorResult:
         """JoinGroup."""
         return self._joining.join(state, join, Step(now_ms))
 
     def join_in_place(
         self, state: "GroupsState", join: Join, deletion: Sequence[CoordinatorRecord], now_ms: int
-    ) -> Outcome:
+    ) -> CoordinatorResult:
         """JoinGroup to an empty group of another kind, which `deletion` makes room for a classic one."""
         step = Step(now_ms)
         step.records.extend(deletion)
         return self._joining.join(state, join, step)
 
-    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> Outcome:
+    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """SyncGroup."""
         return self._syncing.sync(state, sync, now_ms)
 
-    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """Heartbeat."""
         return heartbeat(self.rebalancer, state, request, now_ms)
 
-    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup, with the members in `request.members` in every version."""
         return self._leaving.leave(state, request, now_ms)
 
-    def _session_ended(self, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> Outcome:
+    def _session_ended(self, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         return self.rebalancer.session_ended(group_id, member_id, state, now_ms)
 
     def _seen(self, state: "GroupsState", group_id: str) -> LiveGroup:

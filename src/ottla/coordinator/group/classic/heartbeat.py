@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ottla.coordinator.group.classic.rebalance import Rebalancer
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.errors import ErrorCode, IllegalGenerationError, UnknownMemberIdError
 from ottla.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
 
 
-def heartbeat(rebalancer: Rebalancer, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+def heartbeat(
+    rebalancer: Rebalancer, state: "GroupsState", request: HeartbeatRequest, now_ms: int
+) -> CoordinatorResult:
     """The operation. Between join and sync a member may begin with heartbeats: nothing is wanted of it then."""
     step = Step(now_ms)
     group = rebalancer.groups.find(state, request.group_id, step)

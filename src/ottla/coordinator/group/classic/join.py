@@ -25,7 +25,7 @@ from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import topic_change
-from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome
+from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done
 from ottla.protocol.errors import (
     ApiError,
     ErrorCode,
@@ -51,7 +51,7 @@ class Joining:
         self._chance: Final = chance
         self._static_return: Final = StaticReturn(rebalancer)
 
-    def join(self, state: "GroupsState", join: Join, step: Step) -> Outcome:
+    def join(self, state: "GroupsState", join: Join, step: Step) -> CoordinatorResult:
         """The operation; `step` may hold records that make room for the group, of one of another kind."""
         group_id, member_id = join.request.group_id, join.request.member_id
         group = self._groups.find(state, group_id, step)

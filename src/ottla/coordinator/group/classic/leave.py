@@ -9,7 +9,7 @@ from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.rebalance import Rebalancer
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.errors import ApiError, ErrorCode, UnknownMemberIdError
 from ottla.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 
@@ -25,7 +25,7 @@ class Leaving:
     def __init__(self, rebalancer: Rebalancer) -> None:
         self._rebalancer: Final = rebalancer
 
-    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """The operation."""
         step = Step(now_ms)
         group = self._rebalancer.groups.find(state, request.group_id, step)

@@ -14,7 +14,7 @@ from ottla.coordinator.group.assignors.group_spec import Assignment
 from ottla.coordinator.group.classic.group import NO_TIMESTAMP_MS, ClassicGroup, ClassicMember
 from ottla.coordinator.group.classic.state import PREVIOUS, ClassicState, TransitionError
 from ottla.coordinator.group.classic.subscription import CONSUMER_PROTOCOL_TYPE, subscribed_topics
-from ottla.coordinator.runtime.outcome import Done
+from ottla.coordinator.runtime.coordinator_result import Done
 from ottla.protocol.errors import FencedInstanceIdError, UnknownMemberIdError
 
 

@@ -12,7 +12,7 @@ from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
-from ottla.coordinator.runtime.outcome import Done
+from ottla.coordinator.runtime.coordinator_result import Done
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import ApiError, CoordinatorNotAvailableError
 

@@ -19,7 +19,7 @@ from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.config import ClassicGroupConfig
 from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceLog, RebalanceReason
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.errors import ApiError, RebalanceInProgressError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Rebalancer:
         end_ms = now_ms + group.members[member_id].session_timeout_ms
         self.groups.sessions.extend(group.group_id, member_id, end_ms)
 
-    def session_ended(self, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> Outcome:
+    def session_ended(self, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         """The operation when a member, or one that was given an id and did not come back, fell silent."""
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
@@ -180,7 +180,7 @@ class Rebalancer:
 
     def _initial_delay_over(
         self, group_id: str, delay_ms: int, remaining_ms: int, state: "GroupsState", now_ms: int
-    ) -> Outcome:
+    ) -> CoordinatorResult:
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
         if group is None or group.state is not ClassicState.PREPARING_REBALANCE:
@@ -193,14 +193,14 @@ class Rebalancer:
             self.complete_join(group, step)
         return step.outcome()
 
-    def _join_timed_out(self, group_id: str, state: "GroupsState", now_ms: int) -> Outcome:
+    def _join_timed_out(self, group_id: str, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
         if group is not None and group.state is ClassicState.PREPARING_REBALANCE:
             self.complete_join(group, step)
         return step.outcome()
 
-    def _sync_timed_out(self, group_id: str, generation: int, state: "GroupsState", now_ms: int) -> Outcome:
+    def _sync_timed_out(self, group_id: str, generation: int, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
         if group is None or group.generation != generation or group.state not in _ONGOING or not group.unsynced:
@@ -214,7 +214,7 @@ class Rebalancer:
 
     def _rebalance(
         self, group_id: str, reason: RebalanceReason, detail: str, state: "GroupsState", now_ms: int
-    ) -> Outcome:
+    ) -> CoordinatorResult:
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
         if group is not None and group.state in _ONGOING:
@@ -226,7 +226,7 @@ class Rebalancer:
         written = partial(self._emptied, group, group.generation)
         step.write(group_record(group.group_id, group.stored()), written)
 
-    def _write_empty_again(self, group_id: str, state: "GroupsState", now_ms: int) -> Outcome:
+    def _write_empty_again(self, group_id: str, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         step = Step(now_ms)
         group = self.groups.find(state, group_id, step)
         if group is not None and group.state is ClassicState.EMPTY and group.is_unwritten:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Sessions:
     """The sessions of all members, and of ids that were handed out, in one shard."""
 
-    def __init__(self, timers: Timers, ended: "Callable[[str, str, GroupsState, int], Outcome]") -> None:
+    def __init__(self, timers: Timers, ended: "Callable[[str, str, GroupsState, int], CoordinatorResult]") -> None:
         """`ended` is the operation for the end of a session, after the group's and the member's id."""
         self._timers: Final = timers
         self._ended: Final = ended

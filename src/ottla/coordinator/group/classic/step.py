@@ -7,7 +7,7 @@ on, are committed; if they are lost those who waited hear why.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ottla.coordinator.runtime.outcome import Done, Outcome, Settled
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult, Done, Settled
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ApiError
 
@@ -40,10 +40,10 @@ class Step:
         """Puts soft state right again if the records can't be written and the state stays as it was."""
         self._hooks.append(lambda error: None if error is None else action())
 
-    def outcome(self, response: Any = None) -> Outcome:
+    def outcome(self, response: Any = None) -> CoordinatorResult:
         """All of it, with the answer to the request itself."""
         settled = self._settle if self._answers or self._hooks else None
-        return Outcome(self.records, response, settled)
+        return CoordinatorResult(self.records, response, settled)
 
     def _settle(self, error: ApiError | None) -> None:
         for hook in self._hooks:

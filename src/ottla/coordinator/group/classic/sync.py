@@ -15,7 +15,7 @@ from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.group_kind import Sync
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.runtime.outcome import DEFERRED, Done, Outcome
+from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done
 from ottla.protocol.errors import (
     ApiError,
     IllegalGenerationError,
@@ -43,7 +43,7 @@ class Syncing:
     def __init__(self, rebalancer: Rebalancer) -> None:
         self._rebalancer: Final = rebalancer
 
-    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> Outcome:
+    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """The operation."""
         step = Step(now_ms)
         request = sync.request

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.assignment.regex_refresh import RegexRefresh
+from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.consumer.description import describe
 from ottla.coordinator.group.consumer.entry import Entry
 from ottla.coordinator.group.consumer.group import ConsumerGroup
@@ -19,9 +20,8 @@ from ottla.coordinator.group.consumer.migration.upgrade import Upgrade
 from ottla.coordinator.group.consumer.offset_check import ConsumerOffsetRules
 from ottla.coordinator.group.consumer.record import group_tombstones
 from ottla.coordinator.group.consumer.replay import KEY_TYPES, replay_consumer
-from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.coordinator_record import CoordinatorKey, CoordinatorRecord
 from ottla.protocol.errors import GroupIdNotFoundError
@@ -40,11 +40,11 @@ class ConsumerGroups:
 
     key_types: Final[Sequence[type[CoordinatorKey]]] = KEY_TYPES
 
-    def __init__(self, surroundings: ConsumerSurroundings, timers: Timers, classic: ClassicGroups) -> None:
+    def __init__(self, context: ConsumerGroupContext, timers: Timers, classic: ClassicGroups) -> None:
         """`classic` are the classic groups of the same shard, from and to which groups change."""
-        self._surroundings: Final = surroundings
+        self._surroundings: Final = context
         self._timers: Final = MemberTimers(timers, self._fence)
-        self._membership: Final = Membership(surroundings, self._timers)
+        self._membership: Final = Membership(context, self._timers)
         self._downgrade: Final = Downgrade(self._membership, classic)
         self._regexes: Final = RegexRefresh(self._membership, timers)
         self._leaving: Final = Leaving(self._membership, self._downgrade)
@@ -102,7 +102,7 @@ class ConsumerGroups:
         self._membership.topics_changed(topics)
         self._regexes.topics_changed()
 
-    def member_heartbeat(self, state: "GroupsState", beat: MemberHeartbeat, now_ms: int) -> Outcome:
+    def member_heartbeat(self, state: "GroupsState", beat: MemberHeartbeat, now_ms: int) -> CoordinatorResult:
         """ConsumerGroupHeartbeat."""
         return self._heartbeats.heartbeat(state, beat, now_ms)
 
@@ -111,23 +111,23 @@ class ConsumerGroups:
         group = _found(state, group_id)
         return describe(group_id, group, self._surroundings.metadata, self._surroundings.config.consumer.assignors)
 
-    def join(self, state: "GroupsState", join: Join, now_ms: int) -> Outcome:
+    def join(self, state: "GroupsState", join: Join, now_ms: int) -> CoordinatorResult:
         """JoinGroup."""
         return self._classic_members.join(state, join, self._downgrade, now_ms)
 
-    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> Outcome:
+    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """SyncGroup."""
         return self._classic_members.sync(state, sync, now_ms)
 
-    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """Heartbeat."""
         return self._classic_members.heartbeat(state, request, now_ms)
 
-    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup, with the members in `request.members` in every version."""
         return self._classic_members.leave(state, request, now_ms)
 
-    def _fence(self, state: "GroupsState", group_id: str, member_id: str, kind: str, now_ms: int) -> Outcome:
+    def _fence(self, state: "GroupsState", group_id: str, member_id: str, kind: str, now_ms: int) -> CoordinatorResult:
         return self._leaving.fence(state, group_id, member_id, kind, now_ms)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.replay import replay_part
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.coordinator_record import CoordinatorRecord
 
 
@@ -41,7 +41,7 @@ class Draft:
         """Changes soft state when the operation is decided, and not if it is refused on the way."""
         self._later.append(action)
 
-    def outcome(self, response: Any = None) -> Outcome:
+    def outcome(self, response: Any = None) -> CoordinatorResult:
         """All of it, with the answer."""
         for action in self._later:
             action()

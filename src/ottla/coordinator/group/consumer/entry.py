@@ -64,7 +64,7 @@ class Entry:
 
     def check_room(self, group: ConsumerGroup, member_id: str) -> None:
         """Refuses one more than there may be."""
-        size_max = self._membership.surroundings.config.consumer.max_size
+        size_max = self._membership.context.config.consumer.max_size
         if len(group.members) >= size_max and member_id not in group.members:
             raise GroupMaxSizeReachedError(
                 f"The consumer group has reached its maximum capacity of {size_max} members."
@@ -86,7 +86,7 @@ class Entry:
 
     def new_member_id(self) -> str:
         """An id for a member that did not bring its own; never one that looks like an option of a tool."""
-        while (member_id := str(Uuid(self._membership.surroundings.chance.randbytes(16)))).startswith("-"):
+        while (member_id := str(Uuid(self._membership.context.chance.randbytes(16)))).startswith("-"):
             pass
         return member_id
 

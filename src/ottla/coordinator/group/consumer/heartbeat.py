@@ -18,7 +18,7 @@ from ottla.coordinator.group.consumer.member import JOIN_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_timer import SESSION
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import some, topic_change
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -46,7 +46,7 @@ class Heartbeats:
         self._entry: Final = entry
         self._leaving: Final = leaving
 
-    def heartbeat(self, state: "GroupsState", beat: MemberHeartbeat, now_ms: int) -> Outcome:
+    def heartbeat(self, state: "GroupsState", beat: MemberHeartbeat, now_ms: int) -> CoordinatorResult:
         """The operation."""
         request = beat.request
         if request.member_epoch < JOIN_EPOCH:
@@ -72,7 +72,7 @@ class Heartbeats:
         return draft.outcome(self._answer(draft, before, after, request))
 
     def _keep_session(self, group_id: str, member: ConsumerMember, now_ms: int) -> None:
-        end_ms = now_ms + self._membership.surroundings.session_timeout_ms(group_id)
+        end_ms = now_ms + self._membership.context.session_timeout_ms(group_id)
         self._membership.timers.set(SESSION, group_id, member.member_id, end_ms)
 
     def _answer(
@@ -81,7 +81,7 @@ class Heartbeats:
         response = ConsumerGroupHeartbeatResponse(
             member_id=after.member_id,
             member_epoch=after.member_epoch,
-            heartbeat_interval_ms=self._membership.surroundings.heartbeat_interval_ms(draft.group_id),
+            heartbeat_interval_ms=self._membership.context.heartbeat_interval_ms(draft.group_id),
         )
         if request.member_epoch == JOIN_EPOCH or _is_full(request) or before.assigned != after.assigned:
             response.assignment = Assignment(

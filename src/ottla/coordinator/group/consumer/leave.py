@@ -16,7 +16,7 @@ from ottla.coordinator.group.consumer.member_timer import JOIN, REBALANCE, SESSI
 from ottla.coordinator.group.consumer.migration.downgrade import Downgrade
 from ottla.coordinator.group.consumer.record import current_record
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult
 from ottla.protocol.errors import GroupIdNotFoundError
 from ottla.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -41,7 +41,7 @@ class Leaving:
         self._membership: Final = membership
         self._downgrade: Final = downgrade
 
-    def leave(self, state: "GroupsState", request: ConsumerGroupHeartbeatRequest, now_ms: int) -> Outcome:
+    def leave(self, state: "GroupsState", request: ConsumerGroupHeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """ConsumerGroupHeartbeat with an epoch below zero."""
         group_id, member_id, instance_id = request.group_id, request.member_id, request.instance_id
         group = state.groups.get(group_id)
@@ -58,7 +58,7 @@ class Leaving:
             response = ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=request.member_epoch)
         return draft.outcome(response)
 
-    def fence(self, state: "GroupsState", group_id: str, member_id: str, kind: str, now_ms: int) -> Outcome:
+    def fence(self, state: "GroupsState", group_id: str, member_id: str, kind: str, now_ms: int) -> CoordinatorResult:
         """A member's timer of that kind ran out."""
         group = state.groups.get(group_id)
         member = group.members.get(member_id) if isinstance(group, ConsumerGroup) else None

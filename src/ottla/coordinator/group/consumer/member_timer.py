@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.coordinator.group.consumer.group import ConsumerGroup
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 
 if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
 
-Fence: TypeAlias = "Callable[[GroupsState, str, str, str, int], Outcome]"
+Fence: TypeAlias = "Callable[[GroupsState, str, str, str, int], CoordinatorResult]"
 """Removes a member: state, group, member, which timer ran out, and the time."""
 
 SESSION: Final = "session"
@@ -54,13 +54,15 @@ class MemberTimers:
         for kind in (SESSION, REBALANCE, JOIN, SYNC):
             self.cancel(kind, group_id, member_id)
 
-    def _operation(self, kind: str, group_id: str, member_id: str) -> "Callable[[GroupsState, int], Outcome]":
+    def _operation(self, kind: str, group_id: str, member_id: str) -> "Callable[[GroupsState, int], CoordinatorResult]":
         return partial(self._ended, kind, group_id, member_id)
 
-    def _ended(self, kind: str, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> Outcome:
+    def _ended(self, kind: str, group_id: str, member_id: str, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         return self._fence(state, group_id, member_id, kind, now_ms)
 
-    def _rebalance_ended(self, group_id: str, member_id: str, epoch: int, state: "GroupsState", now_ms: int) -> Outcome:
+    def _rebalance_ended(
+        self, group_id: str, member_id: str, epoch: int, state: "GroupsState", now_ms: int
+    ) -> CoordinatorResult:
         group = state.groups.get(group_id)
         member = group.members.get(member_id) if isinstance(group, ConsumerGroup) else None
         if member is None or member.member_epoch != epoch:

@@ -12,7 +12,7 @@ from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRule
 from ottla.coordinator.group.offsets.offsets_state import NO_EXPIRY, OffsetAndMetadata
 from ottla.coordinator.group.offsets.record import offset_record
 from ottla.coordinator.ports import MetadataView
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ErrorCode, GroupIdNotFoundError, IllegalGenerationError, StaleMemberEpochError
 from ottla.protocol.messages.offset_commit import (
@@ -46,7 +46,7 @@ class CommitContext(NamedTuple):
     metadata_size_max: int = OFFSET_METADATA_SIZE_MAX
 
 
-def commit(rules: OffsetRules | None, request: OffsetCommitRequest, context: CommitContext) -> Outcome:
+def commit(rules: OffsetRules | None, request: OffsetCommitRequest, context: CommitContext) -> CoordinatorResult:
     """OffsetCommit. `rules` are those of the group, None if there is no such group.
 
     A commit to an unknown group without a generation comes from no member: it makes the group.
@@ -70,12 +70,12 @@ def commit(rules: OffsetRules | None, request: OffsetCommitRequest, context: Com
             records.append(offset_record(request.group_id, topic.name, index, stored))
             answers.append(OffsetCommitResponsePartition(partition_index=index))
         topics.append(OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=answers))
-    return Outcome(records, OffsetCommitResponse(topics=topics))
+    return CoordinatorResult(records, OffsetCommitResponse(topics=topics))
 
 
 def commit_transactional(
     rules: OffsetRules | None, request: TxnOffsetCommitRequest, metadata: MetadataView, context: CommitContext
-) -> Outcome:
+) -> CoordinatorResult:
     """TxnOffsetCommit: the same records, for a transactional batch.
 
     Clients know no member epochs here, so what is stale to a consumer group is ILLEGAL_GENERATION to them.
@@ -101,7 +101,7 @@ def commit_transactional(
             topics.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=answers))
     except StaleMemberEpochError as error:
         raise IllegalGenerationError from error
-    return Outcome(records, TxnOffsetCommitResponse(topics=topics))
+    return CoordinatorResult(records, TxnOffsetCommitResponse(topics=topics))
 
 
 def _check_commit(

@@ -11,7 +11,7 @@ from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.coordinator.group.offsets.offset_rules import OffsetRules
 from ottla.coordinator.group.offsets.offsets_state import Offsets, OffsetsState
 from ottla.coordinator.group.offsets.record import offset_tombstone
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ErrorCode, GroupIdNotFoundError
 from ottla.protocol.messages.offset_delete import (
@@ -29,7 +29,7 @@ class DeletedTopic(NamedTuple):
     id: Uuid
 
 
-def delete(state: OffsetsState, rules: OffsetRules | None, request: OffsetDeleteRequest) -> Outcome:
+def delete(state: OffsetsState, rules: OffsetRules | None, request: OffsetDeleteRequest) -> CoordinatorResult:
     """OffsetDelete: tombstones for what is there, unless members still use the topic (KIP-496)."""
     if rules is None:
         raise GroupIdNotFoundError(f"Group {request.group_id} not found.")
@@ -47,7 +47,7 @@ def delete(state: OffsetsState, rules: OffsetRules | None, request: OffsetDelete
             ]
         answers = [OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index in indexes]
         topics.append(OffsetDeleteResponseTopic(name=topic.name, partitions=answers))
-    return Outcome(records, OffsetDeleteResponse(topics=topics))
+    return CoordinatorResult(records, OffsetDeleteResponse(topics=topics))
 
 
 def delete_all(state: OffsetsState, group_id: str) -> list[CoordinatorRecord]:

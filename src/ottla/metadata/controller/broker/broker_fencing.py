@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.topic.leader_update import (
     NOBODY_LEAVES,
     BrokerMove,
@@ -57,7 +57,7 @@ def shut_down(context: ControllerContext, broker_id: int, *, clean: bool) -> lis
 
 def unregister_broker(
     context: ControllerContext, request: UnregisterBrokerRequest
-) -> Outcome[UnregisterBrokerResponse]:
+) -> ControllerResult[UnregisterBrokerResponse]:
     """UnregisterBroker: the operator says that a broker is gone for good."""
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None:
@@ -65,7 +65,7 @@ def unregister_broker(
     partitions = partitions_with(_topics(context, broker.id), broker.id, elr=True)
     records = leader_and_isr_updates(context, BrokerMove(removed=broker.id), partitions)
     gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch)
-    return Outcome(UnregisterBrokerResponse(error_message=None), [*records, VersionedRecord(gone, 0)])
+    return ControllerResult(UnregisterBrokerResponse(error_message=None), [*records, VersionedRecord(gone, 0)])
 
 
 def directories_offline(

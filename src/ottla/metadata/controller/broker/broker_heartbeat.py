@@ -19,7 +19,7 @@ from ottla.metadata.controller.broker.broker_fencing import (
 )
 from ottla.metadata.controller.broker.broker_session import BrokerSession
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.protocol.errors import StaleBrokerEpochError
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from ottla.protocol.metadata_log.log import VersionedRecord
@@ -39,7 +39,9 @@ class BrokerState(Enum):
         return self in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW)
 
 
-def broker_heartbeat(context: ControllerContext, request: BrokerHeartbeatRequest) -> Outcome[BrokerHeartbeatResponse]:
+def broker_heartbeat(
+    context: ControllerContext, request: BrokerHeartbeatRequest
+) -> ControllerResult[BrokerHeartbeatResponse]:
     """One heartbeat: keeps the session, moves the broker's state, takes note of its directories."""
     broker_id = request.broker_id
     if broker_id not in context.sessions:
@@ -60,10 +62,12 @@ def broker_heartbeat(context: ControllerContext, request: BrokerHeartbeatRequest
         should_shut_down=next_state is BrokerState.SHUTDOWN_NOW,
     )
     if next_state is BrokerState.CONTROLLED_SHUTDOWN:
-        return Outcome(response, records, lambda offset: context.sessions.began_shutdown(broker_id, offset))
+        return ControllerResult(response, records, lambda offset: context.sessions.began_shutdown(broker_id, offset))
     if next_state is BrokerState.SHUTDOWN_NOW:
-        return Outcome(response, records, lambda offset: context.sessions.ended(broker_id, request.broker_epoch))
-    return Outcome(response, records)
+        return ControllerResult(
+            response, records, lambda offset: context.sessions.ended(broker_id, request.broker_epoch)
+        )
+    return ControllerResult(response, records)
 
 
 def current_state(session: BrokerSession) -> BrokerState:
@@ -73,12 +77,12 @@ def current_state(session: BrokerSession) -> BrokerState:
     return BrokerState.FENCED if session.fenced else BrokerState.UNFENCED
 
 
-def fence_stale_broker(context: ControllerContext, broker_id: int, epoch: int) -> Outcome[None]:
+def fence_stale_broker(context: ControllerContext, broker_id: int, epoch: int) -> ControllerResult[None]:
     """A session has ended; a broker that is fenced already, gone or registered anew is left alone."""
     broker = context.image.cluster.brokers.get(broker_id)
     if broker is None or broker.epoch != epoch or broker.fenced:
-        return Outcome(None)
-    return Outcome(None, fence(context, broker))
+        return ControllerResult(None)
+    return ControllerResult(None, fence(context, broker))
 
 
 def _next_state(context: ControllerContext, request: BrokerHeartbeatRequest, session: BrokerSession) -> BrokerState:

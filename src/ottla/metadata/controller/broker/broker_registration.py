@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ottla.metadata.controller.broker.broker_fencing import shut_down
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.directory_id import is_reserved
 from ottla.metadata.feature import KRAFT_VERSION
 from ottla.metadata.image.cluster import BrokerRegistration
@@ -35,7 +35,7 @@ _CLEAN_SHUTDOWN_KNOWN_SINCE = 3
 
 def register_broker(
     context: ControllerContext, request: BrokerRegistrationRequest, caller: Caller
-) -> Outcome[BrokerRegistrationResponse]:
+) -> ControllerResult[BrokerRegistrationResponse]:
     """Registers a broker, or amends the registration of the same incarnation."""
     if request.cluster_id != context.settings.cluster_id:
         raise InconsistentClusterIdError(
@@ -69,7 +69,7 @@ def register_broker(
         record.broker_epoch = context.ports.quorum.end_offset()
     # The registration comes last: if only a part of the clean-up gets written, the broker registers again.
     records.append(VersionedRecord(record, context.version.register_broker_record_version))
-    return Outcome(BrokerRegistrationResponse(broker_epoch=record.broker_epoch), records)
+    return ControllerResult(BrokerRegistrationResponse(broker_epoch=record.broker_epoch), records)
 
 
 def _check_incarnation(

@@ -1,7 +1,7 @@
 """ControllerRegistration: a controller tells its endpoints and the features it supports."""
 
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.protocol.errors import InvalidRegistrationError, UnsupportedVersionError
 from ottla.protocol.messages.controller_registration import (
     ControllerRegistrationRequest,
@@ -13,7 +13,7 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 
 def register_controller(
     context: ControllerContext, request: ControllerRegistrationRequest
-) -> Outcome[ControllerRegistrationResponse]:
+) -> ControllerResult[ControllerRegistrationResponse]:
     """Registers a controller; its latest word counts."""
     if not context.version.supports_controller_registration:
         raise UnsupportedVersionError("The current MetadataVersion is too old to support controller registrations.")
@@ -36,4 +36,4 @@ def register_controller(
             for feature in request.features
         ],
     )
-    return Outcome(ControllerRegistrationResponse(), [VersionedRecord(record, 0)])
+    return ControllerResult(ControllerRegistrationResponse(), [VersionedRecord(record, 0)])

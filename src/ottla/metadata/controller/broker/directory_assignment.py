@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.topic.leader_update import BrokerMove, leader_and_isr_updates
 from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
 from ottla.metadata.image.topic import TopicImage
@@ -22,7 +22,7 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 
 def assign_replicas_to_dirs(
     context: ControllerContext, request: AssignReplicasToDirsRequest
-) -> Outcome[AssignReplicasToDirsResponse]:
+) -> ControllerResult[AssignReplicasToDirsResponse]:
     """Notes where replicas live; one in a directory that is offline leaves its ISR at once."""
     if not context.version.supports_directory_assignment:
         raise UnsupportedVersionError("Directory assignment is not supported yet.")
@@ -57,7 +57,7 @@ def assign_replicas_to_dirs(
         assigned = context.after(records)
         lost = [(assigned.image.topics.by_id[topic_id], sorted(indexes)) for topic_id, indexes in offline.items()]
         records += leader_and_isr_updates(assigned, BrokerMove(removed=broker.id), lost)
-    return Outcome(response, records)
+    return ControllerResult(response, records)
 
 
 def _why_refused(topic: TopicImage | None, index: int, broker_id: int) -> ErrorCode:

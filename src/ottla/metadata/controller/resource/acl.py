@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from ottla.metadata.acl.filter import AclFilter, FilteredAcls
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX, ControllerResult, bounded, message_of
 from ottla.metadata.image.acl import Acl
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.protocol.errors import ApiError, InvalidRequestError
@@ -25,7 +25,7 @@ from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAcce
 from ottla.protocol.metadata_log.log import VersionedRecord
 
 
-def create_acls(context: ControllerContext, request: CreateAclsRequest) -> Outcome[CreateAclsResponse]:
+def create_acls(context: ControllerContext, request: CreateAclsRequest) -> ControllerResult[CreateAclsResponse]:
     """Creates entries; one that is there already is a success without a record."""
     new: dict[Acl, VersionedRecord] = {}
     response = CreateAclsResponse()
@@ -41,10 +41,10 @@ def create_acls(context: ControllerContext, request: CreateAclsRequest) -> Outco
                 record = AccessControlEntryRecord(id=context.new_id(), **acl._asdict())
                 new[acl] = VersionedRecord(record, 0)
         response.results.append(result)
-    return Outcome(response, bounded(list(new.values())))
+    return ControllerResult(response, bounded(list(new.values())))
 
 
-def delete_acls(context: ControllerContext, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
+def delete_acls(context: ControllerContext, request: DeleteAclsRequest) -> ControllerResult[DeleteAclsResponse]:
     """Deletes every entry that a filter matches."""
     removed: dict[bytes, VersionedRecord] = {}
     entries = FilteredAcls(context.image.acls)
@@ -62,7 +62,7 @@ def delete_acls(context: ControllerContext, request: DeleteAclsRequest) -> Outco
         response.filter_results.append(result)
     if len(removed) > RECORDS_PER_BATCH_MAX:
         raise InvalidRequestError(f"Cannot remove more than {RECORDS_PER_BATCH_MAX} acls in a single delete operation.")
-    return Outcome(response, list(removed.values()))
+    return ControllerResult(response, list(removed.values()))
 
 
 def _acl(creation: AclCreation) -> Acl:

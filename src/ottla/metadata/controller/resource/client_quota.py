@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import ControllerResult, bounded, message_of
 from ottla.metadata.image.client_quota import NO_QUOTAS, QuotaEntity, entity_data, entity_of
 from ottla.protocol.errors import ApiError, InvalidRequestError
 from ottla.protocol.messages.alter_client_quotas import (
@@ -43,7 +43,7 @@ _HOST_NAME: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9
 
 def alter_client_quotas(
     context: ControllerContext, request: AlterClientQuotasRequest
-) -> Outcome[AlterClientQuotasResponse]:
+) -> ControllerResult[AlterClientQuotasResponse]:
     """Sets and removes quotas, each entity as a whole or not at all."""
     records: list[VersionedRecord] = []
     response = AlterClientQuotasResponse()
@@ -61,7 +61,7 @@ def alter_client_quotas(
         except ApiError as error:
             result.error_code, result.error_message = error.code, message_of(error)
         response.entries.append(result)
-    return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+    return ControllerResult(response) if request.validate_only else ControllerResult(response, bounded(records))
 
 
 def _entity(parts: list[EntityData]) -> QuotaEntity:

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from ottla.metadata.acl.config_right import check_config_right
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import ControllerResult, bounded, message_of
 from ottla.metadata.controller.resource.config_alteration import ConfigChange, alter_configs_of, splittable_value
 from ottla.metadata.image.config import ConfigResource, ResourceType
 from ottla.protocol.acl import AclOperation
@@ -36,7 +36,7 @@ Result = tuple[Res, int, str | None]
 
 def incremental_alter_configs(
     context: ControllerContext, request: incremental.IncrementalAlterConfigsRequest, caller: Caller
-) -> Outcome[incremental.IncrementalAlterConfigsResponse]:
+) -> ControllerResult[incremental.IncrementalAlterConfigsResponse]:
     """Sets, deletes, appends to and subtracts from single configs. Loggers are the broker's own and never come here."""
     operations = {config.config_operation for resource in request.resources for config in resource.configs}
     if not operations <= _OPERATIONS:
@@ -60,12 +60,12 @@ def incremental_alter_configs(
             for resource, code, message in _altered(request.resources, alter, caller)
         ]
     )
-    return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+    return ControllerResult(response) if request.validate_only else ControllerResult(response, bounded(records))
 
 
 def alter_configs(
     context: ControllerContext, request: legacy.AlterConfigsRequest, caller: Caller
-) -> Outcome[legacy.AlterConfigsResponse]:
+) -> ControllerResult[legacy.AlterConfigsResponse]:
     """Gives resources exactly the named configs; what is not named is removed."""
     records: list[VersionedRecord] = []
 
@@ -87,7 +87,7 @@ def alter_configs(
             for resource, code, message in _altered(request.resources, alter, caller)
         ]
     )
-    return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+    return ControllerResult(response) if request.validate_only else ControllerResult(response, bounded(records))
 
 
 def _altered(resources: list[Res], alter: Callable[[Res], None], caller: Caller) -> Iterator["Result[Res]"]:

@@ -7,7 +7,7 @@ shows the HMAC is matched by those of the known ids (`token_index`).
 from typing import Final
 
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.image.delegation_token import DelegationToken, token_hmac
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_delegation_token import (
@@ -34,7 +34,7 @@ _REQUESTER_SINCE: Final = 3
 
 def create_delegation_token(
     context: ControllerContext, request: CreateDelegationTokenRequest, caller: Caller
-) -> Outcome[CreateDelegationTokenResponse]:
+) -> ControllerResult[CreateDelegationTokenResponse]:
     """Makes a token for the caller, or for an owner that the caller may act for."""
     requester_type, _, requester_name = caller.principal.partition(":")
     owner_type, owner_name = requester_type, requester_name
@@ -49,7 +49,7 @@ def create_delegation_token(
         refusal = ErrorCode.INVALID_PRINCIPAL_TYPE
     if refusal is not None:
         response.error_code = refusal
-        return Outcome(response)
+        return ControllerResult(response)
     lifetime_ms = context.settings.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -68,50 +68,50 @@ def create_delegation_token(
     response.max_timestamp_ms = token.max_timestamp
     response.token_id = token.token_id
     response.hmac = token_hmac(secret, token.token_id)
-    return Outcome(response, [VersionedRecord(token.to_record(), 0)])
+    return ControllerResult(response, [VersionedRecord(token.to_record(), 0)])
 
 
 def renew_delegation_token(
     context: ControllerContext, request: RenewDelegationTokenRequest, caller: Caller
-) -> Outcome[RenewDelegationTokenResponse]:
+) -> ControllerResult[RenewDelegationTokenResponse]:
     """Lets a token live longer, though never past its maximum."""
     token, refusal = _find(context, bytes(request.hmac), caller)
     if token is not None and token.has_expired(context.now_ms):
         refusal = ErrorCode.DELEGATION_TOKEN_EXPIRED
     if token is None or refusal is not None:
-        return Outcome(RenewDelegationTokenResponse(error_code=refusal or ErrorCode.NONE))
+        return ControllerResult(RenewDelegationTokenResponse(error_code=refusal or ErrorCode.NONE))
     period_ms = context.settings.delegation_token_expiry_time_ms
     if request.renew_period_ms > 0:
         period_ms = min(period_ms, request.renew_period_ms)
     expiry = min(token.max_timestamp, _after(context, period_ms))
     record = token._replace(expiration_timestamp=expiry).to_record()
-    return Outcome(RenewDelegationTokenResponse(expiry_timestamp_ms=expiry), [VersionedRecord(record, 0)])
+    return ControllerResult(RenewDelegationTokenResponse(expiry_timestamp_ms=expiry), [VersionedRecord(record, 0)])
 
 
 def expire_delegation_token(
     context: ControllerContext, request: ExpireDelegationTokenRequest, caller: Caller
-) -> Outcome[ExpireDelegationTokenResponse]:
+) -> ControllerResult[ExpireDelegationTokenResponse]:
     """Ends a token at once (a negative period), or sets when it ends."""
     token, refusal = _find(context, bytes(request.hmac), caller)
     if token is None or refusal is not None:
-        return Outcome(ExpireDelegationTokenResponse(error_code=refusal or ErrorCode.NONE))
+        return ControllerResult(ExpireDelegationTokenResponse(error_code=refusal or ErrorCode.NONE))
     if request.expiry_time_period_ms < 0:
         response = ExpireDelegationTokenResponse(expiry_timestamp_ms=context.now_ms)
-        return Outcome(response, [VersionedRecord(RemoveDelegationTokenRecord(token_id=token.token_id), 0)])
+        return ControllerResult(response, [VersionedRecord(RemoveDelegationTokenRecord(token_id=token.token_id), 0)])
     if token.has_expired(context.now_ms):
-        return Outcome(ExpireDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_EXPIRED))
+        return ControllerResult(ExpireDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_EXPIRED))
     expiry = min(token.max_timestamp, _after(context, request.expiry_time_period_ms))
     record = token._replace(expiration_timestamp=expiry).to_record()
-    return Outcome(ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry), [VersionedRecord(record, 0)])
+    return ControllerResult(ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry), [VersionedRecord(record, 0)])
 
 
-def sweep_expired_tokens(context: ControllerContext) -> Outcome[bool]:
+def sweep_expired_tokens(context: ControllerContext) -> ControllerResult[bool]:
     """Removes tokens whose time is up; the response tells whether there may be more."""
     expired = sorted(
         token_id for token_id, token in context.image.delegation_tokens.items() if token.has_expired(context.now_ms)
     )[:EXPIRATIONS_PER_RUN_MAX]
     records = [VersionedRecord(RemoveDelegationTokenRecord(token_id=token_id), 0) for token_id in expired]
-    return Outcome(len(records) >= EXPIRATIONS_PER_RUN_MAX, records)
+    return ControllerResult(len(records) >= EXPIRATIONS_PER_RUN_MAX, records)
 
 
 def _secret(context: ControllerContext) -> tuple[bytes, ErrorCode | None]:

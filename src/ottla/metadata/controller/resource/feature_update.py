@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.resource.config_alteration import elr_safety_records
 from ottla.metadata.feature import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
@@ -44,7 +44,7 @@ _RESULTS_UP_TO = 1
 
 def update_features(
     context: ControllerContext, request: UpdateFeaturesRequest, caller: Caller
-) -> Outcome[UpdateFeaturesResponse]:
+) -> ControllerResult[UpdateFeaturesResponse]:
     """Finalizes levels that every node of the cluster supports."""
     updates = {update.feature: update for update in request.feature_updates}
     proposed = {**context.image.features.levels(), **{u.feature: u.max_version_level for u in updates.values()}}
@@ -57,18 +57,18 @@ def update_features(
             _upgrade_kraft_version(context, updates[KRAFT_VERSION.name], validate_only=False)
     except ApiError as error:
         message = f"The update failed for all features since the following feature had an error: {error.message}"
-        return Outcome(UpdateFeaturesResponse(error_code=error.code, error_message=message))
+        return ControllerResult(UpdateFeaturesResponse(error_code=error.code, error_message=message))
     response = UpdateFeaturesResponse(error_message=None)
     if caller.api_version <= _RESULTS_UP_TO:
         response.results = [
             UpdatableFeatureResult(feature=update.feature, error_message="NONE") for update in request.feature_updates
         ]
     if request.validate_only:
-        return Outcome(response)
+        return ControllerResult(response)
     elr = updates.get(ELIGIBLE_LEADER_REPLICAS_VERSION.name)
     if elr is not None and elr.max_version_level > 0:
         records = [*elr_safety_records(context), *records]
-    return Outcome(response, records)
+    return ControllerResult(response, records)
 
 
 def _update(context: ControllerContext, update: FeatureUpdateKey, proposed: Mapping[str, int]) -> list[VersionedRecord]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.protocol.errors import UnknownServerError
 from ottla.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
@@ -18,7 +18,7 @@ _ID_MAX: Final = (1 << 63) - 1
 
 def allocate_producer_ids(
     context: ControllerContext, request: AllocateProducerIdsRequest
-) -> Outcome[AllocateProducerIdsResponse]:
+) -> ControllerResult[AllocateProducerIdsResponse]:
     """The next block."""
     context.check_broker_epoch(request.broker_id, request.broker_epoch)
     first = max(0, context.image.next_producer_id)
@@ -30,4 +30,4 @@ def allocate_producer_ids(
         broker_id=request.broker_id, broker_epoch=request.broker_epoch, next_producer_id=first + BLOCK_SIZE
     )
     response = AllocateProducerIdsResponse(producer_id_start=first, producer_id_len=BLOCK_SIZE)
-    return Outcome(response, [VersionedRecord(record, 0)])
+    return ControllerResult(response, [VersionedRecord(record, 0)])

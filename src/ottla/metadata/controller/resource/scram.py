@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import ControllerResult, bounded, message_of
 from ottla.metadata.image.scram import ScramUser
 from ottla.protocol.errors import (
     ApiError,
@@ -42,7 +42,7 @@ Alteration = ScramCredentialDeletion | ScramCredentialUpsertion
 
 def alter_user_scram_credentials(
     context: ControllerContext, request: AlterUserScramCredentialsRequest
-) -> Outcome[AlterUserScramCredentialsResponse]:
+) -> ControllerResult[AlterUserScramCredentialsResponse]:
     """Alters credentials, each user as a whole or not at all."""
     by_user: dict[str, list[Alteration]] = {}
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
@@ -59,7 +59,7 @@ def alter_user_scram_credentials(
         response.results.append(result)
     # Users whose credentials are deleted come first, as they do in the request; who is refused comes last.
     response.results.sort(key=lambda result: result.error_code != 0)
-    return Outcome(response, bounded(records))
+    return ControllerResult(response, bounded(records))
 
 
 def _alter(context: ControllerContext, wanted: list[Alteration]) -> list[VersionedRecord]:

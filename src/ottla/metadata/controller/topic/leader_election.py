@@ -9,7 +9,7 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded
+from ottla.metadata.controller.controller_result import ControllerResult, bounded
 from ottla.metadata.controller.topic.partition_change import Election, PartitionChangeBuilder
 from ottla.metadata.image.partition import NO_LEADER
 from ottla.metadata.image.topic import TopicImage
@@ -35,10 +35,10 @@ ELECTIONS_PER_RUN_MAX: Final = 1_000
 _BY_TYPE: Final = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
-def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
+def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> ControllerResult[ElectLeadersResponse]:
     """Elects the preferred leader, or any, for the named partitions, or for all that need one."""
     if request.topic_partitions is not None and not request.topic_partitions:
-        return Outcome(ElectLeadersResponse())
+        return ControllerResult(ElectLeadersResponse())
     election = _BY_TYPE.get(request.election_type)
     if election is None:
         raise InvalidRequestError(f"Unknown election type {request.election_type}")
@@ -61,22 +61,24 @@ def elect_leaders(context: ControllerContext, request: ElectLeadersRequest) -> O
             bounded(records)
             result.partition_result.append(outcome)
         results.append(result)
-    return Outcome(ElectLeadersResponse(replica_election_results=results), records)
+    return ControllerResult(ElectLeadersResponse(replica_election_results=results), records)
 
 
-def balance_leaders(context: ControllerContext) -> Outcome[bool]:
+def balance_leaders(context: ControllerContext) -> ControllerResult[bool]:
     """Gives partitions back to their preferred leaders; the response tells whether there may be more to do."""
     return _elect_many(context, context.index.imbalanced(), Election.PREFERRED)
 
 
-def elect_unclean_leaders(context: ControllerContext) -> Outcome[bool]:
+def elect_unclean_leaders(context: ControllerContext) -> ControllerResult[bool]:
     """Elects leaders for leaderless partitions of topics that rather lose records than stay without one."""
     by_id = context.image.topics.by_id
     allowed = [key for key in context.index.leaderless() if context.rules_of(by_id[key[0]]).unclean]
     return _elect_many(context, allowed, Election.UNCLEAN)
 
 
-def _elect_many(context: ControllerContext, partitions: list[tuple[Uuid, int]], election: Election) -> Outcome[bool]:
+def _elect_many(
+    context: ControllerContext, partitions: list[tuple[Uuid, int]], election: Election
+) -> ControllerResult[bool]:
     records: list[VersionedRecord] = []
     for topic_id, index in partitions:
         if len(records) >= ELECTIONS_PER_RUN_MAX:
@@ -84,7 +86,7 @@ def _elect_many(context: ControllerContext, partitions: list[tuple[Uuid, int]], 
         record = _change(context, context.image.topics.by_id[topic_id], index, election)
         if record is not None:
             records.append(record)
-    return Outcome(len(records) >= ELECTIONS_PER_RUN_MAX, records)
+    return ControllerResult(len(records) >= ELECTIONS_PER_RUN_MAX, records)
 
 
 def _all_needed(context: ControllerContext, election: Election) -> list[TopicPartitions]:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import ControllerContext, TopicRules
-from ottla.metadata.controller.outcome import Outcome
+from ottla.metadata.controller.controller_result import ControllerResult
 from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder, changed
 from ottla.metadata.image.partition import NO_LEADER_CHANGE, LeaderRecoveryState, PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
@@ -28,14 +28,16 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord
 
 
-def alter_partition(context: ControllerContext, request: AlterPartitionRequest) -> Outcome[AlterPartitionResponse]:
+def alter_partition(
+    context: ControllerContext, request: AlterPartitionRequest
+) -> ControllerResult[AlterPartitionResponse]:
     """Changes the ISRs of partitions that one broker leads."""
     context.check_broker_epoch(request.broker_id, request.broker_epoch)
     records: list[VersionedRecord] = []
     counts = Counter((topic.topic_id, data.partition_index) for topic in request.topics for data in topic.partitions)
     twice = {partition for partition, count in counts.items() if count > 1}
     topics = [_alter_topic(context, request.broker_id, topic, records, twice) for topic in request.topics]
-    return Outcome(AlterPartitionResponse(topics=topics), records)
+    return ControllerResult(AlterPartitionResponse(topics=topics), records)
 
 
 def _alter_topic(

@@ -7,7 +7,7 @@ request, where Apache Kafka's controller stands still over ten million. KIP-195,
 from collections import Counter
 
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX, ControllerResult, bounded, message_of
 from ottla.metadata.controller.topic.replica_assignment import (
     check_manual_assignment,
     new_partition,
@@ -39,7 +39,7 @@ from ottla.protocol.metadata_log.log import VersionedRecord
 
 def create_partitions(
     context: ControllerContext, request: CreatePartitionsRequest, caller: Caller
-) -> Outcome[CreatePartitionsResponse]:
+) -> ControllerResult[CreatePartitionsResponse]:
     """Adds partitions to topics, each checked by itself."""
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
@@ -66,7 +66,7 @@ def create_partitions(
             result.error_code, result.error_message = error.code, message_of(error)
         results.append(result)
     response = CreatePartitionsResponse(results=results)
-    return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+    return ControllerResult(response) if request.validate_only else ControllerResult(response, bounded(records))
 
 
 def _check_total(context: ControllerContext, topics: list[CreatePartitionsTopic]) -> None:

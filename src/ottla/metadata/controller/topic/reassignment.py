@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ottla.metadata.controller.context import ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import ControllerResult, bounded, message_of
 from ottla.metadata.controller.topic.partition_change import PartitionChangeBuilder
 from ottla.metadata.controller.topic.reassignment_replica import ReassignmentReplicas
 from ottla.metadata.controller.topic.replica_assignment import check_manual_assignment
@@ -45,10 +45,10 @@ FactorRule = Callable[[PartitionRegistration, Sequence[int]], None]
 
 def alter_partition_reassignments(
     context: ControllerContext, request: AlterPartitionReassignmentsRequest
-) -> Outcome[AlterPartitionReassignmentsResponse]:
+) -> ControllerResult[AlterPartitionReassignmentsResponse]:
     """Starts, changes or (with null replicas) cancels reassignments, each partition by itself."""
     if not request.topics:
-        return Outcome(AlterPartitionReassignmentsResponse())
+        return ControllerResult(AlterPartitionReassignmentsResponse())
     records: list[VersionedRecord] = []
     response = AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
@@ -74,12 +74,12 @@ def alter_partition_reassignments(
             bounded(records)
             results.partitions.append(result)
         response.responses.append(results)
-    return Outcome(response, records)
+    return ControllerResult(response, records)
 
 
 def list_partition_reassignments(
     context: ControllerContext, request: ListPartitionReassignmentsRequest
-) -> Outcome[ListPartitionReassignmentsResponse]:
+) -> ControllerResult[ListPartitionReassignmentsResponse]:
     """The reassignments under way, all or those of named partitions."""
     wanted: dict[str, list[int]] = {}
     if request.topics is None:
@@ -93,7 +93,7 @@ def list_partition_reassignments(
         ongoing = [] if topic is None else [_ongoing(index, topic) for index in indexes if _is_ongoing(index, topic)]
         if ongoing:
             response.topics.append(OngoingTopicReassignment(name=name, partitions=ongoing))
-    return Outcome(response)
+    return ControllerResult(response)
 
 
 def _is_ongoing(index: int, topic: TopicImage) -> bool:

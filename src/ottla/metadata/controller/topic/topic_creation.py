@@ -9,7 +9,7 @@ from collections import Counter
 
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import RECORDS_PER_BATCH_MAX, Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX, ControllerResult, bounded, message_of
 from ottla.metadata.controller.ports import NewTopic
 from ottla.metadata.controller.resource.config_alteration import ConfigChange, alter_configs_of
 from ottla.metadata.controller.topic.replica_assignment import (
@@ -53,7 +53,7 @@ from ottla.protocol.metadata_log.topic import TopicRecord
 
 def create_topics(
     context: ControllerContext, request: CreateTopicsRequest, caller: Caller
-) -> Outcome[CreateTopicsResponse]:
+) -> ControllerResult[CreateTopicsResponse]:
     """Creates the topics that can be created, and says of each why not, if not."""
     counts = Counter(topic.name for topic in request.topics)
     forbidden = _forbidden(list(counts), caller)
@@ -79,7 +79,7 @@ def create_topics(
         if counts[name] == 1
     ]
     response = CreateTopicsResponse(topics=results)
-    return Outcome(response) if request.validate_only else Outcome(response, bounded(records))
+    return ControllerResult(response) if request.validate_only else ControllerResult(response, bounded(records))
 
 
 def _forbidden(names: list[str], caller: Caller) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.metadata.controller.context import Caller, ControllerContext
-from ottla.metadata.controller.outcome import Outcome, bounded, message_of
+from ottla.metadata.controller.controller_result import ControllerResult, bounded, message_of
 from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 from ottla.protocol.errors import (
     ApiError,
@@ -33,7 +33,7 @@ _DISABLED_KNOWN_SINCE = 3
 
 def delete_topics(
     context: ControllerContext, request: DeleteTopicsRequest, caller: Caller
-) -> Outcome[DeleteTopicsResponse]:
+) -> ControllerResult[DeleteTopicsResponse]:
     """Deletes what is named once and exists; a topic named twice is not deleted at all."""
     if not context.settings.delete_topic_enable:
         if caller.api_version < _DISABLED_KNOWN_SINCE:
@@ -64,7 +64,7 @@ def delete_topics(
             continue
         records.append(VersionedRecord(RemoveTopicRecord(topic_id=topic_id), 0))
         results.append(_result(name, topic_id, 0, None))
-    return Outcome(DeleteTopicsResponse(responses=results), bounded(records))
+    return ControllerResult(DeleteTopicsResponse(responses=results), bounded(records))
 
 
 def _malformed(wanted: list[DeleteTopicState]) -> Iterator[DeletableTopicResult]:

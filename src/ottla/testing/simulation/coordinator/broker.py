@@ -8,7 +8,7 @@ from ottla.coordinator.group.caller import GroupCaller
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
-from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
+from ottla.coordinator.group.group_factory import GroupContext, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import PartitionKey, ProducerIds
@@ -132,7 +132,7 @@ class BrokerPart:
 
     def _make_groups(self) -> GroupCoordinator:
         outside, node = self.outside, self.node
-        surroundings = GroupSurroundings(
+        context = GroupContext(
             config=outside.group_config,
             chance=node.random,
             metadata=self.view,
@@ -143,7 +143,7 @@ class BrokerPart:
 
         def open_shard(partition: int, leader_epoch: int) -> Shard[GroupsState]:
             log = SimulatedShardLog(self.replicas, PartitionKey(OFFSETS, partition))
-            return new_group_shard(partition, log, surroundings)
+            return new_group_shard(partition, log, context)
 
         load = ShardLoad(node, self.replicas, OFFSETS, outside.load_ms_max)
         load.shards = shards = ShardSet(open_shard, load.start, self._wants_flush)

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Final
 
 from ottla.coordinator.group.group_coordinator import GroupCoordinator
-from ottla.coordinator.group.offsets.refused import refused_transactional
+from ottla.coordinator.group.offsets.refusal import refused_transactional
 from ottla.coordinator.ports import PartitionKey, TransactionalProducer
-from ottla.coordinator.runtime.refusal import seen_by_client
+from ottla.coordinator.runtime.append_error import seen_by_client
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.txn.txn_coordinator import TxnCoordinator
 from ottla.protocol.api_key import ApiKey

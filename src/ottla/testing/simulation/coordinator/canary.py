@@ -23,8 +23,8 @@ from ottla.coordinator.group.offsets.fetch import fetch
 from ottla.coordinator.group.offsets.offsets_state import OffsetsState
 from ottla.coordinator.group.offsets.replay import replay_offset_marker
 from ottla.coordinator.ports import TransactionMarker
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult
 from ottla.coordinator.runtime.journal import Journal
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
 from ottla.coordinator.runtime.waiting import Waiting
 from ottla.coordinator.txn.end_transaction import EndClaim
 from ottla.coordinator.txn.marker_job import MarkerJob
@@ -118,16 +118,16 @@ def _always_commit(self: MarkerJob) -> TransactionMarker:
 
 def _fetch_what_is_there(
     group: OffsetFetchRequestGroup, machine: GroupMachine, state: GroupsState, now_ms: int
-) -> Outcome:
+) -> CoordinatorResult:
     rules = machine.rules(state, group.group_id)
-    return Outcome((), fetch(state.offsets, rules, group, require_stable=False))
+    return CoordinatorResult((), fetch(state.offsets, rules, group, require_stable=False))
 
 
 def _commit_in_any_case(state: OffsetsState, producer_id: int, *, committed: bool) -> OffsetsState:
     return replay_offset_marker(state, producer_id, committed=True)
 
 
-def _rest(self: Transactions, state: TxnState, now_ms: int) -> Outcome:
+def _rest(self: Transactions, state: TxnState, now_ms: int) -> CoordinatorResult:
     """What an earlier coordinator began is left to it."""
     return NOTHING
 
@@ -143,13 +143,15 @@ def _keep_what_failed(self: Journal[Any]) -> ApiError | None:
     return lost
 
 
-def _refuse_and_write(self: Transactions, claim: EndClaim, new_id: int, state: TxnState, now_ms: int) -> Outcome:
+def _refuse_and_write(
+    self: Transactions, claim: EndClaim, new_id: int, state: TxnState, now_ms: int
+) -> CoordinatorResult:
     outcome = _end(self, claim, new_id, state, now_ms)
     metadata = state.get(claim.transactional_id)
     if not isinstance(outcome.response, ApiError) or metadata is None:
         return outcome
     record = self._record(claim.transactional_id, metadata._replace(last_update_ms=now_ms + 1))
-    return Outcome([record], outcome.response)
+    return CoordinatorResult([record], outcome.response)
 
 
 CANARIES: Mapping[str, CoordinatorCanary] = {

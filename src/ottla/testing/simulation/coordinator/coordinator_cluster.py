@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ottla.coordinator.group.config import ClassicGroupConfig, ConsumerGroupConfig, GroupConfig
 from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashes
-from ottla.coordinator.group.group_factory import GroupSurroundings
+from ottla.coordinator.group.group_factory import GroupContext
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import PartitionKey
 from ottla.coordinator.txn.config import TxnConfig
@@ -207,7 +207,7 @@ class CoordinatorCluster(Cluster):
     def _make_witness(self) -> Witness:
         metadata = ClusterView(self.controller.image)
         return Witness(
-            GroupSurroundings(
+            GroupContext(
                 config=GROUP_CONFIG,
                 chance=self.random,
                 metadata=metadata,

@@ -6,7 +6,7 @@ Shards in here are fed as those of a broker that loads, and never take an operat
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ottla.coordinator.group.group_factory import GroupSurroundings, new_group_shard
+from ottla.coordinator.group.group_factory import GroupContext, new_group_shard
 from ottla.coordinator.group.group_state import GroupsState
 from ottla.coordinator.ports import PartitionKey, TransactionalProducer, TransactionMarker
 from ottla.coordinator.runtime.loading import StoredBatch, StoredMarker
@@ -99,7 +99,7 @@ class CommittedReader:
 class Witness:
     """All committed logs, replayed."""
 
-    def __init__(self, surroundings: GroupSurroundings) -> None:
+    def __init__(self, context: GroupContext) -> None:
         self.groups: Final[dict[int, Shard[GroupsState]]] = {}
         self.transactions: Final[dict[int, Shard[TxnState]]] = {}
         self.readers: Final[dict[PartitionKey, CommittedReader]] = {}
@@ -115,7 +115,7 @@ class Witness:
         """The persistent maps that `offsets` was made of: the same map has the same offsets."""
         self.batches = 0
         self.fingerprint = 0
-        self._surroundings: Final = surroundings
+        self._surroundings: Final = context
 
     def committed(self, key: PartitionKey, batches: list[Batch]) -> None:
         """Batches of a partition can't be lost any more."""

@@ -16,7 +16,7 @@ from ottla.web.rest.field import Fields
 from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.record.format import EmbeddedFormat, encode_plain
 from ottla.web.rest.record.schema import ChosenSchema, SchemaChoice
-from ottla.web.rest.sending import Outcome, OutgoingRecord
+from ottla.web.rest.sending import OutgoingRecord, SendResult
 from ottla.web.rest.v2.topic import partition_number
 
 _BODY: Final = ("records", "key_schema", "key_schema_id", "value_schema", "value_schema_id")
@@ -101,7 +101,7 @@ def _encoded(
     return schema.encode(value)
 
 
-def _shown(outcome: Outcome) -> dict[str, Any]:
+def _shown(outcome: SendResult) -> dict[str, Any]:
     if isinstance(outcome, OttlaError):
         return {"partition": None, "offset": None, "error_code": record_error_code(outcome), "error": str(outcome)}
     return {"partition": outcome.partition, "offset": outcome.offset, "error_code": None, "error": None}

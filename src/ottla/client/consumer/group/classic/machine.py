@@ -20,7 +20,7 @@ from ottla.client.consumer.group.classic import leader
 from ottla.client.consumer.group.classic.effect import ClassicEffect
 from ottla.client.consumer.group.classic.event import ClassicEvent, Generation
 from ottla.client.consumer.group.classic.heartbeat_timer import HeartbeatTimer
-from ottla.client.consumer.group.classic.refusal import Reaction, reaction_to
+from ottla.client.consumer.group.classic.reaction import Reaction, reaction_to
 from ottla.client.consumer.group.classic.request import ClassicRequests
 from ottla.client.consumer.group.classic.state import BEATING, NEXT, ClassicState
 from ottla.client.consumer.group.effect import (

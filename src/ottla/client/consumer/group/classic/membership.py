@@ -10,7 +10,7 @@ from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
-from ottla.client.cluster.node_pool import Lane
+from ottla.client.cluster.node_pool import Purpose
 from ottla.client.consumer.assignor.partition_assignor import PartitionAssignor
 from ottla.client.consumer.group.classic import effect as effects
 from ottla.client.consumer.group.classic import event as events
@@ -93,7 +93,7 @@ class ClassicMembership(MembershipDriver):
         timeout_ms = max(self._cluster.request_timeout_ms, self._config.max_poll_interval_ms + _JOIN_GRACE_MS)
         asked_s = time.monotonic()
         try:
-            response = await self._ask(effect.request, timeout_ms=timeout_ms, lane=Lane.REBALANCE)
+            response = await self._ask(effect.request, timeout_ms=timeout_ms, purpose=Purpose.REBALANCE)
         except OttlaError as error:
             self._feed(events.CoordinatorUnreachable(error))
             return
@@ -125,7 +125,7 @@ class ClassicMembership(MembershipDriver):
     async def _sync(self, effect: effects.SendSync) -> None:
         asked_s = time.monotonic()
         try:
-            response = await self._ask(effect.request, lane=Lane.REBALANCE)
+            response = await self._ask(effect.request, purpose=Purpose.REBALANCE)
         except OttlaError as error:
             self._feed(events.CoordinatorUnreachable(error))
             return
@@ -154,7 +154,7 @@ class ClassicMembership(MembershipDriver):
     async def _leave_group(self, effect: effects.SendLeave) -> None:
         try:
             node_id = await self._cluster.coordinator(CoordinatorKind.GROUP, self._config.group_id)
-            connection = await self._cluster.connection(node_id, lane=Lane.COORDINATOR)
+            connection = await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
             version = connection.version_of(ApiKey.LEAVE_GROUP)
             request = self._classic.requests.leave(effect.member_id, effect.reason, version)
             await connection.ask(request, timeout_ms=self._cluster.request_timeout_ms, version=version)

@@ -19,7 +19,7 @@ from ottla.client.consumer.group.consumer.assignment import ById, OwnedPartition
 from ottla.client.consumer.group.consumer.effect import ConsumerEffect
 from ottla.client.consumer.group.consumer.event import ConsumerEvent, TopicNames
 from ottla.client.consumer.group.consumer.heartbeat_request import HeartbeatRequests
-from ottla.client.consumer.group.consumer.refusal import Reaction, explained, reaction_to
+from ottla.client.consumer.group.consumer.reaction import Reaction, explained, reaction_to
 from ottla.client.consumer.group.consumer.state import MEMBER, NEXT, ConsumerState
 from ottla.client.consumer.group.effect import (
     AbandonStep,

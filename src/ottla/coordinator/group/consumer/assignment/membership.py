@@ -11,6 +11,7 @@ from ottla.base.ids import Uuid
 from ottla.coordinator.group.consumer.assignment.reconciliation import Goal, Reported, reconcile
 from ottla.coordinator.group.consumer.assignment.target import compute_targets
 from ottla.coordinator.group.consumer.assignment.topic_change import TopicChanges
+from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.member import ConsumerMember, MemberState
 from ottla.coordinator.group.consumer.member_timer import REBALANCE, SESSION, MemberTimers
@@ -24,7 +25,6 @@ from ottla.coordinator.group.consumer.record import (
     target_epoch_record,
     target_record,
 )
-from ottla.coordinator.group.consumer.surroundings import ConsumerSurroundings
 from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason
 from ottla.coordinator.group.subscription_change import some
 from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
@@ -33,10 +33,10 @@ from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
 class Membership:
     """The parts of an operation on a group, for one shard."""
 
-    def __init__(self, surroundings: ConsumerSurroundings, timers: MemberTimers) -> None:
-        self.surroundings: Final = surroundings
+    def __init__(self, context: ConsumerGroupContext, timers: MemberTimers) -> None:
+        self.context: Final = context
         self.timers: Final = timers
-        self.hashes: Final = surroundings.hashes
+        self.hashes: Final = context.hashes
         self._changes = TopicChanges()
         self._seen: dict[str, tuple[int, int]] = {}
         """Group → how many changes of topics it has taken notice of, and its epoch then."""
@@ -95,8 +95,8 @@ class Membership:
         group, group_id = draft.group, draft.group_id
         if group.assignment_epoch >= group.epoch or not self._may_assign(draft):
             return
-        config = self.surroundings.config.consumer
-        targets = compute_targets(group, self.surroundings.metadata, config.assignors)
+        config = self.context.config.consumer
+        targets = compute_targets(group, self.context.metadata, config.assignors)
         for member_id, target in targets.items():
             if group.targets.get(member_id) != target:
                 draft.write(target_record(group_id, member_id, target))
@@ -138,7 +138,7 @@ class Membership:
         draft.write(subscription_record(draft.group_id, new))
         draft.write(target_record(draft.group_id, new.member_id, target))
         draft.write(current_record(draft.group_id, new))
-        self.stop_timers(draft, old, self.surroundings.session_timeout_ms(draft.group_id))
+        self.stop_timers(draft, old, self.context.session_timeout_ms(draft.group_id))
 
     def stop_timers(self, draft: Draft, member: ConsumerMember, session_ms: int) -> None:
         """A member has no timers any more; if that is lost, it has a session again, from now and that long.
@@ -152,18 +152,18 @@ class Membership:
     def _raise_epoch(self, draft: Draft, metadata_hash: int, reason: RebalanceReason, detail: str) -> None:
         group = draft.group
         rebalance = Rebalance(draft.group_id, group.state.value, group.epoch, reason, detail)
-        self.surroundings.rebalance_log.started(rebalance)
+        self.context.rebalance_log.started(rebalance)
         draft.write(epoch_record(draft.group_id, group.epoch + 1, metadata_hash))
 
     def _may_assign(self, draft: Draft) -> bool:
         last_ms = draft.group.assignment_timestamp_ms
-        interval_ms = self.surroundings.assignment_interval_ms(draft.group_id)
+        interval_ms = self.context.assignment_interval_ms(draft.group_id)
         return not last_ms or not interval_ms or draft.now_ms >= last_ms + interval_ms
 
     def _goal(
         self, draft: Draft, member: ConsumerMember, reported: Reported | None, has_subscription_changed: bool
     ) -> Goal:
-        group, metadata = draft.group, self.surroundings.metadata
+        group, metadata = draft.group, self.context.metadata
         names = group.topics_of(member)
 
         def is_wanted(topic_id: Uuid) -> bool:

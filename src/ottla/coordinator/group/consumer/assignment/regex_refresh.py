@@ -25,7 +25,7 @@ from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
 from ottla.coordinator.group.consumer.member import ConsumerMember
 from ottla.coordinator.group.consumer.record import regex_record, regex_tombstone
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.coordinator_result import NOTHING, CoordinatorResult
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import InvalidRegularExpressionError
 
@@ -92,7 +92,7 @@ class RegexRefresh:
         """Refuses what is no expression, and what would take too long."""
         try:
             compiled = LinearRegex(regex, work_max=_WORK_MAX)
-            for name in islice(self._membership.surroundings.metadata.topic_names(), _PROBED_TOPICS):
+            for name in islice(self._membership.context.metadata.topic_names(), _PROBED_TOPICS):
                 compiled.matches(name)
         except RegexError as error:
             raise InvalidRegularExpressionError(
@@ -108,7 +108,7 @@ class RegexRefresh:
         age_ms = None if resolved is None else draft.now_ms - resolved.timestamp_ms
         if age_ms is not None and age_ms <= PAUSE_MS:
             return
-        interval_ms = self._membership.surroundings.config.consumer.regex_refresh_interval_ms
+        interval_ms = self._membership.context.config.consumer.regex_refresh_interval_ms
         if (
             age_ms is None
             or age_ms > interval_ms
@@ -118,13 +118,13 @@ class RegexRefresh:
             operation = partial(self._resolve, draft.group_id, visible)
             self._timers.set_if_absent(("consumer regex", draft.group_id), draft.now_ms, operation)
 
-    def _resolve(self, group_id: str, visible: Visible, state: "GroupsState", now_ms: int) -> Outcome:
+    def _resolve(self, group_id: str, visible: Visible, state: "GroupsState", now_ms: int) -> CoordinatorResult:
         group = state.groups.get(group_id)
         if not isinstance(group, ConsumerGroup) or not group.regex_counts:
             return NOTHING
         self._seen[group_id] = self._change_count
-        surroundings = self._membership.surroundings
-        names = sorted(surroundings.metadata.topic_names())
+        context = self._membership.context
+        names = sorted(context.metadata.topic_names())
         draft = Draft(group_id, group, Step(now_ms))
         changed = []
         for regex in sorted(group.regex_counts):
@@ -138,7 +138,7 @@ class RegexRefresh:
                 topics = frozenset() if before is None else before.topics
             if topics != (frozenset() if before is None else before.topics):
                 changed.append(regex)
-            resolved = ResolvedRegex(topics, surroundings.image_version(), now_ms)
+            resolved = ResolvedRegex(topics, context.image_version(), now_ms)
             draft.write(regex_record(group_id, regex, resolved))
         reason = RebalanceReason.METADATA_CHANGED if changed else None
         self._membership.refresh(draft, reason, f"{', '.join(map(repr, changed))} matches other topics")

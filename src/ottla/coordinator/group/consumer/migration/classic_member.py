@@ -28,7 +28,7 @@ from ottla.coordinator.group.consumer.migration.embedded import (
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.group.subscription_change import topic_change
-from ottla.coordinator.runtime.outcome import Outcome
+from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.consumer_protocol import ConsumerProtocolSubscription
 from ottla.protocol.errors import (
     ApiError,
@@ -65,17 +65,17 @@ class ClassicMembers:
         self._entry: Final = entry
         self._leaving: Final = leaving
 
-    def join(self, state: "GroupsState", join: Join, downgrade: Downgrade, now_ms: int) -> Outcome:
+    def join(self, state: "GroupsState", join: Join, downgrade: Downgrade, now_ms: int) -> CoordinatorResult:
         """JoinGroup; answered at once, as members do not wait for each other here."""
         request = join.request
         group = _group(state, request.group_id)
-        if self._membership.surroundings.config.consumer.migration_policy == _NO_MIGRATION:
+        if self._membership.context.config.consumer.migration_policy == _NO_MIGRATION:
             raise InconsistentGroupProtocolError("The group's protocol may not change.")
         member_id = request.member_id or self._entry.new_member_id()
         self._entry.check_room(group, member_id)
         favourite = _check_protocols(group, join)
         if not request.member_id and request.group_instance_id is None and _needs_id(join):
-            return Outcome(
+            return CoordinatorResult(
                 (), JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
             )
         draft = Draft(request.group_id, group, Step(now_ms))
@@ -94,7 +94,7 @@ class ClassicMembers:
             draft.later(lambda: self._wait_for_sync(draft, member))
         return draft.outcome(_joined(member))
 
-    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> Outcome:
+    def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """SyncGroup."""
         request = sync.request
         group = _group(state, request.group_id)
@@ -110,11 +110,11 @@ class ClassicMembers:
         response = SyncGroupResponse(
             protocol_type=request.protocol_type,
             protocol_name=request.protocol_name,
-            assignment=assignment_bytes(assignment, self._membership.surroundings.metadata, classic.protocols[0][1]),
+            assignment=assignment_bytes(assignment, self._membership.context.metadata, classic.protocols[0][1]),
         )
-        return Outcome((), response)
+        return CoordinatorResult((), response)
 
-    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> Outcome:
+    def heartbeat(self, state: "GroupsState", request: HeartbeatRequest, now_ms: int) -> CoordinatorResult:
         """Heartbeat."""
         group = _group(state, request.group_id)
         member, classic = _classic(group, request)
@@ -128,9 +128,9 @@ class ClassicMembers:
         if must_join:
             self._wait_for_join(request.group_id, member, now_ms)
         code = ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
-        return Outcome((), HeartbeatResponse(error_code=code))
+        return CoordinatorResult((), HeartbeatResponse(error_code=code))
 
-    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> Outcome:
+    def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup; any member may be named, whatever protocol it speaks."""
         group = _group(state, request.group_id)
         draft = Draft(request.group_id, group, Step(now_ms))
@@ -191,7 +191,7 @@ class ClassicMembers:
         *,
         is_changed: bool,
     ) -> ConsumerMember:
-        owned = owned_partitions(subscription, self._membership.surroundings.metadata)
+        owned = owned_partitions(subscription, self._membership.context.metadata)
         return self._membership.reconcile(draft, member, owned, has_subscription_changed=is_changed)
 
     def _wait_for_join(self, group_id: str, member: ConsumerMember, now_ms: int) -> None:

@@ -41,7 +41,7 @@ class Downgrade:
 
     def is_due(self, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
         """Whether members are left when these are gone, all speak the classic protocol, and they may go back to it."""
-        config = self._membership.surroundings.config
+        config = self._membership.context.config
         gone = {member.member_id for member in leaving}
         staying = [member for member_id, member in group.members.items() if member_id not in gone]
         return (
@@ -53,7 +53,7 @@ class Downgrade:
 
     def is_due_for(self, group: ConsumerGroup, replaced: ConsumerMember) -> bool:
         """Whether the group becomes classic if a static member takes its former place with the classic protocol."""
-        config = self._membership.surroundings.config
+        config = self._membership.context.config
         others = [member for member_id, member in group.members.items() if member_id != replaced.member_id]
         return (
             replaced.classic is None
@@ -84,7 +84,7 @@ class Downgrade:
             members=members,
         )
         protocol = LiveGroup(group_id, stored).select_protocol() or ""
-        metadata = self._membership.surroundings.metadata
+        metadata = self._membership.context.metadata
         assigned = tuple(
             member._replace(
                 assignment=assignment_bytes(group.target(member.member_id), metadata, member.metadata(protocol))
@@ -97,7 +97,7 @@ class Downgrade:
         draft.later(partial(self._hand_over, draft, stored, reason, f"it turned classic: {detail}"))
 
     def _hand_over(self, draft: Draft, stored: ClassicGroup, reason: RebalanceReason, detail: str) -> None:
-        session_ms = self._membership.surroundings.session_timeout_ms(draft.group_id)
+        session_ms = self._membership.context.session_timeout_ms(draft.group_id)
         staying = {member.member_id for member in stored.members}
         for member in draft.group.members.values():
             is_staying = member.member_id in staying

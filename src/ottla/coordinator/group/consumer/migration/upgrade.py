@@ -62,7 +62,7 @@ class Upgrade:
         return draft
 
     def _check(self, live: LiveGroup) -> None:
-        config = self._membership.surroundings.config.consumer
+        config = self._membership.context.config.consumer
         if config.migration_policy not in _POLICIES:
             reason = "online upgrade is disabled."
         elif not live.is_of_consumers:
@@ -90,7 +90,7 @@ class Upgrade:
         return group._replace(metadata_hash=self._membership.hashes.of_group(names) if is_whole else _UNKNOWN_HASH)
 
     def _is_all_assigned(self, group: ConsumerGroup) -> bool:
-        found = (self._membership.surroundings.metadata.topic(name) for name in group.subscribed_topics())
+        found = (self._membership.context.metadata.topic(name) for name in group.subscribed_topics())
         counts = {topic.id: topic.partition_count for topic in found if topic is not None}
         assigned = Counter(
             topic_id for target in group.targets.values() for topic_id in target for _ in target[topic_id]
@@ -106,7 +106,7 @@ class Upgrade:
                 "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
                 "assignor before re-attempting the upgrade.",
             )
-        return assigned_partitions(assignment, self._membership.surroundings.metadata)
+        return assigned_partitions(assignment, self._membership.context.metadata)
 
     def _take_over(self, live: LiveGroup, step: Step) -> None:
         for member in live.members.values():

@@ -15,7 +15,7 @@ RECORDS_PER_BATCH_MAX: Final = 10_000
 
 
 @frozen
-class Outcome(Generic[R]):
+class ControllerResult(Generic[R]):
     """Records and a response. A read has no records.
 
     Up to `RECORDS_PER_BATCH_MAX` records are one atomic batch. More are only written for what the cluster does of

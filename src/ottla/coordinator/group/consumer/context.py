@@ -11,7 +11,7 @@ from ottla.coordinator.ports import MetadataView
 
 
 @frozen(kw_only=True)
-class ConsumerSurroundings:
+class ConsumerGroupContext:
     """The objects that all shards of a broker share."""
 
     config: GroupConfig

@@ -23,7 +23,7 @@ OnFailure = Callable[[ProducerBatch, Exception], Exception]
 """Hears of each batch that was given up, before those who sent its records; says what they shall hear."""
 
 
-class Outcome:
+class BatchCompletion:
     """Carries out what answers mean."""
 
     def __init__(

@@ -25,7 +25,7 @@ Done: TypeAlias = Callable[[Any], None]
 """Gets the response of an operation, or the `ApiError` that it failed with. Called once, maybe within the call."""
 
 
-class Outcome(NamedTuple):
+class CoordinatorResult(NamedTuple):
     """The outcome of an operation.
 
     Records of an atomic outcome go into one batch or none; others, such as ten thousand tombstones, may be spread over
@@ -38,8 +38,8 @@ class Outcome(NamedTuple):
     is_atomic: bool = True
 
 
-NOTHING: Final = Outcome()
+NOTHING: Final = CoordinatorResult()
 """No record and no answer to speak of: a timer that found nothing to do."""
 
-Operation: TypeAlias = Callable[[S, int], Outcome]
+Operation: TypeAlias = Callable[[S, int], CoordinatorResult]
 """Decides from the newest state and the time in ms; raises an `ApiError` to refuse, and then nothing happened."""

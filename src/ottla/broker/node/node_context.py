@@ -25,7 +25,7 @@ Gate: TypeAlias = Callable[[FrameHandler], FrameHandler]
 
 
 @frozen(kw_only=True)
-class NodeSurroundings:
+class NodeContext:
     """Everything in it lives as long as the node."""
 
     config: ServerConfig

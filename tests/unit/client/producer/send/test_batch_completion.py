@@ -15,7 +15,7 @@ from ottla.client.producer.append import SendFuture
 from ottla.client.producer.batch import ProducerBatch
 from ottla.client.producer.metric import ProducerMetric
 from ottla.client.producer.option import ProducerOptions
-from ottla.client.producer.send.outcome import Outcome
+from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.sequence import ProducerIdentity, SequenceLedger
 from ottla.protocol.errors import (
     ErrorCode,
@@ -41,7 +41,7 @@ class Bench:
             self.ledger.adopt_new(ProducerIdentity(9, 0))
         self.metrics = ClientMetrics(found, "me")
         metric = ProducerMetric(self.metrics)
-        self.outcome = Outcome(accumulator, self.ledger, self.options, metric, clock)
+        self.completion = BatchCompletion(accumulator, self.ledger, self.options, metric, clock)
         self.queue = accumulator.queues["t"][0]
 
     def send(self, *values: bytes) -> tuple[ProducerBatch, list[SendFuture]]:
@@ -57,7 +57,7 @@ class Bench:
 
     def answer(self, batch: ProducerBatch, code: int = 0, *, may_hurry: bool = False, **fields: Any) -> None:
         response = PartitionProduceResponse(index=0, error_code=code, **fields)
-        self.outcome.answered(batch, response, may_hurry=may_hurry)
+        self.completion.answered(batch, response, may_hurry=may_hurry)
 
     def count(self, name: str) -> float:
         return next(value for found, value in self.metrics.values().items() if found.name == name)
@@ -112,10 +112,10 @@ def test_refusal_is_final(make: Callable[..., Bench]) -> None:
 def test_retries_and_time_are_limited(make: Callable[..., Bench]) -> None:
     bench = make(acks=1, retries=1)
     batch, [future] = bench.send(b"a")
-    bench.outcome.unanswered(batch, NetworkError("lost"))
+    bench.completion.unanswered(batch, NetworkError("lost"))
     assert not future.done()
     batch.attempts += 1
-    bench.outcome.unanswered(batch, NetworkError("lost again"))
+    bench.completion.unanswered(batch, NetworkError("lost again"))
     assert "lost again" in str(future.exception(0))
     bench = make(acks=1)
     batch, [future] = bench.send(b"a")
@@ -127,7 +127,7 @@ def test_retries_and_time_are_limited(make: Callable[..., Bench]) -> None:
 def test_expiry_says_what_was_tried(make: Callable[..., Bench]) -> None:
     bench = make()
     batch, [future] = bench.send(b"a")
-    bench.outcome.expire(batch)
+    bench.completion.expire(batch)
     assert isinstance(future.exception(0), KafkaTimeoutError)
     assert "t-0" in str(future.exception(0))
     # A late answer changes nothing, but tells that the number is not missing.
