@@ -1,4 +1,4 @@
-"""Compacts a coordinator's log as the log cleaner does: the last record of each key, nothing of aborted transactions."""
+"""Compacts a coordinator's log as the cleaner does: keeps the last record of each key, drops aborted transactions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
