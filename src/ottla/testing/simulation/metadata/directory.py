@@ -39,7 +39,7 @@ class BrokerDirectories:
         return [directory for directory in self.all if directory not in self.offline]
 
     def home_of(self, place: Place, believed: Uuid | None, random: Random) -> Uuid:
-        """The directory of a replica. A new one goes to the directory that the controller assigned, or to a random one."""
+        """The directory of a replica. A new one goes where the controller assigned it, or to a random directory."""
         home = self._files.homes.get(place)
         if home not in self.all:
             online = self.online
