@@ -41,7 +41,7 @@ class Slot(NamedTuple):
 
 
 class Op(IntEnum):
-    """The operations of steps. Those of the first group append the value that they read, those of the last one skip it."""
+    """The operations of steps. The first group appends the value that it reads, the last one skips it."""
 
     NULL = 0
     BOOLEAN = 1

@@ -126,7 +126,7 @@ class _Comparison:
         return []
 
     def _by_a_part(self, old: Node, new: Node) -> Step[bool]:
-        """Whether one part of one side decides: a branch of the new sum accepts, a factor of the old product implies."""
+        """Whether one part decides: a branch of the new sum accepts, or a factor of the old product implies."""
         if isinstance(new, Combined) and not isinstance(old, Combined):
             if len(new.parts) == 1 or new.criterion is not Criterion.ALL:
                 for part in new.parts:
