@@ -61,7 +61,7 @@ class Board:
             _send(connection, {"do": "end"})
 
     def end_shifts(self) -> None:
-        """Ends tasks that have had their slot for half a minute, so that waiting ones get it; these start again behind them."""
+        """Ends tasks that have had their slot for half a minute, so that others get it; these start again later."""
         for connection, since_s in self._connected():
             if time.monotonic() - since_s >= _SHIFT_SECONDS:
                 _send(connection, {"do": "end"})
