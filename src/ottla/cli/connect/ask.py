@@ -17,10 +17,10 @@ from ottla.cli.output.unanswered import unanswered
 
 _TIMEOUT_S: Final = 120
 _CHANGES: Final = {
-    "pause": ("PUT", "/pause", "is to pause"),
-    "resume": ("PUT", "/resume", "is to run"),
-    "stop": ("PUT", "/stop", "is to stop"),
-    "restart": ("POST", "/restart?includeTasks=true", "is to start again, with its tasks"),
+    "pause": ("PUT", "/pause", "is asked to pause"),
+    "resume": ("PUT", "/resume", "is asked to resume"),
+    "stop": ("PUT", "/stop", "is asked to stop"),
+    "restart": ("POST", "/restart?includeTasks=true", "and its tasks are asked to restart"),
     "delete": ("DELETE", "", "is deleted; its offsets stay"),
 }
 
