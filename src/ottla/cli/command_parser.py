@@ -1,11 +1,30 @@
-"""The parser of `ottla` commands: what is mistyped is answered with what was probably meant."""
+"""The parser of `ottla` commands: answers a mistyped word with the nearest one, and fits its help to the terminal."""
 
 import argparse
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
 
 _CHOICE: Final = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+_EXAMPLE: Final = (" ", "ottla ", "kafka-")
+
+
+class CommandHelp(argparse.HelpFormatter):
+    """Fits prose to the width of the terminal, and leaves paragraphs of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            textwrap.fill(paragraph, width, break_long_words=False, break_on_hyphens=False)
+            if not any(line.startswith(_EXAMPLE) for line in paragraph.splitlines())
+            else paragraph
+            for paragraph in text.strip().split("\n\n")
+        )
+
+    def _format_action(self, action: argparse.Action) -> str:
+        """The actions of a command without the line `ACTION` above them."""
+        shown = super()._format_action(action)
+        return shown.partition("\n")[2] if isinstance(action, argparse._SubParsersAction) else shown
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -39,7 +39,9 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         help=f"brokers to begin with, separated by commas (default: ${BOOTSTRAP_VARIABLE} or {DEFAULT_BOOTSTRAP})",
     )
     group.add_argument("--command-config", metavar="FILE", help="a file with settings of the client, such as TLS")
-    group.add_argument("-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="one such setting")
+    group.add_argument(
+        "-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="a setting of the client"
+    )
     group.add_argument(
         "--wait",
         type=float,

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ottla.base.errors import OttlaError
 from ottla.base.version import VERSION
-from ottla.cli.command_parser import CommandParser
+from ottla.cli.command_parser import CommandHelp, CommandParser
 from ottla.cli.ending import ends_quietly
 
 
@@ -73,9 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(name: str, arguments: Sequence[str]) -> int:
     module = importlib.import_module(COMMANDS[name].module)
-    parser = CommandParser(
-        prog=f"ottla {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CommandParser(prog=f"ottla {name}", description=module.__doc__, formatter_class=CommandHelp)
     module.add_arguments(parser)
     code: int = module.run(parser.parse_args(arguments))
     return code

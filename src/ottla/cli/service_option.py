@@ -18,10 +18,17 @@ def add_service_arguments(parser: argparse.ArgumentParser, address: str) -> None
         "-l",
         "--listen",
         metavar="[HOST:]PORT",
-        help=f"where clients find it (default: {address}); all interfaces: :{address.rpartition(':')[2]}",
+        help=f"the address for clients; :PORT: on all interfaces (default: {address})",
     )
-    parser.add_argument("--config", metavar="FILE", help="settings under Confluent's names")
-    parser.add_argument("-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="one setting")
+    parser.add_argument("--config", metavar="FILE", help="a properties file, with Kafka's or Confluent's names")
+    parser.add_argument(
+        "-X",
+        dest="settings",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a setting; it overrides the file's",
+    )
 
 
 def service_settings(options: argparse.Namespace) -> dict[str, str]:

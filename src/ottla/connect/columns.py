@@ -12,7 +12,7 @@ from ottla.base.frozen import frozen
 
 
 class ColumnKind(enum.Enum):
-    """What a column's values are."""
+    """The type of a column's values."""
 
     STRING = "string"
     """Text without a null, `pyarrow.string()`; it is UTF-8 in a topic."""

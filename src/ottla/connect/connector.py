@@ -1,4 +1,4 @@
-"""What a connector in Python is: a class that describes itself and its tasks, and a class for a task.
+"""The interface of connectors in Python: a class for the connector, and one for its tasks.
 
 A connector is asked once, for its settings and how to share the work; its tasks move the data. Each task runs in a
 process and a thread of its own and is told everything through its methods: it needs no locks and no event loop. A
@@ -24,7 +24,7 @@ Settings = Mapping[str, str]
 
 
 class SourceContext(Protocol):
-    """What a source task may ask."""
+    """The services that the worker offers to a source task."""
 
     def offset(self, partition: Partition) -> Offset | None:
         """The last stored offset of a partition of the source; None if there is none."""
@@ -41,10 +41,10 @@ class SourceContext(Protocol):
 
 
 class SinkContext(Protocol):
-    """What a sink task may ask."""
+    """The services that the worker offers to a sink task."""
 
     def report(self, record: SinkRecord, error: BaseException) -> None:
-        """Gives up one record: it becomes a dead letter, or fails the task, as the connector is configured."""
+        """Gives up one record: it becomes a dead letter or fails the task, by the setting `errors.tolerance`."""
         ...
 
 
@@ -58,29 +58,29 @@ class SourceTask:
         """Called once, before anything else."""
 
     def poll(self) -> Sequence[SourceRecord]:
-        """The next records; empty if there are none now. Must not wait long."""
+        """Returns the next records, or an empty list if there are none now. Must not wait long."""
         raise AssertionError(f"{type(self).__name__} has no poll")
 
     has_column_keys: ClassVar[bool] = False
     """Whether its columns may have keys."""
 
     def column_kind(self) -> ColumnKind | None:
-        """What values the task can give as columns, asked once after `start`; None if it has only rows."""
+        """The kind of values that `poll_columns` returns, asked once after `start`; None without columns."""
         return None
 
     def poll_columns(self) -> SourceColumns | None:
-        """The next records as columns, or None: then `poll` is asked, which goes on at the same place."""
+        """Returns the next records as columns. After None the worker calls `poll`, which continues from there."""
         return None
 
     def commit(self) -> None:
-        """All records of earlier polls are stored: the source may be told."""
+        """Called once all records of earlier polls are stored: the source may be acknowledged."""
 
     def stop(self) -> None:
-        """Called once, at the end."""
+        """Called once, at the end of the task."""
 
 
 class SinkTask:
-    """Writes records to where they belong."""
+    """Writes records to their destination."""
 
     java_name: ClassVar[str] = ""
     """What Kafka calls the class, where it has it."""
@@ -89,10 +89,10 @@ class SinkTask:
         """Called once, before anything else."""
 
     def open(self, partitions: Sequence[tuple[str, int]]) -> None:
-        """These partitions come to the task."""
+        """Called when partitions are assigned to the task."""
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Takes records. `RetriableError`: the same records come again."""
+        """Takes records. After `RetriableError` the same records come again."""
         raise AssertionError(f"{type(self).__name__} has no put")
 
     takes_texts: ClassVar[bool] = False
@@ -110,17 +110,17 @@ class SinkTask:
         raise AssertionError(f"{type(self).__name__} has no put_columns")
 
     def flush(self, offsets: Mapping[tuple[str, int], int]) -> None:
-        """Makes durable what was put: afterwards these offsets are committed."""
+        """Makes everything that was put durable; the worker then commits these offsets."""
 
     def close(self, partitions: Sequence[tuple[str, int]]) -> None:
-        """These partitions leave the task."""
+        """Called when partitions are taken from the task."""
 
     def stop(self) -> None:
-        """Called once, at the end."""
+        """Called once, at the end of the task."""
 
 
 class Connector:
-    """What sources and sinks have in common."""
+    """The base class of `SourceConnector` and `SinkConnector`."""
 
     version: ClassVar[str] = "4.3.1"
     config_def: ClassVar[ConfigDef] = ConfigDef()
@@ -129,7 +129,7 @@ class Connector:
         self.settings: Settings = {}
 
     def validate(self, settings: Settings) -> Mapping[str, Sequence[str]]:
-        """What is wrong beyond single settings: sentences by the name of the setting."""
+        """Checks settings against each other: error messages by the name of the setting."""
         return {}
 
     def start(self, settings: Settings) -> None:
@@ -137,11 +137,11 @@ class Connector:
         self.settings = settings
 
     def task_configs(self, tasks_max: int) -> Sequence[Settings]:
-        """The settings of each task, at most so many."""
+        """Shares the work: the settings of each task, for at most `tasks_max` tasks."""
         return [self.settings]
 
     def has_changed(self) -> bool:
-        """Whether `task_configs` would say something else now. Asked every few seconds; must not wait long."""
+        """Whether `task_configs` would answer otherwise now. Called every few seconds; must not wait long."""
         return False
 
     def stop(self) -> None:
@@ -149,13 +149,13 @@ class Connector:
 
 
 class SourceConnector(Connector):
-    """A connector that brings records."""
+    """The base class of connectors that write to topics."""
 
     exactly_once: ClassVar[bool] = True
     """Whether a task that starts from its last offset gives exactly the records that are missing."""
 
     def defines_transactions(self, settings: Settings) -> bool:
-        """Whether its tasks say where transactions end, for `transaction.boundary=connector`."""
+        """Whether its tasks set the bounds of transactions, for `transaction.boundary=connector`."""
         return False
 
     def task_class(self) -> type[SourceTask]:
@@ -163,12 +163,12 @@ class SourceConnector(Connector):
         raise AssertionError(f"{type(self).__name__} has no task_class")
 
     def alter_offsets(self, settings: Settings, offsets: Sequence[tuple[Partition, Offset | None]]) -> bool:
-        """Refuses offsets that make no sense (`ConnectError`); False if it does not look at them."""
+        """Checks offsets that a user sets, and raises `ConnectError` to refuse them; False if it does not check."""
         return False
 
 
 class SinkConnector(Connector):
-    """A connector that takes records away."""
+    """The base class of connectors that read topics."""
 
     def task_class(self) -> type[SinkTask]:
         """The class of its tasks."""

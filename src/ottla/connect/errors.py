@@ -1,6 +1,6 @@
-"""What goes wrong in Connect, by the names that Kafka gives it, and the trace that a failed task shows.
+"""The errors of Connect, by Kafka's names, and the trace of a failed task.
 
-`java_name` is the class that dead letter headers and traces name, since that is what tools and people look for.
+`java_name` is the class that dead letter headers and traces name, since tools and people look for it.
 """
 
 import traceback
@@ -22,7 +22,7 @@ class DataError(ConnectError):
 
 
 class SchemaBuilderError(DataError):
-    """A schema that cannot be."""
+    """An inconsistent schema."""
 
     java_name = "org.apache.kafka.connect.errors.SchemaBuilderException"
 
@@ -34,7 +34,7 @@ class SchemaProjectorError(DataError):
 
 
 class IllegalArgumentError(ConnectError):
-    """A field that the schema lacks, or a pattern that is none."""
+    """A field that the schema lacks, or an invalid pattern."""
 
     java_name = "java.lang.IllegalArgumentException"
 
@@ -46,7 +46,7 @@ class NoSuchGroupError(ConnectError):
 
 
 class RetriableError(ConnectError):
-    """The same may succeed in a while: the batch is tried again."""
+    """A temporary error: the worker tries the batch again."""
 
     java_name = "org.apache.kafka.connect.errors.RetriableException"
 

@@ -30,17 +30,17 @@ _BEGIN_MS: Final = 1_700_000_000_000
 
 
 class CountedPause:
-    """A clock that only waiting turns."""
+    """A clock that advances only when something waits."""
 
     def __init__(self) -> None:
         self.waited_ms = 0
 
     def now_ms(self) -> int:
-        """What was waited so far."""
+        """The sum of all waits so far."""
         return self.waited_ms
 
     def wait_ms(self, delay_ms: int) -> bool:
-        """Turns the clock."""
+        """Advances the clock, without waiting."""
         self.waited_ms += max(1, delay_ms)
         return True
 
@@ -76,7 +76,7 @@ class SourceHarness:
         self._start()
 
     def poll(self) -> list[ProducerRecord]:
-        """What one poll brings into topics; dead letters are put aside, and offsets are stored."""
+        """Polls once: the records as they go to topics. Keeps dead letters in `dead_letters`, and stores offsets."""
         made: list[ProducerRecord] = []
         try:
             polled = self._task.poll() or []
@@ -163,7 +163,7 @@ class SinkHarness:
         self._task.flush(dict(self._next))
 
     def report(self, record: SinkRecord, error: BaseException) -> None:
-        """What the task gives up."""
+        """Takes a record that the task gives up as a dead letter."""
         self._keep(self._pipeline.report(self._given[id(record)], error, self._class_name))
 
     def stop(self) -> None:

@@ -12,7 +12,7 @@ HIDDEN: Final = "[hidden]"
 
 
 class Mask:
-    """What has to be replaced in texts.
+    """Replaces secrets in texts.
 
     >>> mask = Mask.of([({"password": "${env:X}"}, {"password": "hunter2"})], ["letmein"])
     >>> mask.text("hunter2 is wrong, so is letmein")

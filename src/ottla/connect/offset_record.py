@@ -15,7 +15,7 @@ _WRITE = writer(None, WriteOption())
 
 @frozen
 class StoredOffset:
-    """Where a connector goes on in one partition of its source; None where it was removed."""
+    """A connector's position in one partition of its source; `offset` is None where it was removed."""
 
     connector: str
     partition: dict[str, object]
@@ -35,7 +35,7 @@ def encode(
 
 
 def decode(key: bytes, value: bytes | None) -> StoredOffset:
-    """What a record says; `DataError` if it is none of these.
+    """Decodes a record; raises `DataError` if it is no offset.
 
     >>> decode(b'["lines",{"filename":"a.txt"}]', None)
     StoredOffset(connector='lines', partition={'filename': 'a.txt'}, offset=None)
@@ -51,7 +51,7 @@ def decode(key: bytes, value: bytes | None) -> StoredOffset:
 
 
 def _plain(values: Mapping[str, object]) -> dict[str, object]:
-    """The values, which must be what JSON without schema can hold."""
+    """A copy of the values; raises `DataError` for one that JSON without schema cannot hold."""
     for name, value in values.items():
         if not isinstance(value, (str, int, float, type(None))):
             raise DataError(

@@ -1,4 +1,4 @@
-"""Where connectors, converters, transforms and predicates are found by name.
+"""Finds connectors, converters, transforms and predicates by name.
 
 A name is Kafka's class name, its last part (`FileStreamSource`, `Cast$Value`), the name of an entry point of the group
 `ottla.connectors`, `ottla.converters`, `ottla.transforms` or `ottla.predicates`, or `module:Class`.
@@ -99,7 +99,7 @@ class Plugins:
         return sorted(self._of(kind))
 
     def has(self, name: str) -> bool:
-        """Whether any class of any kind has that name."""
+        """Whether there is a class of that name, of any kind."""
         kinds = ("connector", "converter", "header_converter", "transformation", "predicate")
         return any(_by_name(name, self._of(kind)) is not None for kind in kinds)
 
@@ -116,7 +116,7 @@ class Plugins:
 
     @staticmethod
     def class_name(plugin: Transform | Predicate | Converter) -> str:
-        """What errors call it."""
+        """The class name for error messages: Kafka's, or `module.Class` in Python."""
         return plugin.java_name or f"{type(plugin).__module__}.{type(plugin).__qualname__}"
 
 

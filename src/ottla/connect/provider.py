@@ -19,7 +19,7 @@ _PREFIX: Final = "config.providers"
 
 
 class Provider(Protocol):
-    """Where values come from. Own ones are named `module:Class`, and are made with their `param.` settings."""
+    """A source of values for placeholders. Own classes are named `module:Class`, and get their `param.` settings."""
 
     def value(self, path: str, key: str) -> str:
         """The value. Raises `InvalidConfigError`."""
@@ -27,13 +27,13 @@ class Provider(Protocol):
 
 
 class FileProvider:
-    """A value of a properties file."""
+    """Looks values up in properties files."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self._allowed: Final = _allowed_paths(given)
 
     def value(self, path: str, key: str) -> str:
-        """What the file at `path` has under `key`."""
+        """The value of `key` in the file at `path`."""
         try:
             found = parse_properties(_permitted(path, self._allowed).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, PropertiesError) as error:
@@ -44,7 +44,7 @@ class FileProvider:
 
 
 class DirectoryProvider:
-    """A whole file of a directory, as secrets are mounted into containers."""
+    """Takes the text of a whole file as the value, as secrets are mounted into containers."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self._allowed: Final = _allowed_paths(given)
@@ -123,7 +123,7 @@ class ConfigProviders:
         return {name: self._resolved(name, value) for name, value in settings.items()}
 
     def has_placeholder(self, value: str | None) -> bool:
-        """Whether a value has a placeholder for one of these."""
+        """Whether a value contains a placeholder of one of the providers."""
         return value is not None and any(found[1] in self._providers for found in _PLACEHOLDER.finditer(value))
 
     def _resolved(self, name: str, value: str) -> str:

@@ -21,7 +21,7 @@ class Header:
 
 
 class ConnectRecord:
-    """What both kinds of records have."""
+    """The base class of `SourceRecord` and `SinkRecord`."""
 
     __slots__ = ("headers", "key", "key_schema", "partition", "timestamp", "topic", "value", "value_schema")
     _NAMES: tuple[str, ...] = __slots__
@@ -36,7 +36,7 @@ class ConnectRecord:
     headers: tuple[Header, ...]
 
     def replace(self, **changes: Any) -> Self:
-        """The same with some attributes changed."""
+        """A copy with some attributes changed."""
         made = object.__new__(type(self))
         self._copy_to(made)
         for name, value in changes.items():

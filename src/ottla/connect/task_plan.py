@@ -1,6 +1,6 @@
-"""How a connector shares its work among tasks: the settings of each task. Knows neither Spark nor Kafka.
+"""Shares the work of a connector among tasks: the settings of each. Uses neither Spark nor Kafka.
 
-The answer is what Kafka's config topic has in its `task-X-N` records. A connector that wants another answer later says
+The result is what Kafka's config topic has in its `task-X-N` records. A connector whose result would change reports
 so by `has_changed`.
 """
 

@@ -11,14 +11,14 @@ from ottla.connect.record import SourceRecord
 
 
 class TransactionEnd(enum.Enum):
-    """How a transaction ends."""
+    """COMMIT or ABORT."""
 
     COMMIT = enum.auto()
     ABORT = enum.auto()
 
 
 class TransactionContext:
-    """What a task is given as `context.transaction`.
+    """The `context.transaction` of a task, by which it ends transactions.
 
     >>> context = TransactionContext()
     >>> context.commit()
@@ -39,12 +39,12 @@ class TransactionContext:
         self._end(TransactionEnd.ABORT, record)
 
     def end_of(self, record: SourceRecord) -> TransactionEnd | None:
-        """Whether the transaction ends with a record; the worker asks."""
+        """Called by the worker: how the transaction ends behind a record; None if it continues."""
         found = self._of_records.pop(id(record), None)
         return None if found is None else found[1]
 
     def end_of_poll(self) -> TransactionEnd | None:
-        """Whether it ends with the poll that just was; the worker asks."""
+        """Called by the worker: how the transaction ends behind the last poll; None if it continues."""
         found, self._of_poll = self._of_poll, None
         return found
 

@@ -21,7 +21,7 @@ _QUOTED_TEXT_LENGTH_MAX: Final = 10 * 1024
 
 @frozen
 class _Direction:
-    """Who must read whom, and whether all earlier versions count or only the latest."""
+    """The checks of a level: who must read whom, and whether all earlier versions count or only the latest."""
 
     old_reads_new: bool = False
     new_reads_old: bool = False

@@ -1,4 +1,4 @@
-"""What is wrong with a schema, or with what travels with it."""
+"""The errors of schemas and of the metadata and rules that travel with them."""
 
 from ottla.base.errors import OttlaError
 

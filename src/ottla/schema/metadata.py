@@ -1,4 +1,4 @@
-"""What a schema carries beside its text: tags by path, properties, and the names of the properties that are secret.
+"""The metadata of a schema: tags by path, properties, and the names of the properties that are secret.
 
 A value with Confluent's field names in JSON. Keys and tags are sorted as Java sorts strings, because the GUID of a
 schema is a digest over them in that order.

@@ -15,7 +15,7 @@ from ottla.schema.schema_type import SchemaType
 
 
 class Parser(Protocol):
-    """What `parse` is in the package of each type."""
+    """The function `parse` of the package of each type."""
 
     def __call__(
         self, text: str, references: Sequence[Reference], resolved: Mapping[str, str], *, strict: bool

@@ -1,4 +1,4 @@
-"""What every parsed schema can do, whatever its type."""
+"""The interface of parsed schemas of every type."""
 
 from typing import TYPE_CHECKING, Protocol
 

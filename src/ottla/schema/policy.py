@@ -1,4 +1,4 @@
-"""How strictly the rules of compatibility are applied: `compatibilityPolicy`."""
+"""The strictness of compatibility checks: `compatibilityPolicy`."""
 
 import enum
 

@@ -1,4 +1,4 @@
-"""How one schema names another that it needs."""
+"""The references of a schema to others that it uses."""
 
 from collections.abc import Iterable
 

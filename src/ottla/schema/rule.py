@@ -16,14 +16,14 @@ _E = TypeVar("_E", bound=enum.Enum)
 
 
 class RuleKind(enum.Enum):
-    """Whether a rule changes data or judges it."""
+    """TRANSFORM changes data, CONDITION accepts or refuses it."""
 
     TRANSFORM = "TRANSFORM"
     CONDITION = "CONDITION"
 
 
 class RuleMode(enum.Enum):
-    """When a rule runs."""
+    """The operations on data at which a rule runs."""
 
     UPGRADE = "UPGRADE"
     DOWNGRADE = "DOWNGRADE"
@@ -34,7 +34,7 @@ class RuleMode(enum.Enum):
 
 
 class ExecutionEnvironment(enum.Enum):
-    """Where a rule set is enabled."""
+    """The places at which a rule set is enabled."""
 
     ALL = "ALL"
     CLIENT = "CLIENT"

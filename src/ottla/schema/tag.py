@@ -19,7 +19,7 @@ AVRO_KEYWORD: Final = "confluent:tags"
 
 
 class EntityKind(enum.Enum):
-    """What can be tagged."""
+    """The kinds of entities that carry tags."""
 
     RECORD = "sr_record"
     FIELD = "sr_field"
@@ -34,7 +34,6 @@ class Entity:
 
     @property
     def is_field(self) -> bool:
-        """Whether the path ends with a field's name."""
         return self.kind is EntityKind.FIELD
 
     def missing(self) -> InvalidSchemaError:
@@ -63,7 +62,7 @@ class TagChange:
 
 
 class _Tagging(Protocol):
-    """What each type's module `tag` has."""
+    """The functions of the module `tag` of each type."""
 
     def tagged(self, schema: ParsedSchema) -> dict[Entity, tuple[str, ...]]:
         """The entities that carry tags."""

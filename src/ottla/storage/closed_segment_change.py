@@ -1,6 +1,6 @@
-"""How upkeep, on threads of its own, has the one who writes to a log change its closed segments.
+"""Lets maintenance threads change closed segments of a log through the thread that writes the log.
 
-The writer serves clients: it waits for no disk and no lock. The thread that asks does, and keeps the log free for it.
+The writer serves clients: it waits for no disk and no lock. The maintenance thread does, and keeps the log free for it.
 A disk that does not answer just now is asked again a little later.
 """
 

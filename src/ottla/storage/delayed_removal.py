@@ -37,7 +37,7 @@ class DelayedRemoval:
         self._add(due_ms, log.directory, log.delete)
 
     def next_due_ms(self) -> int | None:
-        """When the next is due; None if nothing waits."""
+        """The time of the next removal; None if nothing waits."""
         with self._lock:
             return self._heap[0][0] if self._heap else None
 

@@ -2,7 +2,7 @@
 
 A lock on the file `.lock` that belongs to the open file (not to the process, as plain POSIX locks do), so that two
 brokers in one process see each other too; Java's `FileChannel.tryLock` and ours exclude each other. A clean release
-removes the file, so that whoever takes the lock has to look whether it is still that of the directory.
+removes the file, so after taking the lock one has to check that the file is still the directory's.
 """
 
 import contextlib

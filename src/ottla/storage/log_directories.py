@@ -21,7 +21,7 @@ from ottla.storage.topic_partition import TopicPartition
 
 
 class Place(NamedTuple):
-    """Where a partition's log is."""
+    """A partition's log and its directory."""
 
     home: LogDirectory
     log: Log
@@ -209,7 +209,7 @@ class LogDirectories:
                 place.home.logs.pop(partition)
 
     def candidates(self, directory_id: Uuid | None) -> list[LogDirectory]:
-        """Where a new partition may go: the directory of that id, or all that are not cordoned, emptiest first."""
+        """The directories for a new partition: the one of that id, or all that are not cordoned, emptiest first."""
         usable = self.online()
         if directory_id is not None:
             named = [directory for directory in usable if directory.directory_id == directory_id]

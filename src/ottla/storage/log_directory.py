@@ -84,7 +84,7 @@ class LogDirectory:
         return self.offline_error is None
 
     def go_offline(self, error: StorageError) -> None:
-        """Nothing in it is read or written from now on, if it is the disk that failed."""
+        """Stops reading and writing in the directory, if it is the disk that failed."""
         if error.is_passing and self.is_loaded:
             _log.error("[%s] this process, not the disk, ran short of something: %s", self.path, error)
             return

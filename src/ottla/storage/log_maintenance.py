@@ -99,7 +99,7 @@ class LogMaintenance:
         return deleted
 
     def _clean_up(self, partition: TopicPartition, log: Log, now_ms: int) -> int | None:
-        """How many segments went; None if the disk does not answer."""
+        """Applies retention to a log: the number of deleted segments; None if the disk does not answer."""
         ticket = self._cleaning.begin(partition, _do_nothing)
         if ticket is None:
             return 0
@@ -154,4 +154,4 @@ class LogMaintenance:
 
 
 def _do_nothing() -> None:
-    """How retention is stopped: it looks at its ticket, and is over in a moment anyhow."""
+    """The stop function of retention, which checks its ticket instead and is soon over."""

@@ -268,9 +268,9 @@ class LogManager:
     def begin_replacement(self, partition: TopicPartition) -> Callable[[], None]:
         """Puts the copy in the place of the log, for this process and for a start after kill -9.
 
-        What is returned brings that to the disk and takes the old log away, on a thread that may wait; until then no
-        flush of the new log ends, so that nobody is told that something is safe which a power cut would take. If one
-        comes in between there are two directories, and the next start takes the one with more in it.
+        The returned function brings that to the disk and removes the old log, on a thread that may wait. Until then no
+        flush of the new log ends, so that nothing is confirmed that a power cut would take. A cut in between leaves two
+        directories, and the next start takes the one with more in it.
         """
         source, target = self.directories.home_of(partition), self.directories.future_home_of(partition)
         if source is None or target is None:

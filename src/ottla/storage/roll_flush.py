@@ -35,7 +35,7 @@ class RollFlush:
             self._submit = submit
 
     def stop(self) -> None:
-        """Nothing more is submitted."""
+        """Stops submitting flushes."""
         with self._lock:
             self._submit = None
             self._offsets = {}

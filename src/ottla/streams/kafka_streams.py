@@ -1,7 +1,7 @@
-"""`KafkaStreams(topology, config, host=…)`: a topology at work, on the host that is named.
+"""`KafkaStreams(topology, config, host=…)`: runs a topology on the host of that name.
 
-`spark` scales, and needs `ottla[spark]`; `local` is this process, and answers in milliseconds. Hosts are found by name,
-since the layer of Spark lies above this one.
+`spark` scales, and needs `ottla[spark]`; `local` is this process, and answers in milliseconds. Hosts are imported by
+name, since the layer of Spark lies above this one.
 """
 
 import importlib
@@ -19,13 +19,13 @@ _HOSTS: Final = {"local": "ottla.streams.local.kafka_streams", "spark": "ottla.p
 
 
 class StreamsHost(Protocol):
-    """What every host has; each has more of its own."""
+    """The interface that every host implements; each has more of its own."""
 
     failure: Exception | None
 
     @property
     def state(self) -> RunState:
-        """What it is doing."""
+        """The present state, by the names of Kafka Streams."""
         ...
 
     def start(self) -> None:
@@ -37,19 +37,19 @@ class StreamsHost(Protocol):
         ...
 
     def wait_for(self, state: RunState, timeout_s: float) -> bool:
-        """Waits for a state."""
+        """Waits for a state; False if the time is over before, or it has failed."""
         ...
 
     def close(self, timeout_s: float | None = None) -> bool:
-        """Ends it."""
+        """Ends it; False if the time is over before."""
         ...
 
     def clean_up(self) -> None:
-        """Deletes the local state."""
+        """Deletes the local state; only while it does not run."""
         ...
 
     def metrics(self) -> dict[str, Any]:
-        """What was counted."""
+        """The host's figures, by name."""
         ...
 
 

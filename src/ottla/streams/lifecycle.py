@@ -1,4 +1,4 @@
-"""The life of a `KafkaStreams`, whatever host it runs on: its state, who hears of it, and who waits for it."""
+"""The life of a `KafkaStreams` on any host: its state, its listeners, and the calls that wait for it."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ StateListener = Callable[[RunState, RunState], None]
 
 
 class Lifecycle(ABC):
-    """What every host's `KafkaStreams` begins with; hosts add `start` and `close`."""
+    """The base class of every host's `KafkaStreams`; hosts add `start` and `close`."""
 
     def __init__(self, application_id: str) -> None:
         self._application_id: Final = application_id
@@ -37,24 +37,24 @@ class Lifecycle(ABC):
 
     @property
     def state(self) -> RunState:
-        """What it is doing."""
+        """The present state, by the names of Kafka Streams."""
         return self._state
 
     def set_state_listener(self, listener: StateListener) -> None:
-        """Is called with every new state; to be set before `start`."""
+        """Calls `listener(new, old)` at every change of state; to be set before `start`."""
         self._check_created("set_state_listener")
         self._listeners.append(listener)
 
     @abstractmethod
     def start(self) -> None:
-        """Starts it and returns; the state tells how far it is. An instance starts once."""
+        """Starts it and returns; `state` tells how far it is. An instance starts once."""
 
     @abstractmethod
     def close(self, timeout_s: float | None = None) -> bool:
-        """Ends it; False: the time was over before."""
+        """Ends it; False if the time is over before."""
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until it has ended, by `close` or by a failure, which is raised; False: the time was over before."""
+        """Waits until it has ended, by `close` or by a failure, which is raised; False if the time is over before."""
         ended = (RunState.NOT_RUNNING, RunState.ERROR)
         with self._state_change:
             if not self._state_change.wait_for(lambda: self._state in ended, timeout_s):
@@ -64,7 +64,7 @@ class Lifecycle(ABC):
         return True
 
     def wait_for(self, state: RunState, timeout_s: float) -> bool:
-        """Waits for a state; False: the time was over before, or it has failed."""
+        """Waits for a state; False if the time is over before, or it has failed."""
         with self._state_change:
             self._state_change.wait_for(lambda: self._state in (state, RunState.ERROR), timeout_s)
             return self._state is state

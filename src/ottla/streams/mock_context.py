@@ -67,17 +67,17 @@ class MockProcessorContext(Generic[KOut, VOut]):
         self._committed = False
 
     def forward(self, record: Record[KOut, VOut], child_name: str | None = None) -> None:
-        """Keeps the record."""
+        """Captures the record."""
         self._forwards.append(CapturedForward(record, child_name))
 
     def forwarded(self, child_name: str | None = None) -> list[CapturedForward]:
-        """What was forwarded; with a name only what reached this child."""
+        """The captured records, or with a name those that this child gets."""
         if child_name is None:
             return list(self._forwards)
         return [one for one in self._forwards if one.child_name in (None, child_name)]
 
     def reset_forwards(self) -> None:
-        """Forgets what was forwarded."""
+        """Forgets the captured records."""
         self._forwards.clear()
 
     def add_state_store(self, spec: StoreSpec) -> Any:
@@ -96,33 +96,33 @@ class MockProcessorContext(Generic[KOut, VOut]):
         callback: Callable[[int], None],
         start_time: int | None = None,
     ) -> Cancellable:
-        """Keeps the punctuation."""
+        """Captures the punctuation, which fires only when the test calls it."""
         captured = CapturedPunctuator(signed_milliseconds(interval), punctuation, callback, start_time)
         self._punctuators.append(captured)
         return captured
 
     def scheduled_punctuators(self) -> list[CapturedPunctuator]:
-        """What was scheduled, in that order."""
+        """The captured punctuations, in the order in which they were scheduled."""
         return list(self._punctuators)
 
     def commit(self) -> None:
-        """Keeps that a commit was asked for."""
+        """Notes the request for a commit."""
         self._committed = True
 
     def committed(self) -> bool:
-        """Whether a commit was asked for."""
+        """Whether the processor has asked for a commit."""
         return self._committed
 
     def reset_commit(self) -> None:
-        """Forgets that a commit was asked for."""
+        """Forgets the request for a commit."""
         self._committed = False
 
     def set_record_metadata(self, topic: str, partition: int, offset: int) -> None:
-        """Says where the current record came from."""
+        """Sets topic, partition and offset of the current record."""
         self._metadata = RecordMetadata(topic, partition, offset)
 
     def record_metadata(self) -> RecordMetadata | None:
-        """What `set_record_metadata` said."""
+        """The metadata that `set_record_metadata` has set."""
         return self._metadata
 
     def set_current_system_time_ms(self, time: int) -> None:
@@ -171,7 +171,7 @@ class MockProcessorContext(Generic[KOut, VOut]):
 
 
 class _StoreContext:
-    """What a store needs of a task: bytes in memory, and no changelog."""
+    """The context of a store in memory, without a changelog."""
 
     def __init__(self, context: MockProcessorContext[Any, Any]) -> None:
         self._context = context
@@ -182,10 +182,10 @@ class _StoreContext:
         return MemoryMap()
 
     def log_change(self, store: str, change: LoggedChange) -> None:
-        """Changes are not kept."""
+        """Drops the change: there is no changelog."""
 
     def now(self) -> int:
-        """Nothing is logged: no time matters."""
+        """Always 0: only changelogs need the time."""
         return 0
 
     def default_serde(self, of_key: SerdeRole) -> Serde[Any] | None:

@@ -1,4 +1,4 @@
-"""What names of nodes, stores and topics may look like: Kafka's rule for topics."""
+"""Checks names of nodes, stores and topics: Kafka's rule for topics."""
 
 import re
 from typing import Final

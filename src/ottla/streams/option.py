@@ -1,4 +1,4 @@
-"""What operators can be told: names, serdes, stores. Each is a frozen value whose `with_…` methods make another one."""
+"""The options of operators: names, serdes and stores. Options are immutable; `with_…` methods return a changed copy."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ Partitioner: TypeAlias = Callable[[str, Any, Any, int], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The name of a node."""
+    """The name of an operator, which its node in `describe()` has."""
 
     name: str
 
@@ -42,7 +42,7 @@ def name_of(named: Named | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Consumed(Generic[K, V]):
-    """How a source reads."""
+    """Options of a source: serdes, timestamps, and where to begin without a committed offset."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -69,11 +69,11 @@ class Consumed(Generic[K, V]):
         return replace(self, value_serde=serde)
 
     def with_timestamp_extractor(self, extractor: TimestampExtractor) -> "Consumed[K, V]":
-        """With the time that `extractor(record, partition_time)` finds."""
+        """Takes timestamps from `extractor(record, partition_time)`."""
         return replace(self, timestamp_extractor=extractor)
 
     def with_offset_reset_policy(self, policy: str) -> "Consumed[K, V]":
-        """`earliest` or `latest`, where the group has no offset yet."""
+        """Begins at `earliest` or `latest` where the group has no committed offset."""
         if policy not in ("earliest", "latest"):
             raise ValueError(f"the offset reset policy is earliest or latest, not {policy}")
         return replace(self, offset_reset=policy)
@@ -85,7 +85,7 @@ class Consumed(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class Produced(Generic[K, V]):
-    """How a sink writes."""
+    """Options of a sink: serdes and the choice of partitions."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -121,7 +121,7 @@ class Produced(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class Grouped(Generic[K, V]):
-    """How grouped records are repartitioned: serdes, and the name of the topic."""
+    """Options of `group_by` and `group_by_key`: serdes, and the name of the repartition topic."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -152,7 +152,7 @@ class Grouped(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class Joined(Generic[K, V]):
-    """How a stream is joined with a table."""
+    """Options of the join of a stream with a table."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -192,13 +192,13 @@ class Joined(Generic[K, V]):
         return replace(self, name=name)
 
     def with_grace_period(self, grace: Duration) -> "Joined[K, V]":
-        """Records of the stream wait this long, by stream time, for the versioned table to be complete."""
+        """Holds records of the stream back for this stream time, until the versioned table is complete."""
         return replace(self, grace_ms=milliseconds(grace, "Grace period must not be negative."))
 
 
 @dataclass(frozen=True, slots=True)
 class StreamJoined(Generic[K, V]):
-    """How two streams are joined."""
+    """Options of the join of two streams: serdes, and the stores that hold both sides."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -269,7 +269,7 @@ class StreamJoined(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class TableJoined:
-    """How two tables are joined by a foreign key."""
+    """Options of the join of two tables by a foreign key."""
 
     name: str | None = None
 
@@ -285,7 +285,7 @@ class TableJoined:
 
 @dataclass(frozen=True, slots=True)
 class Repartitioned(Generic[K, V]):
-    """A repartition that the user asks for."""
+    """Options of `repartition`: serdes, and the number and choice of partitions."""
 
     key_serde: Serde[K] | None = None
     value_serde: Serde[V] | None = None
@@ -365,7 +365,7 @@ class Materialized(Generic[K, V]):
         return replace(self, value_serde=serde)  # type: ignore[return-value, arg-type]  # the type of values is new
 
     def with_retention(self, retention: Duration) -> "Materialized[K, V]":
-        """Windows are kept this long, by stream time."""
+        """Keeps windows for this long, by stream time."""
         return replace(self, retention_ms=milliseconds(retention, "Retention must not be negative."))
 
     def with_logging_enabled(self, config: Mapping[str, str]) -> "Materialized[K, V]":
@@ -377,34 +377,34 @@ class Materialized(Generic[K, V]):
         return replace(self, logging=False)
 
     def with_caching_enabled(self) -> "Materialized[K, V]":
-        """Says nothing here: every update is an output (Kafka Streams with a cache of 0 bytes)."""
+        """Has no effect: every update is an output, as in Kafka Streams with a cache of 0 bytes."""
         return self
 
     def with_caching_disabled(self) -> "Materialized[K, V]":
-        """As it is anyway: every update is an output."""
+        """Has no effect: every update is an output anyway."""
         return self
 
 
 class EmitStrategy(Enum):
-    """When a windowed aggregate leaves: at each update, or once when its window closes."""
+    """When a windowed aggregate emits: at each update, or once when its window closes."""
 
     ON_WINDOW_UPDATE = "update"
     ON_WINDOW_CLOSE = "close"
 
     @staticmethod
     def on_window_update() -> "EmitStrategy":
-        """At each update."""
+        """Emits each update of a window."""
         return EmitStrategy.ON_WINDOW_UPDATE
 
     @staticmethod
     def on_window_close() -> "EmitStrategy":
-        """Once, when stream time reaches the window's end plus grace."""
+        """Emits a window's final result once stream time reaches its end plus grace."""
         return EmitStrategy.ON_WINDOW_CLOSE
 
 
 @dataclass(frozen=True, slots=True)
 class Branched:
-    """A branch of `split`: its name, and what becomes of its stream."""
+    """Options of a branch of `split`: its name, and a function that continues or consumes its stream."""
 
     name: str | None = None
     chain: Callable[[Any], Any] | None = None
@@ -417,14 +417,14 @@ class Branched:
 
     @classmethod
     def with_function(cls, chain: Callable[[Any], Any], name: str | None = None) -> "Branched":
-        """A branch that becomes what the function makes of its stream."""
+        """A branch whose stream is the function's result."""
         return cls(name, chain)
 
     @classmethod
     def with_consumer(cls, consumer: Callable[[Any], None], name: str | None = None) -> "Branched":
-        """A branch that the function uses up."""
+        """A branch whose stream the function consumes: it is not among the results of `split`."""
         return cls(name, None, consumer)
 
     def with_name(self, name: str) -> "Branched":
-        """The same branch under this name."""
+        """The branch under this name."""
         return replace(self, name=name)

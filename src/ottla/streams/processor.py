@@ -24,18 +24,18 @@ class PunctuationType(Enum):
 
 
 class Cancellable(Protocol):
-    """A punctuation that can be called off."""
+    """A scheduled punctuation."""
 
     def cancel(self) -> None:
-        """It fires no more."""
+        """Stops the punctuation: it does not fire any more."""
         ...
 
 
 class ProcessorContext(Protocol[KIn, VIn]):
-    """What a processor may ask of its task."""
+    """The services that a task offers to a processor."""
 
     def forward(self, record: Record[KIn, VIn], child_name: str | None = None) -> None:
-        """Sends a record to all children, or to one."""
+        """Sends a record to all children, or to the one of that name."""
         ...
 
     def get_state_store(self, name: str) -> Any:
@@ -56,7 +56,7 @@ class ProcessorContext(Protocol[KIn, VIn]):
         ...
 
     def record_metadata(self) -> RecordMetadata | None:
-        """Where the current record came from; None in a punctuation."""
+        """Topic, partition and offset of the current record; None in a punctuation."""
         ...
 
     def current_stream_time_ms(self) -> int:
@@ -97,9 +97,9 @@ class ProcessorContext(Protocol[KIn, VIn]):
 
 
 class Processor(ABC, Generic[KIn, VIn, KOut, VOut]):
-    """An operator of the user's. A topology makes one per task.
+    """An operator of the user's. A topology makes one for each task.
 
-    `self.context` is there from `init` on.
+    `self.context` is set by `init`.
     """
 
     context: ProcessorContext[KOut, VOut]
@@ -110,7 +110,7 @@ class Processor(ABC, Generic[KIn, VIn, KOut, VOut]):
 
     @abstractmethod
     def process(self, record: Record[KIn, VIn]) -> None:
-        """Takes a record."""
+        """Processes one record."""
 
     def close(self) -> None:  # most processors have nothing to close
         """Called once after the last record."""
@@ -121,5 +121,4 @@ class FixedKeyProcessor(Processor[K, VIn, K, VOut]):
 
 
 def uses_fixed_key(processor: Processor[Any, Any, Any, Any]) -> bool:
-    """Whether the processor promised not to change keys."""
     return isinstance(processor, FixedKeyProcessor)

@@ -1,4 +1,4 @@
-"""What flows through a topology: records, windowed keys, and the two sides of a table's update."""
+"""The values that flow through a topology: records, windowed keys, and the two sides of a table's update."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ Headers: TypeAlias = Sequence[Header]
 
 @dataclass(frozen=True, slots=True)
 class Record(Generic[KCo, VCo]):
-    """A record as processors see it. It never changes; the `with_…` methods make another one.
+    """An immutable record; the `with_…` methods return a changed copy.
 
     >>> Record("a", 1, 5).with_value("x")
     Record(key='a', value='x', timestamp=5, headers=())
@@ -29,19 +29,19 @@ class Record(Generic[KCo, VCo]):
     headers: Headers = ()
 
     def with_key(self, key: T) -> "Record[T, VCo]":
-        """The same record with another key."""
+        """A copy with another key."""
         return Record(key, self.value, self.timestamp, self.headers)
 
     def with_value(self, value: T) -> "Record[KCo, T]":
-        """The same record with another value."""
+        """A copy with another value."""
         return Record(self.key, value, self.timestamp, self.headers)
 
     def with_timestamp(self, timestamp: int) -> "Record[KCo, VCo]":
-        """The same record at another time."""
+        """A copy with another timestamp."""
         return replace(self, timestamp=timestamp)
 
     def with_headers(self, headers: Headers) -> "Record[KCo, VCo]":
-        """The same record with other headers."""
+        """A copy with other headers."""
         return replace(self, headers=headers)
 
 
@@ -63,9 +63,9 @@ class Windowed(NamedTuple, Generic[K]):
 
 
 class Change(NamedTuple):
-    """An update of a table: the new value, the old one (if someone asked for it), and whether no newer value is known.
+    """An update of a table: the new value, the old one (if an operator needs it), and whether it is the latest.
 
-    Only versioned tables know newer values.
+    Only versioned tables have updates that are older than the latest.
     """
 
     new: Any
@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where the record came from that is being processed."""
+    """Topic, partition and offset of the record that is being processed."""
 
     topic: str
     partition: int

@@ -1,4 +1,4 @@
-"""How keys and values become bytes, by Kafka Streams' names.
+"""Serdes, which turn keys and values into bytes and back, by Kafka Streams' names.
 
 Anything with `serialize(topic, headers, value)` and `deserialize(topic, headers, data)` is a serde: those of
 `ottla.client.serde` are, the ones that ask a schema registry included. None stands for "no value" on both sides.
@@ -23,7 +23,7 @@ _SESSION: Final = struct.Struct(">qq")
 
 @runtime_checkable
 class Serde(Protocol[T]):
-    """Makes bytes of values and values of bytes."""
+    """Converts values to bytes and back."""
 
     def serialize(self, topic: str, headers: Headers, value: T | None) -> bytes | None:
         """The value's bytes."""
@@ -92,7 +92,7 @@ class Serdes:
 
     @staticmethod
     def json() -> Serde[Any]:
-        """What `json` can write, without a schema."""
+        """JSON without a schema, by the module `json`."""
         return JsonSerde()
 
     @staticmethod

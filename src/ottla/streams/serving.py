@@ -26,7 +26,7 @@ class Serving(Protocol):
 
 
 def served(streams: Any, config: Mapping[str, Any]) -> Serving | None:
-    """Serves the stores of an instance; None: nobody wants it to."""
+    """Serves the stores of an instance over HTTP; None without `query.listeners`."""
     if not config.get(LISTENERS):
         return None
     settings = {name.removeprefix(PREFIX): value for name, value in config.items() if name.startswith(PREFIX)}

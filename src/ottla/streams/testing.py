@@ -120,11 +120,11 @@ class TestOutputTopic(Generic[K, V]):
         return dict(pairs)
 
     def is_empty(self) -> bool:
-        """Whether nothing is left."""
+        """Whether all records have been read."""
         return not self._records
 
     def get_queue_size(self) -> int:
-        """How many records are left."""
+        """The number of records that have not been read."""
         return len(self._records)
 
 
@@ -276,11 +276,11 @@ class TopologyTestDriver:
         return set(self._outputs)
 
     def changelog(self, store: str) -> list[LoggedChange]:
-        """What a store has written to its changelog so far."""
+        """The changes that a store has written to its changelog."""
         return list(self._host.changelogs.get(store, ()))
 
     def dropped_records(self) -> int:
-        """Records that were left out: null keys, late ones, undecodable ones."""
+        """The number of records that were left out: null keys, late ones, undecodable ones."""
         return self._task.dropped_records + self._global.dropped_records
 
     def close(self) -> None:

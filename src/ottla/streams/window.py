@@ -136,7 +136,7 @@ class SessionWindows:
 
 @dataclass(frozen=True, slots=True)
 class JoinWindows:
-    """How far the two records of a join may be apart: right in [left − before, left + after], both ends included."""
+    """The time between the two records of a join: right in [left − before, left + after], both ends included."""
 
     before_ms: int
     after_ms: int
@@ -144,22 +144,22 @@ class JoinWindows:
 
     @classmethod
     def of_time_difference_with_no_grace(cls, time_difference: Duration) -> "JoinWindows":
-        """As far apart in both directions."""
+        """Joins records at most this far apart, in either order."""
         return cls.of_time_difference_and_grace(time_difference, 0)
 
     @classmethod
     def of_time_difference_and_grace(cls, time_difference: Duration, grace: Duration) -> "JoinWindows":
-        """The same, and unmatched records are waited for a while longer."""
+        """Joins records at most this far apart; late records are joined, and unmatched ones held back, for `grace`."""
         difference = signed_milliseconds(time_difference)
         windows = cls(difference, difference, 0)._checked()
         return replace(windows, grace_ms=milliseconds(grace, "Grace period must not be negative."))
 
     def before(self, time_difference: Duration) -> "JoinWindows":
-        """How much older than the left record the right one may be; negative: how much younger it must be."""
+        """Sets how much older than the left record the right one may be; if negative, how much younger it must be."""
         return replace(self, before_ms=signed_milliseconds(time_difference))._checked()
 
     def after(self, time_difference: Duration) -> "JoinWindows":
-        """How much younger than the left record the right one may be; negative: how much older it must be."""
+        """Sets how much younger than the left record the right one may be; if negative, how much older it must be."""
         return replace(self, after_ms=signed_milliseconds(time_difference))._checked()
 
     @property

@@ -129,7 +129,7 @@ def test_the_command_asks_any_instance(pair: tuple[Instance, Instance], capsys: 
     assert main([*query, "counts", "none"]) == 1
     assert "has no key 'none'" in capsys.readouterr().err
     assert main(["streams", "query", "--url", "localhost:1"]) == 1
-    assert "no instance of an application with query.listeners answers at localhost:1" in capsys.readouterr().err
+    assert "no Streams instance answers at http://localhost:1: nothing listens on port 1" in capsys.readouterr().err
 
 
 def test_what_cannot_be_answered_says_why(pair: tuple[Instance, Instance]) -> None:

@@ -52,7 +52,7 @@ def test_refusals_say_what_to_do(registry: RegistryProcess, tmp_path: Path) -> N
         ("register a bad.avsc", "Invalid schema of type AVRO, details: Undefined schema: strin"),
         ("show nothing", "Subject 'nothing' not found; `ottla schemas list` shows those that exist"),
         ("register a b.avsc", "b.avsc: No such file or directory; give a file that exists"),
-        ("list -r localhost:1", "start a registry with `ottla registry`, or name yours with --url"),
+        ("list -r localhost:1", "start one with `ottla registry`, or name yours with --url"),
     ):
         arguments = [sys.executable, "-m", "ottla.cli.main", "schemas", *command.split()]
         done = subprocess.run(

@@ -56,6 +56,27 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert f"usage: ottla {command}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", ["topics list", "doctor", "registry", "connect", "connect redrive", "streams list"])
+def test_the_broker_is_named_as_in_kafkas_tools(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    assert "--bootstrap-server HOST:PORT" in capsys.readouterr().out
+
+
+def test_help_fits_the_terminal_and_examples_stay_as_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(SystemExit):
+        main(["cluster", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "The cluster at a glance: brokers with what they hold, the" in lines
+    assert any(
+        line.endswith("would a partition fall below min.insync.replicas or lose its last leader candidate")
+        for line in lines
+    )
+
+
 @pytest.mark.parametrize("arguments", ["--help", "broker --help", "config docs --help"])
 def test_help_waits_for_no_heavy_import(arguments: str) -> None:
     code = (

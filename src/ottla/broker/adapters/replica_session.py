@@ -1,4 +1,4 @@
-"""What a follower's Fetch request says of its session with the leader (`ottla.protocol.fetch_session`).
+"""Writes a follower's Fetch requests within its session with the leader (`ottla.protocol.fetch_session`).
 
 Topics are named by id alone, so a topic made anew is another one.
 """
@@ -19,7 +19,7 @@ class ReplicaSession(SessionReader[TopicIdPartition, ReplicaFetch]):
         self._partition_max_bytes = partition_max_bytes
 
     def topics(self, wanted: Sequence[ReplicaFetch]) -> tuple[list[FetchTopic], list[ForgottenTopic]]:
-        """What the next request says: partitions that are new or changed, and those that are to be forgotten."""
+        """The fields of the next request: partitions that are new or changed, and those to forget."""
         changed, gone = self.changes({TopicIdPartition(one.topic_id, one.partition): one for one in wanted})
         topics: dict[Uuid, FetchTopic] = {}
         for one in changed.values():

@@ -1,6 +1,6 @@
-"""How a listener reads bearer tokens: signed ones by the keys of a provider, else unsigned ones for trials.
+"""Reads a listener's settings for bearer tokens: signed ones by the keys of a provider, or unsigned ones for trials.
 
-`sasl.oauthbearer.jwks.endpoint.url` or Kafka's handler makes it the former, and then an unsigned token is nothing.
+`sasl.oauthbearer.jwks.endpoint.url` or Kafka's handler demands signed tokens; unsigned ones are then refused.
 """
 
 import logging

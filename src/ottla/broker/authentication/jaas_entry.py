@@ -1,4 +1,4 @@
-"""Where a node finds its login modules: in its settings, else in the JAAS file that `KAFKA_OPTS` names.
+"""Finds a node's login modules: in its settings, else in the JAAS file that `KAFKA_OPTS` names.
 
 `listener.name.<listener>.<mechanism>.sasl.jaas.config` wins; then comes the section `<listener>.KafkaServer` of the
 file, then `KafkaServer`, and of several modules there the one that belongs to the mechanism.

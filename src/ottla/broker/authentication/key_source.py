@@ -30,7 +30,7 @@ _WAIT_MAX_S: Final = 3_600.0
 
 @frozen
 class KeyPlace:
-    """Where the keys are, and how often they are fetched."""
+    """The address of the keys, and the intervals at which they are fetched."""
 
     url: str
     refresh_ms: int
@@ -63,7 +63,7 @@ class KeySource:
             self._changed.notify()
 
     def close(self) -> None:
-        """Nothing is fetched any more."""
+        """Stops fetching."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
@@ -79,7 +79,7 @@ class KeySource:
             self._rest(self._read_once() / 1000)
 
     def _read_once(self) -> int:
-        """How many milliseconds the keys are good, or what failed rests."""
+        """Fetches the keys; the pause until the next fetch in milliseconds."""
         place = self._place
         try:
             self.read()

@@ -34,7 +34,7 @@ Entry = DescribeConfigsResourceResult
 
 @frozen
 class DescribeOptions:
-    """How much a client wants to know."""
+    """The options of a DescribeConfigs request."""
 
     names: Collection[str] | None = None
     """Keys that are asked for; None or none at all asks for every one."""

@@ -138,7 +138,7 @@ class ServerSettings:
 
     @property
     def rack(self) -> str | None:
-        """Where the broker stands."""
+        """The broker's rack."""
         return self.optional_string("broker.rack")
 
     # Where it listens
@@ -165,7 +165,7 @@ class ServerSettings:
 
     @cached_property
     def listeners(self) -> tuple[ListenerAddress, ...]:
-        """Where the node listens; `host` is `""` for all interfaces."""
+        """The listeners of the node; `host` is `""` for all interfaces."""
         return self._secured("listeners")
 
     @property
@@ -240,7 +240,7 @@ class ServerSettings:
 
     @cached_property
     def http_listen(self) -> HostPort | None:
-        """Where metrics and health are served, None for nowhere."""
+        """The address of metrics and health; None if they are not served."""
         text = self.optional_string("http.listen")
         return _parsed("http.listen", [text], parse_host_port)[0] if text else None
 
@@ -265,7 +265,7 @@ class ServerSettings:
 
     @cached_property
     def quorum_bootstrap_servers(self) -> tuple[HostPort, ...]:
-        """Where to ask for a dynamic quorum's leader."""
+        """The addresses to ask for a dynamic quorum's leader."""
         key = "controller.quorum.bootstrap.servers"
         return _parsed(key, self.strings(key), parse_host_port)
 
@@ -298,7 +298,7 @@ class ServerSettings:
 
     @cached_property
     def quorum(self) -> QuorumConfig:
-        """How patient the quorum is."""
+        """The timeouts of the quorum."""
         prefix = "controller.quorum."
         return QuorumConfig(
             election_timeout_ms=self.integer(f"{prefix}election.timeout.ms"),

@@ -1,7 +1,7 @@
-"""How a request of the controller listener gets to the controller or to the quorum, and its answer back.
+"""Passes a request of the controller listener to the controller or the quorum, and the answer back.
 
-Calls that are an operation of the controller, or a matter of the quorum's, are rows of the API table and come here
-without a handler.
+Calls that are an operation of the controller or of the quorum are rows of the API table and come here without a
+handler.
 """
 
 from collections.abc import Callable

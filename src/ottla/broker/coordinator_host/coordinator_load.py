@@ -47,7 +47,7 @@ ReadInThread: TypeAlias = Callable[[Callable[[], bytes], Callable[[bytes | Excep
 
 
 class LoadSettings(NamedTuple):
-    """Where and how the shards of one internal topic are loaded."""
+    """The settings and callbacks for loading the shards of one internal topic."""
 
     topic: str
     buffer_bytes: int
@@ -86,7 +86,7 @@ class ShardLoader:
 
     @property
     def failed_count(self) -> int:
-        """How many partitions wait for another try."""
+        """The number of partitions that wait for another attempt."""
         return len(self._failures)
 
     def close(self) -> None:
@@ -207,7 +207,7 @@ class ShardLoader:
 
 
 class _Load:
-    """How far one shard is."""
+    """The progress of one shard."""
 
     __slots__ = ("begun_ms", "offset", "pieces", "shard", "told_ms")
 

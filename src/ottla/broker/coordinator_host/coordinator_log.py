@@ -42,7 +42,7 @@ def marker_batch(marker: TransactionMarker, timestamp_ms: int) -> bytearray:
 
 
 def marker_options(marker: TransactionMarker) -> AppendOptions:
-    """How a marker is appended."""
+    """The options for appending a marker."""
     return AppendOptions(origin=AppendOrigin.COORDINATOR, transaction_version=marker.transaction_version)
 
 

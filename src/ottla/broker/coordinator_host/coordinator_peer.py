@@ -1,7 +1,7 @@
 """Requests of the coordinators to other brokers, over connections that are kept per broker.
 
-A broker's address is looked up for every request: it may come back elsewhere. What is in flight then fails, and whoever
-asked asks again.
+A broker's address is looked up for every request: it may come back elsewhere. Requests in flight then fail, and the
+coordinator repeats them.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""When the coordinators' shards are flushed and their timers run: at the end of a round of requests, and on one timer.
+"""Flushes the coordinators' shards at the end of a round of requests, and runs their timers on one timer.
 
 Operations of one round share one append to each shard. After operations the timer is set anew, at most every few
 milliseconds however busy the broker is; an idle broker wakes up only when a timer is due.
@@ -28,7 +28,7 @@ class Driven(Protocol):
 
     @property
     def next_ms(self) -> int | None:
-        """When to poll next."""
+        """The next time to poll."""
         ...
 
 
@@ -58,7 +58,7 @@ class CoordinatorRounds:
         self._driven = driven
 
     def close(self) -> None:
-        """Nothing runs any more."""
+        """Stops flushes and timers."""
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()

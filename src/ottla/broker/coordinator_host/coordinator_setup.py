@@ -274,7 +274,7 @@ class _DrivenTransactions:
 
     @property
     def next_ms(self) -> int | None:
-        """When to poll next."""
+        """The next time to poll."""
         return self._transactions.next_ms
 
 

@@ -32,7 +32,7 @@ Codes = Mapping[PartitionKey, int]
 
 
 class VerifierSettings(NamedTuple):
-    """How long to ask."""
+    """The timeouts of a verification."""
 
     node_id: int
     request_timeout_ms: int

@@ -25,7 +25,7 @@ def is_internal(topic: str) -> bool:
 
 
 def internal_topic(name: str, config: ServerConfig) -> CreatableTopic:
-    """How an internal topic is to be created."""
+    """The request to create an internal topic."""
     return _MAKERS[name](config)
 
 

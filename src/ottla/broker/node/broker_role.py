@@ -102,7 +102,7 @@ class BrokerRole:
 
     @property
     def state(self) -> LifecycleState:
-        """Where the broker is in its life."""
+        """The step in the broker's life."""
         return LifecycleState.NOT_RUNNING if self.lifecycle is None else self.lifecycle.state
 
     @property
@@ -404,7 +404,7 @@ class BrokerRole:
         )
 
     def _find_broker(self, broker_id: int) -> Node | None:
-        """Where another broker is reached, fenced or not: it may be the leader for a moment longer."""
+        """The address of another broker, also of a fenced one: it may be the leader for a moment longer."""
         broker = self._member.metadata.image.cluster.brokers.get(broker_id)
         name = self._around.config.inter_broker_listener_name
         endpoints = () if broker is None else broker.listeners

@@ -36,7 +36,7 @@ def throttle_limits(configs: Mapping[str, str]) -> ThrottleLimits:
 
 
 def follower(config: ServerConfig, broker_epoch: Callable[[], int]) -> Follower:
-    """How this broker fetches from others."""
+    """The settings of this broker's fetches from others."""
     return Follower(
         node_id=config.node_id,
         broker_epoch=broker_epoch,
@@ -49,7 +49,7 @@ def follower(config: ServerConfig, broker_epoch: Callable[[], int]) -> Follower:
 
 
 def lifecycle_settings(config: ServerConfig) -> LifecycleSettings:
-    """How often a broker is heard of."""
+    """The intervals of the broker's heartbeats."""
     return LifecycleSettings(
         heartbeat_interval_ms=config.integer("broker.heartbeat.interval.ms"),
         session_timeout_ms=config.integer("broker.session.timeout.ms"),

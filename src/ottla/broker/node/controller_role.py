@@ -116,7 +116,7 @@ class ControllerRole:
         return self.driver.submit(request, caller)
 
     def route(self, api: ApiKey, version: int) -> "Route | None":
-        """How the controller listener serves a version of a call."""
+        """The route of a version of a call on the controller listener."""
         return self.pipeline.route(api, version)
 
     def dispatch(self, context: "ForwardedContext", request: Request) -> None:

@@ -50,7 +50,7 @@ _HOPELESS: Final = (InconsistentClusterIdError, InvalidRegistrationError, Unsupp
 
 
 class LifecycleState(Enum):
-    """Where a broker is in its life; the numbers are those of Kafka's BrokerState metric."""
+    """The steps in the life of a broker; the numbers are those of Kafka's BrokerState metric."""
 
     NOT_RUNNING = 0
     STARTING = 1
@@ -104,7 +104,7 @@ class BrokerIdentity:
 
 @frozen(kw_only=True)
 class LifecycleSettings:
-    """How often, and how long."""
+    """The intervals and timeouts of registration and heartbeats."""
 
     heartbeat_interval_ms: int = 2_000
     session_timeout_ms: int = 9_000

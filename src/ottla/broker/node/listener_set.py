@@ -119,7 +119,7 @@ class ListenerSet:
         _log.info("The listener %s is open at %s:%d", address.name, *listener.address)
 
     def address(self, name: str) -> tuple[str, int] | None:
-        """Where the listener of that name is bound; None if it is not one of these."""
+        """The bound address of the listener of that name; None if there is none."""
         return next((listener.address for listener in self._listeners.values() if listener.name == name), None)
 
     def change_limits(self, config: ServerConfig) -> None:

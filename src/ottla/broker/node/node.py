@@ -145,7 +145,7 @@ class Node:
         return await asyncio.shield(self._failed)
 
     def listener_address(self, name: str) -> tuple[str, int]:
-        """Where a listener is bound, with the real port if 0 was configured; `KeyError` if there is none."""
+        """The bound address of a listener, with the real port if 0 was configured; `KeyError` if there is none."""
         of_broker = None if self._broker is None else self._broker.listeners
         of_controller = None if self._quorum is None else self._quorum.listeners
         for listeners in (of_broker, of_controller):
@@ -156,7 +156,7 @@ class Node:
 
     @property
     def http_address(self) -> tuple[str, int] | None:
-        """Where metrics and health are served, if they are."""
+        """The address of metrics and health, if they are served."""
         return None if self._http is None else self._http.address
 
     async def _start_or_fail(self, failed: "asyncio.Future[Exception]") -> None:

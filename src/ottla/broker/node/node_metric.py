@@ -12,7 +12,7 @@ _NOBODY = -1
 
 
 def register_quorum_metrics(metrics: MetricRegistry, member: QuorumMember) -> None:
-    """How this replica stands in the quorum, and how far its image is."""
+    """Registers the metrics of this replica in the quorum and of its image."""
     core, metadata = member.core, member.metadata
     gauges: dict[str, tuple[str, Callable[[], float]]] = {
         "kafka_server_raft_metrics_current_epoch": ("The quorum's epoch.", lambda: core.leader.epoch),
@@ -77,7 +77,7 @@ def register_controller_metrics(
 
 
 def register_broker_metrics(metrics: MetricRegistry, state: Callable[[], LifecycleState]) -> None:
-    """Where the broker is in its life."""
+    """Registers the metrics of the broker's life."""
     doc = "0 not running, 1 starting, 2 recovering, 3 running, 6 about to shut down, 7 shutting down."
     metrics.gauge("kafka_server_kafkaserver_brokerstate", doc, lambda: state().value)
 

@@ -38,7 +38,7 @@ class LocalController(Protocol):
         ...
 
     def route(self, api: ApiKey, version: int) -> "Route | None":
-        """How the controller listener serves a version of a call."""
+        """The route of a version of a call on the controller listener."""
         ...
 
     def dispatch(self, context: ForwardedContext, request: Request) -> None:

@@ -40,7 +40,7 @@ class Bucket:
         return self._rate.per_second(now_ms)
 
     def throttle_ms(self, now_ms: int) -> int:
-        """How long to wait until the rate is what it may be; 0 if it is."""
+        """The wait after which the rate is within its limit; 0 if it is."""
         rate = self._rate.per_second(now_ms)
         if rate <= self.limit:
             return 0
@@ -54,10 +54,10 @@ class Bucket:
         self._waited_ms.record(wait_ms, now_ms)
 
     def throttle_time_ms(self, now_ms: int) -> float:
-        """How long clients were told to wait, on average of the waits that still count."""
+        """The average of the waits that clients were told lately."""
         waits = self._waits.total(now_ms)
         return self._waited_ms.total(now_ms) / waits if waits else 0.0
 
     def left(self, now_ms: int) -> float:
-        """How much may still be used at once without a wait."""
+        """The amount that may be used at once without a wait."""
         return max(self.limit * self._window_ms / 1000 - self._rate.total(now_ms), 0.0)

@@ -45,7 +45,7 @@ class MutationCharge:
 
     @property
     def wait_ms(self) -> int:
-        """How long the client has to wait before its next change."""
+        """The wait until the client's next change."""
         return 0 if self._bucket is None else self._bucket.wait_ms(self._clock.monotonic_ms())
 
 

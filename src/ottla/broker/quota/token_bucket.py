@@ -29,7 +29,7 @@ class TokenBucket:
         self.used_ms = now_ms
 
     def wait_ms(self, now_ms: int) -> int:
-        """How long until the bucket is not overdrawn any more; 0 if it is not."""
+        """The wait until the bucket is not overdrawn any more; 0 if it is not."""
         self._refill(now_ms)
         return 0 if self._tokens >= 0 else round(-self._tokens / self.rate * 1000)
 

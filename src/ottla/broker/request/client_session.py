@@ -46,6 +46,6 @@ class ClientSession:
         self.at_close[key] = forget
 
     def forgotten(self, key: Hashable) -> None:
-        """Nothing is to be called for that key any more."""
+        """Cancels `call_at_close` for that key."""
         if self.at_close is not None:
             self.at_close.pop(key, None)

@@ -68,7 +68,7 @@ class RequestContext:
 
     @property
     def connection(self) -> "Channel":
-        """Where it came from."""
+        """The connection that the request came in on."""
         return self.exchange.connection
 
     @property
@@ -106,11 +106,11 @@ class RequestContext:
 
     @property
     def fetch_throttle_ms(self) -> int:
-        """How long a fetch has to wait for its client's quota before anything is read."""
+        """The wait that a client's quota demands before a fetch reads anything."""
         return 0
 
     def fetch_bytes_max(self, asked: int) -> int:
-        """How much of what a fetch asks for its client's quota allows now."""
+        """The part of a fetch's size that its client's quota allows now."""
         return asked
 
     def exempt_from_quotas(self) -> None:

@@ -1,7 +1,7 @@
-"""How many elements a request may have: a name, a partition, a replica each count as one.
+"""The maximal number of elements in a request: a name, a partition, a replica each count as one.
 
-Requests are read in one go, so the largest of them decides how long all others wait. Nobody's client comes near these
-limits, not in a cluster of 5,000 topics with 40 partitions each; Apache Kafka has none, and whoever sends it millions
+Requests are read in one go, so the largest of them decides how long all others wait. No ordinary client comes near
+these limits, not in a cluster of 5,000 topics with 40 partitions each. Apache Kafka has none: a request with millions
 of names keeps one of its threads busy for half a minute. A request beyond its limit closes its connection.
 """
 
@@ -55,5 +55,5 @@ _EXCEPTIONS: Final[Mapping[ApiKey, int]] = {
 
 
 def elements_max(api: ApiKey) -> int:
-    """How many elements all arrays of a request may have together."""
+    """The maximal number of elements in all arrays of a request together."""
     return _EXCEPTIONS.get(api, _ELEMENTS_MAX)

@@ -19,7 +19,7 @@ Ask: TypeAlias = Callable[[Any, Callable[[Any], None]], None]
 
 
 class Lists(NamedTuple):
-    """Where the elements are."""
+    """The fields of request and response that hold the elements."""
 
     asked: str
     """The request's field."""

@@ -56,7 +56,7 @@ class RouteKind(NamedTuple):
 
 
 class Route:
-    """How requests of one call and version are read, handled and answered."""
+    """The way of requests of one call and version: how they are read, handled and answered."""
 
     __slots__ = (
         "_head",

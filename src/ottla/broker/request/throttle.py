@@ -18,7 +18,7 @@ class ThrottleKind(Enum):
 
 
 class Throttle(NamedTuple):
-    """How a call is throttled."""
+    """The kind of throttle of a call."""
 
     kind: ThrottleKind
     strict_since: int = 0

@@ -1,1 +1,1 @@
-"""Who may do what on this node: the authorizer, what connections have been found to be allowed, and the audit log."""
+"""Access control on this node: the authorizer, the decisions that connections remember, and the audit log."""

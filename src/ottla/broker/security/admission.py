@@ -42,15 +42,15 @@ _REFUSALS: Final[dict[AclResourceType, type[ApiError]]] = {
 
 
 class Asking(Protocol):
-    """What of a request's context decides whether it is served."""
+    """The part of a request's context that admission needs."""
 
     @property
     def rights(self) -> Rights:
-        """What its sender may do."""
+        """The sender's rights."""
 
 
 class Caller:
-    """Somebody who asks, and what has been found out about what they may do."""
+    """The principal and host of a connection, with the decisions that are known about them."""
 
     __slots__ = ("host", "known", "principal", "version")
 
@@ -63,7 +63,7 @@ class Caller:
 
 
 class CallerRights:
-    """What a caller may do, in one request (`ottla.broker.security.rights.Rights`)."""
+    """A caller's rights within one request (`ottla.broker.security.rights.Rights`)."""
 
     __slots__ = ("_admission", "_api", "_caller", "is_unlimited")
 
@@ -89,7 +89,7 @@ class CallerRights:
 
 
 class Admission:
-    """Lets requests pass or not."""
+    """Decides whether requests are allowed."""
 
     def __init__(self, authorizer: Authorizer, audit: AuditLog | None = None) -> None:
         self._authorizer: Final = authorizer
@@ -101,7 +101,7 @@ class Admission:
         return self._authorizer.version if self._authorizer.is_repeatable else None
 
     def caller_of(self, connection: "Channel") -> Caller:
-        """Who is on the other side of a connection."""
+        """The connection's caller."""
         session = connection.session
         known = session.caller if isinstance(session, ClientSession) else None
         # Who a connection belongs to is settled by log-in, after its first requests.
@@ -125,7 +125,7 @@ class Admission:
         return decision.is_allowed
 
     def shows(self, caller: Caller, asked: tuple[int, int, str | None]) -> bool:
-        """The same for what was not asked for by name, which nobody need hear of."""
+        """As `allows`, for resources that were not asked for by name: the audit log does not mention them."""
         known = self._known(caller)
         found = known.get(asked)
         if found is None:

@@ -45,7 +45,7 @@ class AuditLine(NamedTuple):
 
 
 class AuditContext(NamedTuple):
-    """What a topic's writer needs of its node."""
+    """The services that a topic's writer needs of its node."""
 
     loop: EventLoop
     clock: Clock
@@ -176,7 +176,7 @@ class AuditTopic:
 
 
 def _code_of(answer: object) -> ErrorCode | None:
-    """What became of a batch; None if that is not known."""
+    """The error code of a batch; None if the outcome is unknown."""
     if isinstance(answer, ProduceResponse):
         [topic] = answer.responses
         return ErrorCode(topic.partition_responses[0].error_code)

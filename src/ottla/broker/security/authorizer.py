@@ -1,7 +1,7 @@
 """A node's authorizer: the access control lists of the newest image, and the operator's own class, which goes first.
 
-A metadata listener. Loop thread only. `version` moves with every change of the lists, so that whoever remembers a
-decision knows when to forget it.
+A metadata listener. Loop thread only. `version` changes with every change of the lists, so that remembered decisions
+can be dropped.
 """
 
 from typing import Final

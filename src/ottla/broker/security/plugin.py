@@ -27,7 +27,7 @@ ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
 
 
 class NodeSettings(GivenSettings, Protocol):
-    """What of a node's config is asked here."""
+    """The part of a node's config that is read here."""
 
     def string(self, name: str) -> str:
         """The value of a key that has one."""
@@ -35,7 +35,7 @@ class NodeSettings(GivenSettings, Protocol):
 
 
 class AuthorizationRequest(NamedTuple):
-    """What a Python authorizer is asked."""
+    """The question to a Python authorizer."""
 
     principal: str
     """As in `User:alice`."""
@@ -56,7 +56,7 @@ class PluginAuthorizer:
         self._authorizer: Final = authorizer
 
     def decide(self, question: Question, *, any_name: bool = False) -> bool | None:
-        """What it says; None if it leaves the decision to the access control lists."""
+        """The plugin's decision; None if it leaves that to the access control lists."""
         principal, host, operation, resource_type, name = question
         request = AuthorizationRequest(
             principal,

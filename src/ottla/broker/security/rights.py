@@ -1,6 +1,6 @@
-"""What the sender of a request may do, as handlers ask it.
+"""The rights of a request's sender, as handlers check them.
 
-Without an authorizer everybody may do everything, and `EVERY_RIGHT` says so without looking anything up.
+Without an authorizer everything is allowed, and `EVERY_RIGHT` says so without a lookup.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from ottla.protocol.acl import CLUSTER_NAME, AclOperation, AclResourceType
 
 
 class Rights(Protocol):
-    """What one caller may do."""
+    """The rights of one caller."""
 
     @property
     def is_unlimited(self) -> bool:
@@ -59,7 +59,7 @@ def may_topic(rights: Rights, operation: AclOperation, topic: str) -> bool:
 
 
 def sees_topic(rights: Rights, operation: AclOperation, topic: str) -> bool:
-    """Whether a topic is shown to somebody who did not name it."""
+    """Whether a topic is in lists for a caller who did not name it."""
     return rights.is_unlimited or rights.sees(operation, _TOPIC, topic)
 
 

@@ -17,7 +17,7 @@ AUDIT_TOPIC: Final = "audit.log.topic"
 
 
 class Guards(NamedTuple):
-    """What stands between callers and a role."""
+    """The guards between callers and a role."""
 
     admission: Admission
     authorizer: Authorizer

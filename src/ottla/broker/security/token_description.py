@@ -1,4 +1,4 @@
-"""The delegation tokens that somebody may see, with what they are shown by (KIP-48, KIP-373).
+"""The delegation tokens that a caller may see, with the fields to show (KIP-48, KIP-373).
 
 Shown are those that the caller owns, asked for or may renew, and those that rights name: Describe on the token, or
 DescribeTokens on its owner. Tokens whose time is up are there until the controller has swept them away.

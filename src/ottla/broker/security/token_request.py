@@ -1,7 +1,7 @@
-"""Who may ask for delegation tokens, and for whom (KIP-48, KIP-373).
+"""Decides who may ask for delegation tokens, and for whom (KIP-48, KIP-373).
 
-A token stands for a client that proved who it is otherwise: who is nobody, or came with a token, gets none. Brokers and
-controllers ask the same here, since a controller's listener has clients of its own.
+A token stands for a client that proved its identity otherwise: a client that did not log in, or logged in with a
+token, gets none. Brokers and controllers share this, since a controller's listener has clients of its own.
 """
 
 from typing import Final, Protocol
@@ -21,7 +21,7 @@ _REQUESTER_SINCE: Final = 3
 
 
 class Asking(Protocol):
-    """What a request tells about its sender."""
+    """The sender of a request."""
 
     @property
     def version(self) -> int:
@@ -29,7 +29,7 @@ class Asking(Protocol):
 
     @property
     def principal(self) -> str:
-        """Who sent it."""
+        """The sender's principal."""
 
     @property
     def principal_is_token(self) -> bool:
@@ -37,16 +37,16 @@ class Asking(Protocol):
 
     @property
     def rights(self) -> Rights:
-        """What the sender may do."""
+        """The sender's rights."""
 
 
 def may_ask(context: Asking) -> bool:
-    """Whether the sender logged in, and not with a token. A user who is really called ANONYMOUS is nobody here."""
+    """Whether the sender logged in, and not with a token. A user named ANONYMOUS counts as not logged in."""
     return context.principal != ANONYMOUS and not context.principal_is_token
 
 
 def creation_refusal(context: Asking, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse | None:
-    """What a request for a token is answered that nobody else need see; None if it may be made."""
+    """The refusal of a request for a token; None if the token may be made."""
     owner = owner_type, owner_name = _pair(context.principal)
     code = None if may_ask(context) else ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
     if request.owner_principal_name:
@@ -60,7 +60,7 @@ def creation_refusal(context: Asking, request: CreateDelegationTokenRequest) -> 
 
 
 def _may_create(context: Asking, owner: str) -> bool:
-    """Everybody may for himself."""
+    """Whether the sender may create a token for the owner: for itself always."""
     return owner == context.principal or context.rights.may(AclOperation.CREATE_TOKENS, AclResourceType.USER, owner)
 
 

@@ -6,32 +6,41 @@ import http.client
 import json
 import ssl
 import sys
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from ottla.cli.connect.serve import connector_body
 from ottla.cli.output.advice import CommandError
 from ottla.cli.output.style import Style
 from ottla.cli.output.table import table
+from ottla.cli.output.unanswered import unanswered
 
 _TIMEOUT_S: Final = 120
 _CHANGES: Final = {
-    "pause": ("PUT", "/pause", "is to pause"),
-    "resume": ("PUT", "/resume", "is to run"),
-    "stop": ("PUT", "/stop", "is to stop"),
-    "restart": ("POST", "/restart?includeTasks=true", "is to start again, with its tasks"),
+    "pause": ("PUT", "/pause", "is asked to pause"),
+    "resume": ("PUT", "/resume", "is asked to resume"),
+    "stop": ("PUT", "/stop", "is asked to stop"),
+    "restart": ("POST", "/restart?includeTasks=true", "and its tasks are asked to restart"),
     "delete": ("DELETE", "", "is deleted; its offsets stay"),
 }
+
+
+class Absence(NamedTuple):
+    """The words of an error for a service that does not answer."""
+
+    service: str
+    start: str
+    """How to start one."""
+
+
+_NO_WORKER: Final = Absence("Connect worker", "start one with `ottla connect`")
 
 
 class Worker:
     """A worker at a URL, which may have a name and a password for its log-in."""
 
-    def __init__(self, url: str, authorities: str | None = None, absence: str = "no Connect worker") -> None:
-        """`authorities` is a file of certificates in PEM, where the worker's is none that the machine knows.
-
-        `absence` is what an error says where nothing answers.
-        """
+    def __init__(self, url: str, authorities: str | None = None, absence: Absence = _NO_WORKER) -> None:
+        """`authorities` is a file of certificates in PEM, where the worker's is none that the machine knows."""
         self._url: Final = urlsplit(url if "://" in url else f"http://{url}")
         self._authorities: Final = authorities
         self._absence: Final = absence
@@ -51,8 +60,10 @@ class Worker:
             response = connection.getresponse()
             answer = response.read()
         except (OSError, http.client.HTTPException) as error:
+            reason = unanswered(error, port)
             raise CommandError(
-                f"{self._absence} answers at {host}:{port}: {error}; give its address with --url"
+                f"no {self._absence.service} answers at {self._url.scheme}://{host}:{port}: {reason}; "
+                f"{self._absence.start}, or give the address of one with --url"
             ) from None
         finally:
             connection.close()

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from ottla.cli.output.advice import CommandError
+from ottla.cli.output.unanswered import unanswered
 from ottla.cli.schemas.option import DEFAULT_URL, URL_VARIABLE
 
 _TYPE: Final = "application/vnd.schemaregistry.v1+json"
@@ -22,7 +23,14 @@ _ADVICE: Final = {
     40407: "delete it without --permanent first",
     _INCOMPATIBLE: "`ottla schemas check SUBJECT FILE` explains it",
     42206: "delete the schemas that refer to it first",
+    **dict.fromkeys((50001, 50002), "the registry's brokers may be away; `ottla doctor -b` tells"),
+    50003: "the primary instance of the registry may be away",
+    50004: "no instance of the registry is primary yet, or its brokers are away: its log tells",
 }
+_ABSENT: Final = (
+    "start one with `ottla registry`, or name yours with --url; "
+    "one that was started listens as soon as its brokers answer, and `ottla doctor -b` tells whether they do"
+)
 
 
 class RegistryRefusalError(CommandError):
@@ -83,10 +91,8 @@ class RegistryCall:
             response = connection.getresponse()
             answer = json.loads(response.read() or b"null")
         except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise CommandError(
-                f"{self._url}: {reason}; start a registry with `ottla registry`, or name yours with --url"
-            ) from None
+            reason = unanswered(error, self._parts.port or 8081)
+            raise CommandError(f"no schema registry answers at {self._url}: {reason}; {_ABSENT}") from None
         except ValueError:
             raise CommandError(f"{self._url} is no schema registry: it does not answer in JSON") from None
         finally:

@@ -3,17 +3,19 @@
 import argparse
 import json
 import sys
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from ottla.cli.connect.ask import Worker
+from ottla.cli.connect.ask import Absence, Worker
 from ottla.cli.output.style import Style
 from ottla.cli.output.table import table
+
+_NO_INSTANCE: Final = Absence("Streams instance", "start one with `query.listeners` in its configuration")
 
 
 def query(options: argparse.Namespace) -> int:
     """Prints one key, some pairs, or which stores there are; the exit code."""
-    instance = Worker(options.url, options.cacert, "no instance of an application with query.listeners")
+    instance = Worker(options.url, options.cacert, _NO_INSTANCE)
     if options.store is None:
         return _show(instance.ask("GET", "/streams/stores"), options)
     path = f"/streams/stores/{quote(options.store, safe='')}"

@@ -25,8 +25,8 @@ async def reset(admin: AsyncAdmin, options: argparse.Namespace) -> int:
         raise CommandError(f"there is no application {options.application}: see `ottla streams list`")
     if view.members and not options.force:
         raise CommandError(
-            f"{options.application} has {counted(view.members, 'live member')}, which would go on where they are; stop "
-            f"them first, or add --force to take them out of the group"
+            f"{options.application} has {counted(view.members, 'live member')} and can be reset only without any; stop "
+            f"the instances first, or add --force to take them out of the group"
         )
     topics = options.input or view.input_topics
     offsets = await resolve(admin, await partitions_of(admin, topics), parse_point(options.to)) if topics else {}

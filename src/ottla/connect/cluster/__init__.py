@@ -1,1 +1,1 @@
-"""What of Connect reaches a cluster or a registry itself; the rest of `ottla.connect` only computes."""
+"""The parts of Connect that talk to a cluster or a registry; the rest of `ottla.connect` has no clients."""

@@ -50,7 +50,7 @@ _UNREADABLE: Final = (
 
 
 class RegistryConverter(Converter):
-    """What all have in common."""
+    """The base class of the three converters with a schema registry."""
 
     schema_type: ClassVar[SchemaType]
     word: ClassVar[str]
@@ -249,7 +249,7 @@ class JsonSchemaConverter(RegistryConverter):
 
 
 def remembered(kept: dict[Any, _T], key: Any, make: Callable[[], _T]) -> _T:
-    """What is kept under a key; made if it is not there, and the oldest then goes."""
+    """The cached value of a key. A missing one is made, and replaces the oldest if the cache is full."""
     found = kept.get(key)
     if found is None:
         if len(kept) >= _CACHE_MAX:

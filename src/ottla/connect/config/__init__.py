@@ -1,1 +1,1 @@
-"""What a connector may be configured with, and what is wrong with a configuration."""
+"""The settings of connectors: declarations, validators, and the errors of a configuration."""

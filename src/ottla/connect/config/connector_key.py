@@ -101,7 +101,7 @@ def _error_keys() -> list[ConfigKey]:
 
 
 def dead_letter_keys() -> list[ConfigKey]:
-    """Where records go that could not be converted."""
+    """The settings of dead letters, which sources have here, too."""
     return [
         _key(f"{_DLQ}topic.name", ConfigType.STRING, "", "The topic of dead letters; empty is none.",
              (ERRORS, 6, Width.MEDIUM, "Dead Letter Queue Topic Name")),
@@ -113,7 +113,7 @@ def dead_letter_keys() -> list[ConfigKey]:
 
 
 def restart_keys() -> list[ConfigKey]:
-    """How often and when a failed task gets up again: ours."""
+    """The settings of automatic restarts of failed tasks, which Kafka lacks."""
     return [
         _key("tasks.restart.max", ConfigType.INT, -1, "How often in a row a failed task restarts; -1: always, "
              "0: never, as in Kafka.", (ERRORS, 9, Width.SHORT, "Automatic restarts"), importance=LOW,
@@ -165,7 +165,7 @@ SOURCE: Final = ConfigDef(*common_keys(), *source_keys(), *dead_letter_keys(), *
 
 
 def topics_problems(given: dict[str, str]) -> list[tuple[str, str]]:
-    """What is wrong with a sink's choice of topics: pairs of setting and sentence."""
+    """The errors of a sink's choice of topics: pairs of setting and message."""
     topics, pattern = given.get("topics") or "", given.get("topics.regex") or ""
     dead = (given.get(f"{_DLQ}topic.name") or "").strip()
     found: list[tuple[str, str]] = []

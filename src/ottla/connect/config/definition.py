@@ -17,7 +17,7 @@ from ottla.connect.errors import InvalidConfigError
 
 
 class Importance(enum.Enum):
-    """How much a setting matters."""
+    """The importance of a setting, for forms and documentation."""
 
     HIGH = "HIGH"
     MEDIUM = "MEDIUM"
@@ -25,7 +25,7 @@ class Importance(enum.Enum):
 
 
 class Width(enum.Enum):
-    """How much room a form gives a setting."""
+    """The width of a setting in a form."""
 
     NONE = "NONE"
     SHORT = "SHORT"
@@ -57,7 +57,7 @@ class ConfigKey:
 
     @property
     def display_name(self) -> str:
-        """What a form calls it."""
+        """The label in a form."""
         return self.display or self.name
 
     def parse(self, raw: object) -> object:
@@ -77,7 +77,7 @@ class ConfigKey:
 
 @frozen
 class ConfigValue:
-    """What a setting of a configuration is, and all that is wrong with it."""
+    """The validated value of a setting: its text, its errors, and recommended values."""
 
     name: str
     value: str | None

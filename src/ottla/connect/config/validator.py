@@ -1,7 +1,7 @@
-"""What a value of a setting must satisfy, in Kafka's words.
+"""Validators of settings, with Kafka's error messages.
 
 A validator is called with the setting's name and its value, None included, and raises `InvalidConfigError`. Some accept
-null and some do not: a value that could not be read is null, which is why a bad number often has two errors.
+null and some do not: a value that could not be parsed is null, which is why a bad number often has two errors.
 """
 
 from collections.abc import Callable

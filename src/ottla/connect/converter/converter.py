@@ -1,4 +1,4 @@
-"""What a converter is: bytes of a topic to a value with its schema, and back. Own ones are subclasses."""
+"""The interface of converters, which turn bytes of a topic into a value with its schema, and back."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -26,7 +26,7 @@ CONVERTER_TYPE: Final = ConfigKey(
 
 
 class Converter:
-    """Converts keys, values or headers. `DataError` says why something cannot be converted."""
+    """Converts keys, values or headers; raises `DataError` for bad ones. Subclasses are named `module:Class`."""
 
     java_name: str = ""
     """The class that errors name; a converter in Python has `module.Class`."""

@@ -40,7 +40,7 @@ _DEFAULT_HEADER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter
 
 @frozen
 class Dropped:
-    """Nothing is to be done: a transform dropped the record, or its error is tolerated and has no dead letter topic."""
+    """A record without an output: a transform dropped it, or it failed, tolerated and without dead letters."""
 
     failure: Failure | None = None
 
@@ -80,7 +80,7 @@ class RecordPipeline:
         return made
 
     def sink(self, record: ConsumerRecord) -> SinkRecord | DeadLetter | Dropped:
-        """What becomes of a record that was read."""
+        """Converts and transforms a record that was consumed."""
         try:
             found = self._read(record)
             if isinstance(found, SinkRecord):
@@ -96,7 +96,7 @@ class RecordPipeline:
         return self._give_up(record, found)
 
     def source(self, record: SourceRecord) -> ProducerRecord | DeadLetter | Dropped:
-        """What becomes of a record that was polled."""
+        """Transforms and converts a record that a source task polled."""
         try:
             transformed = self._chain.apply(record, self._tolerance) if self._chain else record
             if transformed is None:
@@ -108,7 +108,7 @@ class RecordPipeline:
         return self._give_up_source(record, found) if isinstance(found, Failure) else found
 
     def passes(self, kind: ColumnKind) -> bool:
-        """Whether values of that kind, and missing keys, are in a topic what they are in a record."""
+        """Whether the converters leave values of that kind, and missing keys, as they are."""
         made = self._converters
         if not self._chain.is_uniform or not _is_plain(made.value, kind):
             return False
@@ -118,7 +118,7 @@ class RecordPipeline:
             return False
 
     def columns(self, columns: SourceColumns) -> SourceColumns | Dropped | None:
-        """What becomes of columns whose kind passes; None if each row has to go its own way, with its own error.
+        """Transforms columns of a kind that passes; None if each row has to be processed singly, for its own error.
 
         The transforms are applied to one record that stands for all.
         """
@@ -135,7 +135,7 @@ class RecordPipeline:
 
     @property
     def reads_texts(self) -> bool:
-        """Whether a value that was read is its bytes as text, and nothing can go wrong with keys and headers."""
+        """Whether values are the bytes of their text, and keys and headers cannot fail."""
         made = self._converters
         return (
             not self._chain
@@ -145,17 +145,17 @@ class RecordPipeline:
         )
 
     def passes_keys(self, kind: ColumnKind) -> bool:
-        """The same of keys."""
+        """Whether the converter leaves keys of that kind as they are."""
         return _is_plain(self._converters.key, kind)
 
     def undeliverable(self, record: SourceRecord, error: BaseException) -> DeadLetter | Dropped:
-        """What becomes of a record that no broker will ever take, such as one that is too large."""
+        """Handles a record that no broker accepts, such as one that is too large."""
         failure = Failure(Stage.KAFKA_PRODUCE, type(self).__qualname__, error)
         self._check_tolerated(failure, _source_place(record))
         return self._give_up_source(record, failure)
 
     def report(self, record: ConsumerRecord, error: BaseException, class_name: str) -> DeadLetter | Dropped:
-        """What becomes of a record that a sink task gave up."""
+        """Handles a record that a sink task gave up."""
         failure = Failure(Stage.TASK_PUT, class_name, error)
         self._check_tolerated(failure, _place(record))
         return self._give_up(record, failure)
@@ -190,7 +190,7 @@ class RecordPipeline:
     def _understood(
         self, stage: Stage, converter: Converter, record: ConsumerRecord, error: Exception
     ) -> SchemaAndValue | Failure:
-        """What becomes of a key or value that was not understood at the first try."""
+        """Retries or tolerates the error of a key or value that could not be read."""
         data = record.key if stage is Stage.KEY_CONVERTER else record.value
         step = partial(converter.to_connect, record.topic, data)
         return self._tolerance.after(stage, converter.java_name, step, error)
@@ -224,7 +224,7 @@ class RecordPipeline:
     def _converted(
         self, stage: Stage, converter: Converter, record: SourceRecord, error: Exception
     ) -> bytes | Failure | None:
-        """What becomes of a key or value that was not converted at the first try."""
+        """Retries or tolerates the error of a key or value that could not be written."""
         is_key = stage is Stage.KEY_CONVERTER
         given = (record.key_schema, record.key) if is_key else (record.value_schema, record.value)
         return self._tolerance.after(
@@ -277,7 +277,7 @@ class RecordPipeline:
 
 
 def _place(record: ConsumerRecord) -> str:
-    """Where a record was read, never what it says."""
+    """A record's topic, partition and offset for the log, without its content."""
     moment = (
         "" if record.timestamp is None else f", timestamp={record.timestamp}, timestampType={record.timestamp_type}"
     )

@@ -18,7 +18,7 @@ _DELAY_MIN_MS: Final = 300
 
 
 class Stage(enum.Enum):
-    """Where on its way a record was."""
+    """The step at which a record failed."""
 
     TASK_POLL = "TASK_POLL"
     TASK_PUT = "TASK_PUT"
@@ -31,7 +31,7 @@ class Stage(enum.Enum):
 
 
 class Pause(Protocol):
-    """The clock and the patience of whoever runs the task."""
+    """A clock, and waits that end when the task is told to stop."""
 
     def now_ms(self) -> int:
         """The time."""
@@ -44,7 +44,7 @@ class Pause(Protocol):
 
 @frozen
 class Failure:
-    """What went wrong with one record."""
+    """The error of one record, with the step and the class that raised it."""
 
     stage: Stage
     class_name: str
@@ -73,7 +73,7 @@ class ErrorOption:
 
     @classmethod
     def of(cls, settings: Mapping[str, str]) -> "ErrorOption":
-        """From a connector's configuration."""
+        """Reads them from a connector's configuration."""
         keys = {name: key for name, key in SINK.keys.items() if name.startswith("errors.")}
         values = {name: key.parse(settings[name]) if name in settings else key.default for name, key in keys.items()}
         return cls(
@@ -95,20 +95,20 @@ class Tolerance:
         self._pause: Final = pause
 
     def run(self, stage: Stage, class_name: str, step: Callable[[], V]) -> V | Failure:
-        """What the step returns, or how it failed where that is tolerated."""
+        """Runs a step: its result, or its failure if that is tolerated."""
         try:
             return step()
         except Exception as error:  # noqa: BLE001 - converters and transforms are anybody's code
             return self.after(stage, class_name, step, error)
 
     def after(self, stage: Stage, class_name: str, step: Callable[[], V], error: Exception) -> V | Failure:
-        """What becomes of a step that has just raised; for callers that do the first try themselves, without a call."""
+        """Handles the error of a step that the caller has tried once itself: retries or tolerates it."""
         if isinstance(error, RetriableError):
             return self._again(stage, class_name, step, error)
         return self.failed(Failure(stage, class_name, error))
 
     def failed(self, failure: Failure) -> Failure:
-        """The failure, if it is tolerated."""
+        """Returns the failure if it is tolerated; raises `ToleranceExceededError` otherwise."""
         if not self._option.all_tolerated:
             raise ToleranceExceededError(failure) from failure.error
         return failure

@@ -40,7 +40,7 @@ class TransformChain:
 
     @classmethod
     def of(cls, settings: Mapping[str, str], plugins: Plugins) -> "TransformChain":
-        """From a connector's configuration; `ConnectError` if one cannot be made."""
+        """Reads it from a connector's configuration; raises `ConnectError` if a transform cannot be made."""
         names = [name.strip() for name in settings.get("transforms", "").split(",") if name.strip()]
         try:
             return cls([_link(name, settings, plugins) for name in names])
@@ -52,13 +52,13 @@ class TransformChain:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether records that differ in key, value, timestamp and place alone are changed alike."""
+        """Whether all records are changed alike that differ only in key, value, timestamp and place."""
         parts = [part for link in self._links for part in (link.transform, link.predicate) if part is not None]
         return all(_own(part, "is_uniform") for part in parts)
 
     @property
     def is_columnar(self) -> bool:
-        """Whether `apply_columns` may have a chance."""
+        """Whether every transform and predicate can work on columns."""
         return all(
             (_own(link.transform, "is_uniform") or _own(link.transform, "apply_columns"))
             and (
@@ -71,11 +71,11 @@ class TransformChain:
 
     @property
     def keeps_maps(self) -> bool:
-        """Whether all of them leave maps without schema by their keys, so that it is worth taking them apart."""
+        """Whether no transform needs maps as rows, so that it pays to read maps without schema as columns."""
         return all(_own(link.transform, "is_uniform") or _own(link.transform, "takes_maps") for link in self._links)
 
     def apply_columns(self, columns: RecordColumns) -> RecordColumns | None:
-        """The records behind the last of them; None if all are dropped. Any error wants them as rows."""
+        """The records after the last transform; None if all are dropped. After any error they have to be rows."""
         for link in self._links:
             if not _is_for(link, columns):
                 continue
@@ -89,7 +89,7 @@ class TransformChain:
         return columns
 
     def apply(self, record: R, tolerance: Tolerance) -> R | Failure | None:
-        """The record behind the last of them; None if one dropped it."""
+        """The record after the last transform; None if one dropped it."""
         current: R = record
         found: R | Failure | None
         for link in self._links:
@@ -115,12 +115,12 @@ class TransformChain:
 
 
 def _own(part: Transform | Predicate, name: str) -> object:
-    """What the very class says of itself: a subclass may do anything."""
+    """A class's own attribute, not an inherited one: a subclass may behave otherwise."""
     return vars(type(part)).get(name)
 
 
 def _is_for(link: Link, columns: RecordColumns) -> bool:
-    """Whether the transform is for these records."""
+    """Whether the transform applies to these records, by its predicate."""
     if link.predicate is None:
         return True
     if type(link.predicate) is not RecordIsTombstone:

@@ -1,6 +1,6 @@
-"""Predicates: for which records a transform is applied. And Filter, which drops those it is applied to.
+"""Predicates, which choose the records that a transform applies to; and Filter, which drops those records.
 
-`transforms.a.predicate=p` names one that `predicates=p` declares; `transforms.a.negate=true` turns it round.
+`transforms.a.predicate=p` names one that `predicates=p` declares; `transforms.a.negate=true` inverts it.
 """
 
 import re
@@ -20,7 +20,7 @@ R = TypeVar("R", bound=ConnectRecord)
 
 
 class Predicate:
-    """A question to a record. Own ones are subclasses, named `module:Class`."""
+    """A condition on records. Subclasses of your own are named `module:Class`."""
 
     java_name: str = ""
     version: ClassVar[str] = "4.3.1"
@@ -29,19 +29,19 @@ class Predicate:
     """As of `Transform`: whether the answer does not depend on key, value, timestamp and place."""
 
     def configure(self, given: Mapping[str, str]) -> None:
-        """Takes its settings, without the prefix `predicates.ALIAS.`"""
+        """Reads its settings, without the prefix `predicates.ALIAS.`"""
         self.config_def.parse(given)
 
     def test(self, record: ConnectRecord) -> bool:
-        """Whether it is one of those."""
+        """Whether the predicate holds for the record."""
         raise AssertionError(f"{type(self).__name__} has no test")
 
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases its resources."""
 
 
 class HasHeaderKey(Predicate):
-    """`name=h`: at least one header of that name, also one with a null value."""
+    """Holds for records with a header `name`, also with a null value."""
 
     java_name = "org.apache.kafka.connect.transforms.predicates.HasHeaderKey"
     is_uniform = True
@@ -53,26 +53,23 @@ class HasHeaderKey(Predicate):
         self._name = ""
 
     def configure(self, given: Mapping[str, str]) -> None:
-        """Reads the name."""
         self._name = str(self.config_def.parse(given)["name"])
 
     def test(self, record: ConnectRecord) -> bool:
-        """Whether the record has the header."""
         return any(header.key == self._name for header in record.headers)
 
 
 class RecordIsTombstone(Predicate):
-    """The value is null."""
+    """Holds for records whose value is null."""
 
     java_name = "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone"
 
     def test(self, record: ConnectRecord) -> bool:
-        """Whether the value is null."""
         return record.value is None
 
 
 class TopicNameMatches(Predicate):
-    """`pattern=orders-.*`: the whole name of the topic matches."""
+    """Holds for records of topics whose whole name matches `pattern`, such as `orders-.*`."""
 
     java_name = "org.apache.kafka.connect.transforms.predicates.TopicNameMatches"
     is_uniform = True
@@ -85,11 +82,9 @@ class TopicNameMatches(Predicate):
         self._pattern = re.compile("")
 
     def configure(self, given: Mapping[str, str]) -> None:
-        """Compiles the expression."""
         self._pattern = compiled(str(self.config_def.parse(given)["pattern"]))
 
     def test(self, record: ConnectRecord) -> bool:
-        """Whether the topic's name matches."""
         return self._pattern.fullmatch(record.topic) is not None
 
 
@@ -100,5 +95,5 @@ class Filter(Transform):
     is_uniform = True
 
     def apply(self, record: R) -> R | None:
-        """Nothing."""
+        """Drops the record."""
         return None

@@ -1,4 +1,4 @@
-"""What a transform is: a function of a record, with settings. Own ones are subclasses, named `module:Class`.
+"""The interface of transforms, which are functions of a record with settings. Subclasses are named `module:Class`.
 
 Most of Kafka's come in two forms, for the key and for the value; a `Side` says which one a transform works on.
 """
@@ -33,7 +33,7 @@ class Transform:
     applied once to a batch of columns. A subclass does not inherit it: it may look at anything."""
 
     def configure(self, given: Mapping[str, str]) -> None:
-        """Takes its settings, without the prefix `transforms.ALIAS.`; `InvalidConfigError` if they cannot be used."""
+        """Reads its settings, without the prefix `transforms.ALIAS.`; raises `InvalidConfigError` for bad ones."""
         self.config_def.parse(given)
 
     def apply(self, record: R) -> R | None:
@@ -41,14 +41,14 @@ class Transform:
         raise AssertionError(f"{type(self).__name__} has no apply")
 
     def apply_columns(self, columns: RecordColumns) -> RecordColumns:
-        """The records that `apply` would make, all at once. Any error sends them through `apply`, one by one.
+        """Transforms many records at once, as `apply` would. After any error they go through `apply` singly.
 
-        A class offers it by defining it itself: one that is inherited may know nothing of what `apply` does now.
+        A class offers it by defining it itself: an inherited one may not fit the `apply` of a subclass.
         """
         raise RowsNeededError
 
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases its resources."""
 
 
 class Side(enum.Enum):

@@ -25,7 +25,7 @@ class Gathering(Generic[R]):
             done([])
 
     def place(self, index: int) -> Callable[[R], None]:
-        """Where the result with that index goes."""
+        """The callback for the result with that index."""
         return partial(self._put, index)
 
     def _put(self, index: int, result: R) -> None:

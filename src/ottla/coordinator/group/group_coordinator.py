@@ -220,7 +220,7 @@ class GroupCoordinator:
 
     @property
     def offset_metadata_max_bytes(self) -> int:
-        """How long an offset's metadata may be."""
+        """The maximal size of an offset's metadata."""
         return self._config.offset_metadata_max_bytes
 
     def txn_offset_commit(

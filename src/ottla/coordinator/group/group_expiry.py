@@ -40,12 +40,12 @@ class GroupExpiry:
 
     @property
     def first_in_ms(self) -> int:
-        """How long after the load the first look begins: not at the same time in all shards that were loaded."""
+        """The time from the load to the first look, which differs between shards that are loaded together."""
         return self._interval_ms - self._interval_ms * (self._partition * _SPREAD % 1_000_000) // 1_000_000
 
     @property
     def next_in_ms(self) -> int:
-        """How long after a call the next one is due."""
+        """The time from a call to the next."""
         return self._interval_ms if self._stretches is None else 1
 
     def expired(self, state: GroupsState, now_ms: int) -> list[CoordinatorRecord]:

@@ -35,7 +35,7 @@ class StoredMarker(NamedTuple):
 
 
 class LoadSummary(NamedTuple):
-    """How much was loaded."""
+    """The figures of a finished load."""
 
     records: int
     unknown_records: int

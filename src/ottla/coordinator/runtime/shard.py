@@ -40,7 +40,7 @@ TIMER_RETRY_MS: Final = 500
 
 
 class ShardStatus(Enum):
-    """Where a shard is in its life: LOADING, then ACTIVE; from either to FAILED; from anywhere to CLOSED."""
+    """The life of a shard: LOADING, then ACTIVE; from either to FAILED; from anywhere to CLOSED."""
 
     LOADING = "loading"
     ACTIVE = "active"
@@ -102,7 +102,7 @@ class Shard(Generic[S]):
 
     @property
     def next_ms(self) -> int | None:
-        """When to `poll` next; None for never."""
+        """The next time to call `poll`; None for never."""
         timer_ms, answer_ms = self.timers.next_ms, self._journal.waiting.next_ms
         if timer_ms is None or answer_ms is None:
             return timer_ms if answer_ms is None else answer_ms

@@ -148,7 +148,7 @@ class ShardSet(Generic[S]):
 
     @property
     def next_ms(self) -> int | None:
-        """When to `poll` next; None for never."""
+        """The next time to call `poll`; None for never."""
         return min((due for shard in self if (due := shard.next_ms) is not None), default=None)
 
     def _reopen(self, partition: int, leader_epoch: int) -> None:

@@ -66,7 +66,7 @@ class Timers:
             self._sweep()
 
     def deadline(self, key: Hashable) -> int | None:
-        """When the key's timer is due; None without one."""
+        """The time of the key's timer; None without one."""
         timer = self._by_key.get(key)
         return None if timer is None else timer.deadline_ms
 
@@ -77,7 +77,7 @@ class Timers:
 
     @property
     def next_ms(self) -> int | None:
-        """When to look again: the next deadline, or somewhat earlier if that timer was moved; None without timers."""
+        """The time of the next look: the next deadline, or earlier if that timer was moved; None without timers."""
         heap = self._heap
         while heap and not _is_current(heap[0]):
             heappop(heap)

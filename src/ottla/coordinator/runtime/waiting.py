@@ -62,5 +62,5 @@ class Waiting:
 
     @property
     def next_ms(self) -> int | None:
-        """When the next answer times out."""
+        """The time at which the next answer times out."""
         return self._answers[0].since_ms + self._timeout_ms if self._answers else None

@@ -51,12 +51,12 @@ class MarkerQueue:
 
     @property
     def next_ms(self) -> int | None:
-        """When to `poll` next; None for never."""
+        """The next time to call `poll`; None for never."""
         return self._retries[0][0] if self._retries else None
 
     @property
     def unknown_destination_count(self) -> int:
-        """How many transactions have markers that wait for a leader (`UnknownDestinationQueueSize`)."""
+        """The number of transactions whose markers wait for a leader (`UnknownDestinationQueueSize`)."""
         return sum(1 for due_ms, _, job in self._retries if _is_due(job, due_ms))
 
     def start(self, job: MarkerJob) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 
 class TransactionState(IntEnum):
-    """Where a transactional id is; the numbers are those in the log."""
+    """The state of a transactional id; the numbers are those in the log."""
 
     EMPTY = 0
     ONGOING = 1

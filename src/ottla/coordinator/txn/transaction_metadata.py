@@ -45,7 +45,7 @@ class TransactionMetadata(NamedTuple):
 
     @property
     def deadline_ms(self) -> int | None:
-        """When an open transaction is aborted; None for never."""
+        """The time at which an open transaction is aborted; None for never."""
         if self.state is not TransactionState.ONGOING or self.timeout_ms == TIMEOUT_MS_MAX:
             return None
         return self.start_ms + self.timeout_ms

@@ -1,8 +1,8 @@
 """The transactions of one shard: decides, has markers sent, completes, times out, forgets.
 
-Decisions are made on the newest state and answered when what they rest on is committed, refusals too: nobody is told
-that it is fenced by an epoch that may yet be lost. Markers leave only when the outcome is committed, and the
-completion is written only when every marker is acknowledged; after a load both go on where they stopped.
+Decisions are made on the newest state and answered once the records that they rest on are committed, refusals too: a
+producer must not be fenced by an epoch that may yet be lost. Markers leave only when the outcome is committed, and the
+completion is written only when every marker is acknowledged; after a load both continue where they stopped.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""How a transactional id gets from one state to the next: pure steps, each checked against the table.
+"""The transitions of a transactional id: pure steps, each checked against the table.
 
-A step says what would be written; who may ask for it is decided by `init_producer` and `end_transaction`. The id
-before the step becomes the previous one, also where it stays the same: that is how Kafka writes it.
+A step contains the records to write; `init_producer` and `end_transaction` decide who may ask for it. The id before the
+step becomes the previous one, also where it stays the same, as Kafka writes it.
 """
 
 from typing import Any, NamedTuple

@@ -64,7 +64,7 @@ class TxnOutside:
 
 @frozen
 class ShardHooks:
-    """How shards get their logs: `start_load` has a log fed into a shard, `wants_flush` asks for the end of a round."""
+    """The log of each shard: `start_load` has it fed into the shard, `wants_flush` asks for the end of a round."""
 
     open_log: Callable[[int, int], ShardLog]
     """From a partition and its leader epoch."""
@@ -210,7 +210,7 @@ class TxnCoordinator:
 
     @property
     def next_ms(self) -> int | None:
-        """When to `poll` next; None for never."""
+        """The next time to call `poll`; None for never."""
         times = [time_ms for time_ms in (self.shards.next_ms, self.markers.next_ms) if time_ms is not None]
         return min(times, default=None)
 

@@ -1,8 +1,8 @@
-"""What the driver knows of a connector's tasks, and how it tells them to end: their attendants are connected to it.
+"""The driver's side of a connector's tasks: collects their states, and tells them to end.
 
-One board belongs to one query. It listens on the driver's address, as Spark's driver does; attendants show the token
-that is among the query's options. Settings of tasks are sent over this connection: Spark's plans and logs have none
-of them.
+One board belongs to one query. It listens on the driver's address, as Spark's driver does; attendants connect to it
+and show the token that is among the query's options. Settings of tasks are sent over this connection: Spark's plans
+and logs have none of them.
 """
 
 import hmac
@@ -22,7 +22,7 @@ _SHIFT_SECONDS: Final = 30.0
 
 
 class Board:
-    """The driver's side of all tasks of one connector."""
+    """Holds the state of all tasks of one connector, and the connections of their attendants."""
 
     def __init__(self, jobs: Sequence[TaskJob], host: str, restarts: Mapping[str, int] | None = None) -> None:
         """`restarts` are those that were asked for before."""
@@ -38,30 +38,30 @@ class Board:
 
     @property
     def options(self) -> dict[str, str]:
-        """What attendants need to find it, as options of the data source."""
+        """The options of the data source by which attendants find the board."""
         host, port = self._listener.getsockname()[:2]
         return {"board": f"{host}:{port}", "token": self._token, "tasks": str(len(self._jobs))}
 
     def parts(self) -> list[Part]:
-        """All tasks as they are now."""
+        """The state of all tasks."""
         with self._lock:
             return list(self._parts)
 
     @property
     def has_ended(self) -> bool:
-        """Whether all tasks were told to end, and have."""
+        """Whether all tasks were told to end and have ended."""
         with self._lock:
             return self._is_ending and not self._running
 
     def end(self) -> None:
-        """Ends all tasks in order, and those that come later."""
+        """Ends all tasks that run, and every task that starts later."""
         with self._lock:
             self._is_ending = True
         for connection, _ in self._connected():
             _send(connection, {"do": "end"})
 
     def end_shifts(self) -> None:
-        """Takes the slot from tasks that have had it for a while: others wait, and these come again behind them."""
+        """Ends tasks that have had their slot for half a minute, so that others get it; these start again later."""
         for connection, since_s in self._connected():
             if time.monotonic() - since_s >= _SHIFT_SECONDS:
                 _send(connection, {"do": "end"})

@@ -1,7 +1,7 @@
-"""Where a source's transactions end, or its offsets are stored. Pure.
+"""Decides where a source's transactions end, or when its offsets are stored. Pure.
 
-`exactly.once.source.support=enabled` of the worker makes transactions; the connector's `transaction.boundary` says
-what one holds. Without, offsets are stored as often as `offset.flush.interval.ms` says.
+`exactly.once.source.support=enabled` of the worker makes transactions, whose bounds the connector's
+`transaction.boundary` sets. Without it offsets are stored every `offset.flush.interval.ms`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ottla.pipelines.connect.interval import flush_interval_s
 
 @frozen
 class Boundary:
-    """When to store."""
+    """The rule for when to store offsets or end a transaction."""
 
     is_exactly_once: bool
     interval_s: float
@@ -23,7 +23,7 @@ class Boundary:
     """Whether the task says when."""
 
     def is_due(self, has_polled: bool, since_s: float) -> bool:
-        """Whether it is time, `since_s` after the last one.
+        """Whether to store now, `since_s` after the last time.
 
         >>> Boundary(True, 0.0).is_due(True, 0.1), Boundary(False, 5.0).is_due(False, 6.0)
         (True, True)
@@ -34,7 +34,7 @@ class Boundary:
 
 
 def boundary_of(config: Mapping[str, str], worker: Mapping[str, str], connector: SourceConnector) -> Boundary:
-    """From the configurations; `ConnectError` for what is asked for and can't be."""
+    """The rule of these configurations; raises `ConnectError` if worker or connector lacks a required guarantee."""
     is_enabled = worker.get("exactly.once.source.support", "disabled").strip().lower() == "enabled"
     is_required = config.get("exactly.once.support", "requested").strip().lower() == "required"
     if is_required and not is_enabled:

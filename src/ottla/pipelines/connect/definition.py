@@ -1,4 +1,4 @@
-"""What the definition of a pipeline of the kind `connect` says, read and checked. Pure.
+"""Reads and checks the definition of a pipeline of the kind `connect`. Pure.
 
 `TaskJob` is the part of it that one task needs; it travels as JSON to the process in which the task runs.
 """
@@ -97,14 +97,14 @@ class ConnectorDefinition:
 
 
 def read_definition(name: str, definition: Mapping[str, Any], cluster: Mapping[str, str]) -> ConnectorDefinition:
-    """What it says; `cluster` has settings of clients that count where the worker's properties are silent.
+    r"""The checked definition; settings of the `cluster` fill the gaps in the worker's properties.
 
-    Raises `InvalidDefinitionError` for what can never work.
+    Raises `InvalidDefinitionError` for one that can never work.
 
     >>> read_definition("x", {"config": {}}, {})
     Traceback (most recent call last):
     ottla.pipelines.runner.kind.InvalidDefinitionError: 'connector': there has to be one, or 'connector.class' in \
-'config'
+    'config'
     """
     unknown = sorted(definition.keys() - set(_KNOWN))
     if unknown:

@@ -1,4 +1,4 @@
-"""How often offsets are stored. Pure."""
+"""The interval at which offsets are stored. Pure."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -59,7 +59,7 @@ class OffsetStore:
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to store."""
+        """Whether an offset was reached since the last `write`."""
         return bool(self._next)
 
     def write(self, producer: Producer, on_delivery: OnDelivery | None) -> None:

@@ -1,4 +1,4 @@
-"""What is told of a task: an entry of `parts` in a pipeline's status. Pure."""
+"""The status of a task: an entry of `parts` in a pipeline's status. Pure."""
 
 import enum
 from dataclasses import replace
@@ -18,7 +18,7 @@ class TaskState(enum.StrEnum):
 
 @frozen
 class Part:
-    """One task."""
+    """The status of one task."""
 
     number: int
     state: TaskState = TaskState.UNASSIGNED

@@ -1,4 +1,4 @@
-"""The patience of a task: it waits until it is told to stop, and no longer."""
+"""A task's clock and its waits, which end when the task is told to stop."""
 
 import threading
 import time
@@ -6,22 +6,21 @@ from typing import Final
 
 
 class Stop:
-    """Whether the task is to stop; the clock and the waits of everything in it (`tolerance.Pause`)."""
+    """Tells everything in a task to stop; the clock and the waits of its steps (`tolerance.Pause`)."""
 
     def __init__(self) -> None:
         self._event: Final = threading.Event()
 
     @property
     def is_set(self) -> bool:
-        """Whether the task is to stop."""
         return self._event.is_set()
 
     def set(self) -> None:
-        """It is to stop."""
+        """Tells the task to stop, and ends its waits."""
         self._event.set()
 
     def now_ms(self) -> int:
-        """A clock that only goes forward."""
+        """The monotonic clock."""
         return time.monotonic_ns() // 1_000_000
 
     def wait_ms(self, delay_ms: int) -> bool:

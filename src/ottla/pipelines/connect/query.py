@@ -18,7 +18,7 @@ _active: Final["set[ConnectorQuery]"] = set()
 
 
 class ConnectorQuery:
-    """Has what `HostedQuery` uses of a `StreamingQuery`."""
+    """A `StreamingQuery` for `HostedQuery` that adds the states of tasks."""
 
     def __init__(self, query: "StreamingQuery", board: Board, slots: int) -> None:
         self._query: Final = query
@@ -30,7 +30,7 @@ class ConnectorQuery:
 
     @property
     def isActive(self) -> bool:  # noqa: N802
-        """Whether it has not ended; looks at the crowd, too."""
+        """Whether the query runs. Also ends shifts if tasks wait for slots."""
         if self._query.isActive:
             end_shifts_in_crowd(self._slots)
             return True
@@ -39,13 +39,13 @@ class ConnectorQuery:
 
     @property
     def status(self) -> dict[str, Any]:
-        """What Spark says it is doing; a micro-batch whose tasks have ended counts as over."""
+        """Spark's status of the query; a micro-batch whose tasks have ended counts as over."""
         told = dict(self._query.status)
         return {**told, "isTriggerActive": told["isTriggerActive"] and not self._board.has_ended}
 
     @property
     def recentProgress(self) -> list[Any]:  # noqa: N802
-        """Not empty as soon as a task runs."""
+        """The tasks that have started; Spark lists micro-batches here."""
         return [part for part in self._board.parts() if part.state is not TaskState.UNASSIGNED]
 
     def parts(self) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ class ConnectorQuery:
         return [part.to_json() for part in self._board.parts()]
 
     def progress(self) -> dict[str, Any]:
-        """What the pipeline's status says of its progress."""
+        """The figures of the pipeline's status since the last call."""
         parts = self._board.parts()
         records, lag = sum(part.records for part in parts), sum(part.lag or 0 for part in parts)
         now_s = time.monotonic()

@@ -1,7 +1,7 @@
-"""What a task's process tells its attendant, as lines of JSON on what was its standard output.
+"""Reports from a task's process to its attendant, as lines of JSON on the process's original standard output.
 
-Standard output itself is the log's from then on, so that a connector that prints does no harm. A thread tells every two
-seconds how long the connector has been in its call; who falls silent is killed.
+Standard output itself becomes the log's, so that a connector that prints does no harm. A thread reports every two
+seconds how long the connector has been in its call; a process that falls silent is killed.
 """
 
 import os
@@ -15,7 +15,7 @@ _BEAT_S: Final = 2.0
 
 
 class Report:
-    """Made once in the process."""
+    """The one reporter of the process."""
 
     def __init__(self) -> None:
         self._descriptor: Final = os.dup(1)
@@ -28,15 +28,15 @@ class Report:
         threading.Thread(target=self._beat, name="connect-beat", daemon=True).start()
 
     def enter_call(self) -> None:
-        """The connector is called."""
+        """Notes that the connector is called."""
         self._call_since_s = time.monotonic()
 
     def leave_call(self) -> None:
-        """It has come back."""
+        """Notes that the call has returned."""
         self._call_since_s = None
 
     def running(self) -> None:
-        """The task has started."""
+        """Reports that the task has started."""
         self._send({"say": "running"})
 
     def moved(self, records: int) -> None:

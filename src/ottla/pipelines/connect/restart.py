@@ -1,6 +1,6 @@
-"""When a task that failed gets up again. Pure: the time is given.
+"""Decides when a task that failed is started again. Pure: the time is given.
 
-`tasks.restart.max` counts failures in a row; a task that ran for a minute has none behind it.
+`tasks.restart.max` counts failures in a row; a failure after a minute of running is the first again.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class RestartOption:
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> "RestartOption":
-        """From a connector's configuration."""
+        """Reads them from a connector's configuration."""
         names = ("tasks.restart.max", "tasks.restart.backoff.ms", "tasks.restart.backoff.max.ms")
         keys = (SINK.keys[name] for name in names)
         return cls(*(int(str(key.parse(config[key.name]) if key.name in config else key.default)) for key in keys))
@@ -46,11 +46,11 @@ class RestartPolicy:
         """In a row."""
 
     def forget(self) -> None:
-        """A user starts the task: failures of before do not count."""
+        """Resets the count, when a user starts the task."""
         self.failures = 0
 
     def failed(self, *, ran_ms: int) -> int | None:
-        """How long to wait before the next start; None if there is none."""
+        """The pause before the next start in milliseconds; None if the task stays failed."""
         option = self._option
         self.failures = 1 if ran_ms >= _HEALTHY_MS else self.failures + 1
         if 0 <= option.restarts_max < self.failures:

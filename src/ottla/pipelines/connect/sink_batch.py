@@ -1,4 +1,4 @@
-"""What a sink task is given at once: rows, or a column of texts; kept until the task takes it. Pure."""
+"""The batches that a sink task is given: rows, or a column of texts; kept until the task takes them. Pure."""
 
 from collections.abc import Collection
 from typing import Any, Protocol
@@ -17,17 +17,17 @@ class SinkBatch(Protocol):
 
     @property
     def behind(self) -> Behind:
-        """What may be committed when they are put."""
+        """The offsets that may be committed once the batch is put."""
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """The number of records."""
 
     def put(self, task: SinkTask) -> None:
         """Gives them to the task."""
 
     def without(self, partitions: Collection[TopicPartition]) -> "SinkBatch":
-        """The same without records that are another task's now."""
+        """The batch without the records of partitions that another task has now."""
 
 
 @frozen

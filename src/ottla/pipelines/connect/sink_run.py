@@ -243,7 +243,7 @@ class SinkRun(RebalanceListener):
             consumer.resume(consumer.assignment())
 
     def _tell_lag(self) -> None:
-        """What is not read yet, and what the task has not taken."""
+        """Reports the number of records that are not read yet or wait for the task."""
         if time.monotonic() - self._told_s < _LAG_S:
             return
         self._told_s = time.monotonic()

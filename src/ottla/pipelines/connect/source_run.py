@@ -123,7 +123,7 @@ class SourceRun:
         return Producer({**settings, "client.id": f"connector-offsets-{job.name}-{job.number}"})
 
     def _takes_columns(self) -> bool:
-        """Whether columns are asked for; they are made rows where a task has nothing else."""
+        """Whether to ask the task for columns; they become rows where the task has nothing else."""
         kind, pipeline = self._called(self._task.column_kind), self._pipeline
         if kind is None:
             return False
@@ -367,5 +367,5 @@ class SourceRun:
 
 
 def _ignores_keys(settings: Mapping[str, str]) -> bool:
-    """Whether the partition is no matter of the key, which is what columns go by."""
+    """Whether the producer ignores keys when it chooses partitions; columns always go by key."""
     return settings.get("partitioner.ignore.keys", "").strip().lower() == "true"

@@ -1,8 +1,8 @@
-"""Whether a reader's Avro schema can read what a writer's wrote, with the verdict of Java's `SchemaCompatibility`.
+"""Checks whether a reader's Avro schema reads what a writer's wrote, with the verdict of Java's `SchemaCompatibility`.
 
-Names count without their namespaces, logical types not at all, and a pair of types that is met again while it is being
-compared counts as compatible. A pair that was compared before gives the same incompatibilities again, with the place
-where they were found first: the reports of a registry repeat them as well.
+Names count without their namespaces, and logical types do not count. A pair of types that is met again while it is
+being compared counts as compatible. A pair that was compared before gives the same incompatibilities again, with the
+place where they were found first: the reports of a registry repeat them as well.
 """
 
 from typing import Final
@@ -152,7 +152,7 @@ class _Comparison:
 
 
 def _apart(reader: Node, writer: Node) -> bool:
-    """Whether their kinds or names alone keep the reader from reading the writer."""
+    """Whether the kinds or the names of two types already rule out that the reader reads the writer."""
     if isinstance(reader, Union) or isinstance(writer, Union):
         return False
     if reader.kind != writer.kind:
@@ -164,7 +164,7 @@ def _apart(reader: Node, writer: Node) -> bool:
 
 
 def same_name(reader: Named, writer: Named) -> bool:
-    """Whether names or aliases let the reader take the writer's type for its own."""
+    """Whether the reader has the writer's type under the same name or as an alias."""
     if reader.name.simple == writer.name.simple:
         return True
     # An alias without a namespace, of a type that has one, is `.Name` in Java and equals no full name.

@@ -73,7 +73,7 @@ def _fits(node: Node, value: Json, complete: set[int]) -> bool:
 
 
 def _parts(node: Node, value: Json, complete: set[int]) -> list[tuple[Node, Json]] | None:
-    """What must fit for the whole to fit; None when it can't."""
+    """The parts of a default with their types, all of which must fit; None if the default itself does not."""
     if isinstance(node, Array) and isinstance(value, list):
         return [(node.items, item) for item in value]
     if isinstance(node, Map) and isinstance(value, dict):
@@ -89,14 +89,14 @@ def _parts(node: Node, value: Json, complete: set[int]) -> list[tuple[Node, Json
 
 
 def is_integer(value: Json, bits: int) -> bool:
-    """Whether it is a whole number of so many bits and a sign."""
+    """Whether a JSON value is an integer of `bits` bits and a sign."""
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
 
 
 def java_value(value: Json, node: Node | None) -> Json | Missing:
-    """What a default becomes as an object in Java; MISSING where Java has none for it.
+    """The object that Java makes of a default; MISSING where it makes none.
 
-    A union's default is read by its first branch alone, even if it fits only another: normalising drops it then.
+    Only the first branch of a union reads its default, even if it fits only another: normalising drops it then.
     """
     while isinstance(node, Union):
         if not node.branches:

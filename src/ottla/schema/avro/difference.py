@@ -1,4 +1,4 @@
-"""What each broken rule of Avro says: Confluent's message, and what to do about it."""
+"""The messages of Avro's incompatibilities in Confluent's words, each with advice."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from ottla.schema.incompatibility import Incompatibility
 
 @frozen
 class Place:
-    """Where the two schemas are being compared; the root is the empty path."""
+    """The paths into both schemas at which they are being compared; the root is the empty path."""
 
     reader: str
     writer: str

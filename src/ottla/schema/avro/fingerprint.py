@@ -8,7 +8,7 @@ _EMPTY: Final = 0xC15D213AA4D7A795
 
 
 class Algorithm(enum.Enum):
-    """How a fingerprint is made; the values are the names that Avro gives them."""
+    """The digests of fingerprints, with Avro's names as values."""
 
     RABIN = "CRC-64-AVRO"
     MD5 = "MD5"

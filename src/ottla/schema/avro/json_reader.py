@@ -141,7 +141,7 @@ def _map(read_value: Read) -> Read:
 
 
 def _block(data: bytes, at: int) -> tuple[int, int]:
-    """How many items follow; a negative count is followed by the block's size in bytes."""
+    """The number of items in the next block. The size in bytes that follows a negative count is skipped."""
     count, at = _long(data, at)
     if count < 0:
         count = -count

@@ -33,7 +33,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What tells branches of a union apart: the full name of a named type, else the kind."""
+        """The key of a union's branch, which no two branches share: the full name of a named type, else the kind."""
         return self.kind
 
 

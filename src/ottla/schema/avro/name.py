@@ -25,7 +25,7 @@ class Name:
 
     @classmethod
     def of(cls, text: str, namespace: str | None) -> "Name":
-        """What `text` means where `namespace` is the default: a name with a dot brings its own."""
+        """The name that `text` stands for in `namespace`; a name with a dot brings its own namespace."""
         dot = text.rfind(".")
         if dot >= 0:
             text, namespace = text[dot + 1 :], text[:dot]

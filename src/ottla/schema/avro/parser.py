@@ -241,7 +241,7 @@ def _check_branches(union: Union, path: str) -> None:
 
 
 def _same_definition(left: Node, right: Node) -> bool:
-    """Whether two definitions of a name mean the same; docs and aliases may differ, as in Java."""
+    """Whether two definitions of one name are equal but for docs and aliases, as in Java."""
     if isinstance(left, Forward) or isinstance(right, Forward):
         return left.label == right.label
     if left.kind != right.kind or not same_json(left.props, right.props):

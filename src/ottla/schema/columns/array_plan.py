@@ -1,4 +1,4 @@
-"""What all writing programs are made of: Arrow arrays as sources, steps, and constants; by whichever kind of schema."""
+"""The parts of every writing program, for any kind of schema: Arrow arrays as sources, steps and constants."""
 
 from typing import Any, Final
 
@@ -26,18 +26,18 @@ class ArrayPlan:
         self.depth = 0
 
     def reserve(self) -> int:
-        """A place for a step whose parts come first to be made."""
+        """Reserves the number of a step that is made after its parts."""
         self.steps.append(WriteStep(Write.NOTHING, 0))
         return len(self.steps) - 1
 
     def enter(self) -> None:
-        """One level down."""
+        """Counts one level of nesting; raises `InvalidSchemaError` beyond the limit."""
         self.depth += 1
         if self.depth > _LEVELS_MAX:
             raise InvalidSchemaError(f"the schema is nested deeper than {_LEVELS_MAX}")
 
     def add(self, kind: Kind, array: Any, path: str, width: int = 0) -> int:
-        """The number of an array as a source."""
+        """Adds an array as a source; its number."""
         buffers = array.buffers()
         validity, rest = buffers[0], buffers[1:]
         offsets = rest.pop(0) if kind in (Kind.BYTES, Kind.LIST) else None
@@ -47,13 +47,13 @@ class ArrayPlan:
         return len(self.sources) - 1
 
     def add_length(self, array: Any) -> int:
-        """A source that says how many items there are."""
+        """Adds a source without values, which only has a number of rows; its number."""
         self.sources.append(Source(Kind.NOTHING, 0, 0, len(array), None, None, None))
         self.paths.append("")
         return len(self.sources) - 1
 
     def constant(self, source: int, data: bytes) -> int:
-        """The number of a step that writes these bytes."""
+        """Adds a step that writes these bytes; its number."""
         self.blob.extend(data)
         self.steps.append(WriteStep(Write.CONSTANT, source, len(self.blob) - len(data), len(data)))
         return len(self.steps) - 1

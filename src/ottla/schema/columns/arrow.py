@@ -17,7 +17,7 @@ _CONVERTED: Final = (
 
 
 class ColumnShape(Protocol):
-    """Where the values of one type go."""
+    """The slot and the Arrow type of the values of one type, and its parts."""
 
     @property
     def slot(self) -> int:
@@ -29,7 +29,7 @@ class ColumnShape(Protocol):
 
     @property
     def parts(self) -> "Sequence[ColumnShape]":
-        """Of a struct's fields, a list's items, a map's keys and values."""
+        """The shapes of a struct's fields, a list's items, or a map's keys and values."""
 
 
 def assembled(shape: ColumnShape, slots: Sequence[Slot], filled: Sequence[Filled]) -> Any:

@@ -1,4 +1,4 @@
-"""What the compiler of a schema hands to the loops over bytes: slots to fill, and programs of steps that fill them.
+"""The layout that the compiler of a schema hands to the loops over bytes: slots, and programs of steps that fill them.
 
 A slot is one array of the result: slot 0 is the whole, the slots of its parts follow. A step reads (or skips) one value
 of the writer's and appends one value to its slot; a program is all steps for one writer's schema. Both twins of the
@@ -21,7 +21,7 @@ EMPTY_ITEMS_MAX: Final = 65_536
 
 
 class Kind(IntEnum):
-    """How a slot keeps its values."""
+    """The storage of the values of a slot."""
 
     NOTHING = 0
     BIT = 1
@@ -41,7 +41,7 @@ class Slot(NamedTuple):
 
 
 class Op(IntEnum):
-    """What a step does. The first group appends to a slot what it reads, the last one only passes over it."""
+    """The operations of steps. The first group appends the value that it reads, the last one skips it."""
 
     NULL = 0
     BOOLEAN = 1

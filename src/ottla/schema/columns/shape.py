@@ -50,7 +50,7 @@ class Shape:
 
     @property
     def is_members(self) -> bool:
-        """Whether it stands for a union of several types."""
+        """Whether it stands for a union, with a field for each branch."""
         return isinstance(self.node, Union)
 
 
@@ -113,7 +113,7 @@ class Shapes:
 
 
 def leaf(node: Node) -> tuple[Slot, Any]:
-    """How values of a type without parts are kept, and their Arrow type."""
+    """The slot and the Arrow type of a type without parts."""
     kind = node.kind
     if kind in _NUMBERS:
         plain, width = _NUMBERS[kind]
@@ -151,7 +151,7 @@ def members(union: Union) -> list[Node]:
 
 
 def allows_null(node: Node) -> bool:
-    """Whether it is null, or a union with null."""
+    """Whether a type is null or a union with null."""
     return node.kind == "null" or (isinstance(node, Union) and len(members(node)) < len(node.branches))
 
 

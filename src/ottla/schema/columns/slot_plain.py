@@ -1,7 +1,7 @@
-"""What all plain decoders of columns share: slots that are filled, and the loop over rows; `_rows` does it compiled.
+"""The shared part of all plain decoders of columns: slots, and the loop over rows. `_rows` is the compiled twin.
 
-A record that can't be read leaves nothing behind: all slots are cut back to the row before, and get a null. Nothing
-has to be remembered for that, since the length of every slot follows from the offsets of the slot around it.
+A record that can't be read leaves nothing behind: all slots are cut back to the row before, and get a null. That needs
+no notes, since the length of every slot follows from the offsets of the slot around it.
 """
 
 import struct

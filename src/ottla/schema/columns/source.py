@@ -1,4 +1,4 @@
-"""What the compiler of a writing program hands to the loops over rows: arrays as sources, steps that write."""
+"""The parts of a writing program that the loops over rows run: arrays as sources, and steps."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class Source(NamedTuple):
 
 
 class Write(IntEnum):
-    """What a step writes of one row of its source."""
+    """The operations of steps, each on one row of its source."""
 
     NOTHING = 0
     BOOLEAN = 1

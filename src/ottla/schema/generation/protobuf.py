@@ -148,7 +148,7 @@ class _Stub:
         return _SCALARS.get(field.type, "int")
 
     def _class(self, full: str) -> str:
-        """How a class is reached from this module."""
+        """The expression by which this module names a class."""
         for path, file in self._files.items():
             prefix = f".{file.package}." if file.package else "."
             local = full.removeprefix(prefix)

@@ -34,7 +34,7 @@ class PythonType:
 
     @property
     def is_plain(self) -> bool:
-        """Whether values stay as they are."""
+        """Whether values are written and read without conversion."""
         return self.write is same and self.read is same
 
 

@@ -1,4 +1,4 @@
-"""Changes of what lists may hold; what follows a tuple makes it open, partially open or closed, as with objects."""
+"""Compares the keywords of arrays. The schema behind a tuple makes it open, partially open or closed, like objects."""
 
 from ottla.schema.json_schema.change import Change
 from ottla.schema.json_schema.comparing import Comparing, Found, below
@@ -9,7 +9,7 @@ from ottla.schema.trampoline import Step
 
 
 def compare_arrays(comparing: Comparing, old: Array, new: Array) -> Step[Found]:
-    """What breaks between two nodes for lists."""
+    """The breaking changes between two array nodes."""
     found: Found = below((yield comparing.compare(old.each, new.each)), "items")
     found += yield _tuples(comparing, old, new)
     found += yield compare_rest(comparing, "additionalItems", old.rest, new.rest, "ADDITIONAL_ITEMS")

@@ -174,7 +174,7 @@ def _fill_object(node: Object, loader: Loading, keywords: Keywords, scope: Scope
 
 
 def _rest(loader: Loading, keywords: Keywords, name: str, scope: Scope) -> Step[Node | None]:
-    """What may come beside what is declared: None is anything, Nothing is nothing."""
+    """The schema of undeclared properties or items: None if they are allowed, `Nothing` if they are not."""
     given = keywords.value.get(name, True)
     if isinstance(given, bool):
         return None if given else Nothing()

@@ -1,4 +1,4 @@
-"""What the comparison of one kind of node asks of the comparison of whole schemas."""
+"""The interface through which the comparison of one kind of node compares the schemas inside of it."""
 
 from typing import Protocol
 
@@ -17,7 +17,7 @@ class Comparing(Protocol):
     patterns: Patterns
 
     def compare(self, old: Node | None, new: Node | None) -> Step[Found]:
-        """What breaks between two schemas; None stands for none."""
+        """The breaking changes between two schemas; None stands for no schema."""
 
     def found(self, change: Change, *path: str) -> Found:
         """The change, unless the policy lets it pass."""

@@ -1,7 +1,7 @@
-"""Whether a new JSON Schema accepts all documents that an old one accepted, with Confluent's verdict.
+"""Checks whether a new JSON Schema accepts all documents that an old one accepted, with Confluent's verdict.
 
-Pairs of nodes are compared once. A pair that is met again while it is being compared counts as compatible, and when
-such an assumption was made the comparison is repeated with what was found incompatible, until nothing new is found.
+Pairs of nodes are compared once. A pair that is met again while it is being compared counts as compatible. If such an
+assumption was made the comparison is repeated with the incompatible pairs known so far, until no new one is found.
 The parts of two `oneOf`, `anyOf` or `allOf` are paired off: the smaller side has to be covered by compatible partners.
 """
 
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 def changes(old: Node, new: Node, allowed: frozenset[Change]) -> Found:
-    """What keeps documents of the old schema from fitting the new one: each change with its path."""
+    """The breaking changes from the old schema to the new one, each with its path."""
     known: dict[Pair, Found] = {}
     pairs = 0
     while True:
@@ -126,7 +126,7 @@ class _Comparison:
         return []
 
     def _by_a_part(self, old: Node, new: Node) -> Step[bool]:
-        """Whether a part of one side alone settles it: any branch of a sum accepts, any factor of a product implies."""
+        """Whether one part decides: a branch of the new sum accepts, or a factor of the old product implies."""
         if isinstance(new, Combined) and not isinstance(old, Combined):
             if len(new.parts) == 1 or new.criterion is not Criterion.ALL:
                 for part in new.parts:
@@ -163,7 +163,7 @@ class _Comparison:
 
 
 def _may_become(old: Combined, new: Combined) -> bool:
-    """Whether a combination of one keyword may turn into one of another."""
+    """Whether a combination may replace one of another keyword: `allOf` with one part by anything, for example."""
     old_single, new_single = len(old.parts) == 1, len(new.parts) == 1
     return (
         new.criterion is Criterion.ANY
@@ -174,7 +174,7 @@ def _may_become(old: Combined, new: Combined) -> bool:
 
 
 def _target(node: Node) -> Node:
-    """What a reference refers to; one step, as in Confluent's registry."""
+    """The node behind a reference, after one step as in Confluent's registry."""
     if isinstance(node, Reference):
         if node.target is None:
             raise InvalidSchemaError("a reference was not resolved")

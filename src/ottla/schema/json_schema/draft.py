@@ -22,7 +22,7 @@ class Draft(enum.Enum):
 
     @property
     def is_modern(self) -> bool:
-        """Whether keywords beside `$ref` count, tuples are `prefixItems` and what is unevaluated may be restricted."""
+        """Whether keywords beside `$ref` count, tuples are `prefixItems`, and `unevaluated…` restricts."""
         return self in (Draft.DRAFT_2019_09, Draft.DRAFT_2020_12)
 
 

@@ -1,4 +1,4 @@
-"""What the readers of single schema objects ask of the loader of a whole document."""
+"""The interface through which the readers of single schema objects use the loader of a whole document."""
 
 from typing import Protocol
 

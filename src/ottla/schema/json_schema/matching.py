@@ -1,8 +1,8 @@
-"""How many pairs two sides can form at most, when each may be in one pair only."""
+"""Maximum matching in a bipartite graph: the most pairs that two sides can form, each member in one at most."""
 
 
 def matching_size(partners: list[list[int]], size: int) -> int:
-    """The size of a maximum matching; `partners` lists for each of the left side whom it may be paired with.
+    """The size of a maximum matching; `partners` lists the possible partners of each on the left side.
 
     >>> matching_size([[0, 1], [0]], 2), matching_size([[0], [0]], 2)
     (2, 1)

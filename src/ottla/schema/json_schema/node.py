@@ -1,7 +1,7 @@
-"""What a JSON Schema allows, as a graph: one node for each kind of value that keywords speak of.
+"""The graph of a JSON Schema: one node for each kind of value that its keywords constrain.
 
-Keywords of one kind make one node; a schema with keywords of several kinds is an `allOf` of their nodes. This is the
-model that Confluent's registry compares, whatever the draft: titles, examples and formats are not in it.
+Keywords of one kind make one node; a schema with keywords of several kinds is an `allOf` of their nodes. Confluent's
+registry compares this model, whatever the draft: titles, examples and formats are not in it.
 """
 
 import enum
@@ -14,7 +14,7 @@ Number = int | Decimal
 
 
 class Criterion(enum.Enum):
-    """How many of the subschemas have to hold."""
+    """The keyword of a combination, which says how many of its subschemas have to hold."""
 
     ALL = "allOf"
     ANY = "anyOf"

@@ -14,7 +14,7 @@ from ottla.schema.trampoline import Step
 
 
 def compare_objects(comparing: Comparing, old: Object, new: Object) -> Step[Found]:
-    """What breaks between two nodes for objects."""
+    """The breaking changes between two object nodes."""
     found: Found = []
     for name in hash_order(old.properties, string_hash):
         newly_required = name in new.properties and name in new.required and name not in old.required
@@ -102,7 +102,7 @@ def _dependencies(comparing: Comparing, old: Object, new: Object) -> Found:
 
 
 def compare_rest(comparing: Comparing, name: str, old: Node | None, new: Node | None, prefix: str) -> Step[Found]:
-    """What breaks between two schemas for what is not declared; None allows anything."""
+    """The breaking changes for undeclared properties or items; None allows any."""
     if isinstance(old, Nothing):
         return []
     if isinstance(new, Nothing):
@@ -117,7 +117,7 @@ def compare_rest(comparing: Comparing, name: str, old: Node | None, new: Node | 
 def compare_unevaluated(
     comparing: Comparing, name: str, old: Node | None, new: Node | None, prefix: str
 ) -> Step[Found]:
-    """What breaks between two schemas for what no other keyword has evaluated."""
+    """The breaking changes for properties or items that no other keyword evaluates."""
     if new is None or isinstance(old, Nothing):
         return []
     if isinstance(new, Nothing):

@@ -1,4 +1,4 @@
-"""How the keywords of one schema come together in nodes: those of one kind in one node, the others in an `allOf`."""
+"""Gathers the keywords of one schema: those of one kind in one node, several nodes in an `allOf`."""
 
 from ottla.schema.json_schema.keyword import Keywords
 from ottla.schema.json_schema.node import (
@@ -83,7 +83,6 @@ def flattened(node: Node) -> list[Node]:
 
 
 def same_kind(left: Node, right: Node) -> bool:
-    """Whether two nodes are compared keyword by keyword."""
     return type(left) is type(right)
 
 
@@ -111,7 +110,7 @@ def _gathered(parts: list[Node]) -> list[Node]:
 
 
 def _merge(into: Node, part: Node) -> None:
-    """What `part` says is added to what `into` says."""
+    """Adds the keywords of `part` to `into`."""
     for name in type(into).__slots__:
         value = getattr(part, name)
         if isinstance(value, (dict, set)):

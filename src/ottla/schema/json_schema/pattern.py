@@ -42,7 +42,7 @@ class Patterns:
     def matches(self, pattern: str, name: str) -> bool:
         """Whether the pattern matches anywhere in the name.
 
-        What is beyond RE2's syntax (a look-ahead, a back-reference), or takes too long, matches nothing.
+        A pattern beyond RE2's syntax (a look-ahead, a back-reference), or one that takes too long, matches nothing.
 
         >>> Patterns().matches("^x-", "x-rate"), Patterns().matches("(a+)+$", "a" * 500 + "!")
         (True, False)

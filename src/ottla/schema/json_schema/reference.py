@@ -1,7 +1,6 @@
-"""What a `$ref` leads to: by pointer, anchor or `$id`, in the document itself and in those it was given.
+"""Resolves a `$ref` by pointer, anchor or `$id`, in the document itself and in those that were given with it.
 
-Nothing is fetched. Definitions under `definitions` are found under `$defs` as well: Confluent's registry is as
-forgiving.
+It fetches no document. Definitions under `definitions` are found under `$defs` as well, as in Confluent's registry.
 """
 
 from collections.abc import Mapping

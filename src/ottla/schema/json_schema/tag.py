@@ -158,7 +158,7 @@ def _named(members: Json, path: deque[str]) -> Json:
 
 
 def _order(node: Node, document: Json) -> tuple[float, str, str, str]:
-    """What parts are counted by."""
+    """The order in which the parts of a combination are numbered."""
     texts = ["", "", ""]
     if isinstance(document, dict):
         given = (document.get(name) for name in ("title", "description", "default"))

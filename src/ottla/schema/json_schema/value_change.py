@@ -10,7 +10,7 @@ _EXPONENTS_APART_MAX: Final = 1000
 
 
 def compare_strings(comparing: Comparing, old: String, new: String) -> Found:
-    """What breaks between two nodes for strings."""
+    """The breaking changes between two string nodes."""
     found = upper(comparing, "maxLength", old.length_max, new.length_max, "MAX_LENGTH")
     found += lower(comparing, "minLength", old.length_min, new.length_min, "MIN_LENGTH")
     if new.pattern is not None and old.pattern != new.pattern:
@@ -19,7 +19,7 @@ def compare_strings(comparing: Comparing, old: String, new: String) -> Found:
 
 
 def compare_numbers(comparing: Comparing, old: Numeric, new: Numeric) -> Found:
-    """What breaks between two nodes for numbers."""
+    """The breaking changes between two number nodes."""
     found = upper(comparing, "maximum", old.maximum, new.maximum, "MAXIMUM")
     found += lower(comparing, "minimum", old.minimum, new.minimum, "MINIMUM")
     found += upper(comparing, "exclusiveMaximum", old.exclusive_maximum, new.exclusive_maximum, "EXCLUSIVE_MAXIMUM")

@@ -1,8 +1,8 @@
-"""What changed from one version of a schema to the next.
+"""Finds the changes from one version of a schema to the next.
 
-Messages and enums are matched by name, fields by number over the whole message, whatever oneof they are in. A message
-that another file defines is looked into where a field holds it, because that file changes on its own. Such messages may
-hold each other as deep as their author likes: each pair is compared once, and without Python's stack.
+Messages and enums are matched by name, fields by number over the whole message, in whichever oneof they are. A message
+of another file is compared where a field holds it, because that file changes on its own. Such messages may hold each
+other at any depth: each pair is compared once, and without recursion.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What can change between two versions of a Protobuf schema, by the names that Confluent's registry gives it."""
+"""The kinds of changes between two versions of a Protobuf schema, named as in Confluent's registry."""
 
 from enum import Enum
 from typing import Final

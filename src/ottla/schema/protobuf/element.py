@@ -1,6 +1,6 @@
-"""What a .proto file says, as values: the tree that the parser makes and the writer prints.
+"""The syntax tree of a .proto file, which the parser makes and the writer prints.
 
-Names of types stay as the author wrote them; `scope` finds what they mean. Kinds are kept apart (fields, oneofs, nested
+Names of types stay as the author wrote them; `scope` resolves them. Kinds are kept apart (fields, oneofs, nested
 types …) because the canonical text prints them apart: their order within a kind is the author's.
 """
 
@@ -16,7 +16,7 @@ ENUM_NUMBER_MAX: Final = 2_147_483_647
 
 
 class LiteralKind(Enum):
-    """How an option's value was written."""
+    """The syntax of an option's value."""
 
     STRING = "string"
     NUMBER = "number"
@@ -167,7 +167,7 @@ class Message:
 
     @property
     def is_map_entry(self) -> bool:
-        """Whether a compiler made this message for a map field; only descriptors contain such."""
+        """Whether a compiler made this message for a map field. Only descriptors contain such messages."""
         return any(
             option.name == "map_entry" and isinstance(option.value, Literal) and option.value.text == "true"
             for option in self.options
@@ -217,7 +217,6 @@ class File:
 
     @property
     def is_proto3(self) -> bool:
-        """Whether fields have no labels by default."""
         return self.syntax == "proto3"
 
 

@@ -1,6 +1,6 @@
-"""Whether what was written for a field of one type can be read as another.
+"""Checks whether values of a field's old type can be read as its new type.
 
-Scalars fall into groups that share their bytes; messages are the same when their names without the package are.
+Scalars fall into groups that share their encoding; messages are equal if their names without the package are.
 """
 
 from typing import Final
@@ -64,7 +64,7 @@ class FieldTypes:
         """Messages of the same name that come from different files, or from different versions of one."""
 
     def changes(self, old: Field, new: Field) -> list[Change]:
-        """What changed in the field's type or label; key and value of a map may both have changed."""
+        """The changes of the field's type or label; key and value of a map may both have changed."""
         before, after = self._old.unfolded(old.type), self._new.unfolded(new.type)
         if isinstance(before, MapType) and isinstance(after, MapType):
             found = (self._single(before.key, after.key), self._single(before.value, after.value))

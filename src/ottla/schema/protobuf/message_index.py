@@ -1,4 +1,4 @@
-"""Where a message stands in its file: the path of positions that serializers write before a Protobuf payload.
+"""The index of a message in its file: the path of positions that serializers write before a Protobuf payload.
 
 The first message is (0,), the second message inside of it (0, 1).
 """

@@ -100,7 +100,7 @@ def _resolved(option: Option, scope: Scope, inside: Sequence[str]) -> Option:
 
 
 def _merged(field: _FieldType | None, first: OptionValue, second: OptionValue) -> OptionValue:
-    """What two assignments to one field give: messages merge, single values are replaced, others make a list."""
+    """The value of two assignments to one field: messages merge, the last single value wins, others make a list."""
     if isinstance(first, OptionMap) and isinstance(second, OptionMap) and field is not None and not field.is_repeated:
         values = dict(first.entries)
         for key, value in second.entries:

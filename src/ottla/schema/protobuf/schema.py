@@ -85,7 +85,7 @@ class ProtobufSchema:
 
     @cached_property
     def scope(self) -> Scope:
-        """What the names in the file mean."""
+        """The names of types and extensions in the file and its imports."""
         return Scope(self.file, self.dependencies, self._references)
 
     def validate(self) -> None:

@@ -1,6 +1,6 @@
-"""What names mean: the types and extensions of a file and of all that it imports, by their full names.
+"""Resolves names: the types and extensions of a file and of its imports, by their full names.
 
-A name is looked for in the innermost scope first: `B` in message `p.A` is `p.A.B`, else `p.B`, else `B`. With a leading
+A name is looked up in the innermost scope first: `B` in message `p.A` is `p.A.B`, else `p.B`, else `B`. With a leading
 dot, `.p.B`, it is full.
 """
 
@@ -68,7 +68,7 @@ class Scope:
         return None if full_name is None else self.types[full_name]
 
     def root(self) -> tuple[str, ...]:
-        """Where the file's own types stand."""
+        """The scope of the file's own types, which is its package."""
         return package_scope(self.package)
 
     def _collect(self, file: File, reference: Reference | None) -> None:

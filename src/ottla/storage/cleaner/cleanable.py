@@ -1,8 +1,8 @@
-"""How dirty a log is, and how far it may be cleaned.
+"""Measures the dirty part of a log, and the part that may be cleaned.
 
-Dirty is what lies behind the last round's end. Never cleaned are the active segment, what is above the last stable
-offset, and what is younger than `min.compaction.lag.ms`. The log with the largest dirty share goes first, if that
-share is above `min.cleanable.dirty.ratio` or `max.compaction.lag.ms` is over.
+Dirty is the part behind the last round's end. Never cleaned are the active segment, offsets above the last stable one,
+and records younger than `min.compaction.lag.ms`. The log with the largest dirty share goes first, if that share is
+above `min.cleanable.dirty.ratio` or `max.compaction.lag.ms` is over.
 
 Worked example: segments 0, 100, 200 (active), cleaned up to 100, last stable offset 250, each 10 MB. Dirty is 100 to
 200, 10 of 20 MB: ratio 0.5, which is not above 0.5, so the log has to wait.
@@ -88,7 +88,7 @@ def _ends_after(segment: Segment, offset: int) -> bool:
 
 
 def _first_young_offset(log: Log, dirty: Sequence[Segment], now_ms: int) -> int:
-    """Where the first segment begins whose newest record is younger than the minimum lag; the log end if none is."""
+    """The base of the first segment whose newest record is younger than the minimum lag, else the log end."""
     lag_ms = log.config.min_compaction_lag_ms
     if lag_ms > 0:
         for segment in dirty:

@@ -58,6 +58,6 @@ class CleanerConfig:
 
     @property
     def keys_max(self) -> int:
-        """How many keys one round may hold."""
+        """The number of keys that one round may hold."""
         slots = self.dedupe_buffer_size // max(self.threads, 1) // ENTRY_BYTES
         return max(int(slots * self.io_buffer_load_factor), 1)

@@ -1,8 +1,8 @@
-"""Which partitions are being cleaned, and which must not be: the one thing cleaner and log manager share.
+"""The partitions that are being cleaned, and those that must not be: all that cleaner and log manager share.
 
-A round of cleaning or retention holds its partition with a `Ticket`. Whoever truncates, deletes or moves a log pauses
-its cleaning: the round is told to stop and its ticket is void. Nobody waits for anybody, as both change logs on the
-writer's thread only, one after the other: a round asks there whether its ticket is still good.
+A round of cleaning or retention holds its partition with a `Ticket`. A caller that truncates, deletes or moves a log
+pauses its cleaning: the round is told to stop and its ticket is void. Neither waits for the other, as both change logs
+on the writer's thread only, one after the other: a round asks there whether its ticket is still good.
 """
 
 import threading

@@ -5,7 +5,7 @@ from ottla.base.frozen import frozen
 
 @frozen
 class LastRecord:
-    """Where an active producer stands: its last data offset, or None if all it has is markers of this epoch."""
+    """The last data offset of an active producer, or None if the log has only markers of its epoch."""
 
     data_offset: int | None
     producer_epoch: int

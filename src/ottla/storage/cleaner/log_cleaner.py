@@ -168,7 +168,7 @@ class _Round:
         self._segments: dict[int, Segment] = {}
 
     def examine(self, now_ms: int) -> Cleanable:
-        """How dirty the log is."""
+        """Measures the dirty part of the log."""
         return examine(self.partition, self._log, self.home.cleaner_offsets.read().get(self.partition), now_ms)
 
     def tidy(self, ticket: Ticket) -> None:
@@ -234,7 +234,10 @@ class _Round:
         self._manager.run_on_writer(partial(self._manager.maintenance.collect_deleted, log, now_ms))
 
     def _checkpoint(self, outcome: Finished, ticket: Ticket) -> None:
-        """Whoever makes the ticket void lowers the offset afterwards, if it has to be: the file has a lock."""
+        """Writes the new clean offset, unless the ticket is void.
+
+        The thread that voids a ticket lowers the offset afterwards where needed; the file's lock orders the two.
+        """
         done = {self.partition: outcome.clean_offset}
         self.home.cleaner_offsets.update(lambda offsets: offsets if ticket.is_void else offsets | done)
         if not ticket.is_void:

@@ -34,7 +34,7 @@ class SegmentReader:
 
     @property
     def position(self) -> int:
-        """Where in the file the next batch lies."""
+        """The position of the next batch in the file."""
         return self._start + self.at
 
     def has_batch(self) -> bool:

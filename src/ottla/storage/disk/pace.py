@@ -1,11 +1,11 @@
-"""How well a disk answers: told by those who use it, asked by the loop, which must wait for none.
+"""The health of a disk: its users report, and the loop asks before it does anything that might wait.
 
 A disk is not well while an operation on it takes long, when one took long, or when the device completes nothing though
 it was asked to; and for some seconds after the last such sign. It is stuck while an operation is under way for so long
-that whoever begins another one will wait, too.
+that the next one will wait, too.
 
-Operations that other threads wait for are counted from their beginning (`under_way`), so that a flush that hangs is a
-sign before it ends. Writes that the loop makes itself are told when they end: `took`.
+Operations that other threads wait for count from their beginning (`under_way`), so that a flush that hangs is a sign
+before it ends. Writes that the loop makes itself count when they end: `took`.
 """
 
 import threading

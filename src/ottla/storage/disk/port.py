@@ -13,7 +13,7 @@ from ottla.base.frozen import frozen
 
 
 class Access(Enum):
-    """How a file is opened."""
+    """The mode in which a file is opened."""
 
     READ = auto()
     """The file must be there."""

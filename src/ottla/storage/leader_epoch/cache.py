@@ -85,7 +85,7 @@ class LeaderEpochCache:
     def truncate_from_start(self, start_offset: int) -> None:
         """Forgets the epochs that end at the offset or before; the one that holds it now begins there.
 
-        The file follows with the next change: until then loading comes to the same result, and nobody waits for a disk.
+        The file follows with the next change, without waiting for a disk: until then loading comes to the same result.
         """
         before = [entry for entry in self.entries if entry.start_offset <= start_offset]
         if before:

@@ -1,4 +1,4 @@
-"""What is said about an append: how it is to be done, and how it went."""
+"""The options of an append, and its result."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ NO_LOG_APPEND_TIME = -1
 
 @frozen
 class Checked:
-    """What came of checking a batch ahead, on another thread, by the rules that its topic had then."""
+    """The result of checking a batch ahead, on another thread, by the rules that its topic had then."""
 
     rules: AppendRules
     outcome: Validated | ApiError
@@ -20,7 +20,7 @@ class Checked:
 
 @frozen
 class AppendOptions:
-    """How a leader appends."""
+    """The options of an append as the leader."""
 
     origin: AppendOrigin = AppendOrigin.CLIENT
     verification: VerificationEntry | None = None
@@ -38,7 +38,7 @@ FROM_COORDINATOR = AppendOptions(origin=AppendOrigin.COORDINATOR)
 
 
 class AppendInfo(NamedTuple):
-    """What came of an append."""
+    """The result of an append."""
 
     first_offset: int
     last_offset: int

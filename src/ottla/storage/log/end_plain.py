@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LogEnd:
-    """What a log's next batch needs to know. `take_settings` and `advance` come before the first one."""
+    """The state that a log's next batch needs. `take_settings` and `advance` come before the first one."""
 
     __slots__ = (
         "backlog",

@@ -1,4 +1,4 @@
-"""What a read of the log answers."""
+"""The result of a read of a log."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class FetchData(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """How much there is to send."""
+        """The number of bytes to send."""
         return 0 if self.records is None else len(self.records)
 
 

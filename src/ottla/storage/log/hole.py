@@ -1,7 +1,7 @@
 """Looks once for offsets between a log's segments that no file holds, because one is gone.
 
-A read passes over them without a word, as in Apache Kafka: after compaction they are nothing unusual. Where nothing was
-compacted, as `contiguity` has it, somebody has to be told.
+A read skips them unreported, as in Apache Kafka: after compaction they are nothing unusual. Where nothing was
+compacted, as `contiguity` has it, the operator has to know.
 """
 
 import logging
@@ -17,9 +17,9 @@ _log = logging.getLogger(__name__)
 
 
 def tell_of_holes(log: Log, run_on_writer: Callable[[Callable[[], None]], None]) -> None:
-    """Names the holes of a log that are not compaction's, for threads that may wait.
+    """Logs the holes of a log that compaction has not made; on threads that may wait.
 
-    The end of a segment is found out by whoever writes the log, one at a time: it has others to serve.
+    The writer looks for the end of each segment, one segment at a time: it has others to serve.
     """
     for segment, following in pairwise(log.segments.all()):
         if log.contiguity.holds_at(following.base_offset):

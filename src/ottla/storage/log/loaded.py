@@ -1,4 +1,4 @@
-"""What is said about a log that is to be opened, and what it consists of once it is."""
+"""The options of opening a log, and the parts of an open one."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -15,7 +15,7 @@ _DAY_MS = 86_400_000
 
 
 class Shutdown(Enum):
-    """How the log was left the last time."""
+    """The way in which the log was closed the last time."""
 
     CLEAN = auto()
     UNCLEAN = auto()
@@ -25,7 +25,7 @@ class Shutdown(Enum):
 
 @frozen
 class LoadOptions:
-    """What the checkpoints and the broker's settings say about a log that is to be opened."""
+    """The checkpoints and settings of a log that is to be opened."""
 
     topic: str
     partition: int

@@ -64,12 +64,12 @@ class Log(LogState):
 
     @property
     def first_unstable_offset(self) -> int | None:
-        """Where the oldest transaction begins that is open or whose marker is not replicated."""
+        """The first offset of the oldest transaction that is open or whose marker is not replicated."""
         return self.producers.transactions.first_unstable_offset
 
     @property
     def last_stable_offset(self) -> int:
-        """How far read_committed consumers may read."""
+        """The offset up to which read_committed consumers may read."""
         # In this order: a transaction that begins in between, on another thread, begins above this high watermark.
         high_watermark = self.high_watermark
         unstable = self.producers.transactions.first_unstable_offset
@@ -166,7 +166,7 @@ class Log(LogState):
         return lookup.offset_of_max_timestamp(self)
 
     def end_offset_for_epoch(self, epoch: int) -> EpochEntry:
-        """Where the epoch, or the largest one below it, ends; (-1, -1) if that is not known."""
+        """The end of the epoch, or of the largest one below it; (-1, -1) if that is not known."""
         return self.epochs.end_offset_for(epoch, self.log_end_offset)
 
     # Moving the bounds
@@ -212,7 +212,7 @@ class Log(LogState):
     def begin_truncation(self, offset: int) -> Truncation:
         """The part of `truncate_to` that waits for no disk, after `claim`; `finish_truncation` before the next append.
 
-        From now on nobody reads what goes.
+        From now on readers get nothing behind the offset.
         """
         with self._io(is_claimed=True):
             begun = truncation.begin(self, offset)
@@ -220,7 +220,7 @@ class Log(LogState):
         return begun
 
     def begin_restart(self, offset: int) -> Truncation:
-        """The same of `truncate_fully_and_start_at`."""
+        """The part of `truncate_fully_and_start_at` that waits for no disk."""
         with self._io(is_claimed=True):
             begun = truncation.begin_restart(self, offset)
         self.is_half_cut = True
@@ -324,7 +324,7 @@ class Log(LogState):
                     flush(self, self.log_end_offset if offset is None else min(offset, self.log_end_offset))
 
     def write_snapshots(self) -> None:
-        """Writes the snapshots that rolls have promised, so that nobody has to who waits for no disk."""
+        """Writes the snapshots that rolls have promised, so that no thread that may not wait has to."""
         if self.snapshots.is_promised:
             self.check_online()
             with self._flushing, self._io(is_repeatable=True):
@@ -392,7 +392,7 @@ class Log(LogState):
             deletion.take_directory(self, directory)
 
     def discard(self, directory: str) -> None:
-        """The same where the log is to be deleted: what is asked for from now on is not flushed any more."""
+        """Relocates a log that is to be deleted: later requests for a flush have no effect."""
         self.is_discarded = True
         self.relocate(directory)
 

@@ -72,7 +72,7 @@ def read(log: LogState, offset: int, bytes_max: int, end_offset: int) -> FetchDa
 
 
 def _position_limit(log: LogState, segment: Segment, end_offset: int) -> int:
-    """Where in the segment the batches end that lie below the offset."""
+    """The position in the segment at which the batches below the offset end."""
     following = log.segments.after(segment)
     if following is not None and following.base_offset <= end_offset:
         return segment.size_bytes

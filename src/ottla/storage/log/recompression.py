@@ -18,7 +18,7 @@ _UNCOMPRESSED = "uncompressed"
 
 @frozen
 class Recompression:
-    """What a topic's batches are compressed with."""
+    """The codec and level of a topic that recompresses its producers' batches."""
 
     codec: CompressionType
     level: int | None

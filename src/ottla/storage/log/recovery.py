@@ -1,9 +1,9 @@
-"""After a crash: what is in the log is found out by reading it, from the segment that holds the recovery point on.
+"""Recovers a log after a crash: reads it from the segment that holds the recovery point on.
 
-Each batch must be whole, match its CRC, and neither its offset nor its leader epoch may go back. The first that does
-not is where the log ends; it and everything after it was never flushed, so nobody was promised it. One that lies below
-the recovery point *was* flushed: then the disk lost something that it had confirmed, and the log is not touched.
-Indexes, epochs and producer state of what was read are built anew; snapshots in that range are not believed.
+Each batch must be whole, match its CRC, and neither its offset nor its leader epoch may go back. The log ends before
+the first that does not; that one and everything after it was never flushed, so its durability was not promised. If it
+lies below the recovery point it *was* flushed: then the disk lost something that it had confirmed, and the log is not
+touched. Indexes, epochs and producer state of what was read are built anew; snapshots in that range are not used.
 
 Offsets that no batch holds are no damage: compaction takes them out, and a topic may have been compacted whatever its
 settings are now. Only where `contiguity` says that a segment reached up to the next one has its end been lost.
@@ -108,7 +108,7 @@ def _recover_segment(segment: Segment, loaded: LoadedLog, following: Sequence[Se
 
 
 def _take_in(segment: Segment, batch: StoredBatch, epochs: LeaderEpochCache, producers: ProducerState) -> None:
-    """What a batch says about epochs, producers and aborted transactions."""
+    """Replays a batch: its epoch, its producer, and an aborted transaction that it ends."""
     if batch.partition_leader_epoch > epochs.latest_epoch:
         epochs.note(batch.partition_leader_epoch, batch.base_offset)
     if batch.producer_id >= 0 and isinstance(batch, Batch):

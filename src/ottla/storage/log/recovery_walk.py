@@ -70,7 +70,7 @@ class RecoveryWalk:
             return False
 
     def _problem(self, batch: StoredBatch) -> str | None:
-        """What is wrong with a batch behind those that passed."""
+        """The reason why a batch can not follow those before it; None if it can."""
         if not batch.crc_matches():
             return "the CRC does not match"
         try:

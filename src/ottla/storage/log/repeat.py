@@ -58,7 +58,7 @@ def _places_before(log: LogState, offset: int) -> Iterator[tuple[Segment, int]]:
 
 
 def _position_before(segment: Segment, position: int) -> int:
-    """Where a batch begins, near the position."""
+    """The beginning of a batch near the position."""
     offset = segment.offset_beyond(position) if position > 0 else None
     found = None if offset is None else segment.locate(offset)
     return 0 if found is None else found[0]

@@ -117,7 +117,7 @@ class LogState(LogEnd):
 
     @property
     def next_offset(self) -> int:
-        """Where the next batch goes: the log end, or beyond it while a thread is still writing what was placed."""
+        """The offset of the next batch: the log end, or beyond it while a thread still writes placed batches."""
         backlog = self.backlog
         return self.tail[0] if backlog is None else backlog.end_offset
 
@@ -148,7 +148,7 @@ class LogState(LogEnd):
 
     @property
     def deleted(self) -> Sequence[Segment]:
-        """Segments dropped that nobody took yet."""
+        """Segments that were dropped and have not been taken yet."""
         return self._deleted
 
     def doom(self, segments: Sequence[Segment]) -> None:
@@ -156,7 +156,7 @@ class LogState(LogEnd):
         self._deleted.extend(segments)
 
     def go_offline(self, error: StorageError, *, is_repeatable: bool = False) -> None:
-        """Nothing more is served from here, unless what failed has changed nothing and may go well later."""
+        """Stops serving the log, unless the failed operation changed nothing and may succeed later."""
         if self.offline_error is None and not (is_repeatable and error.is_passing):
             self.offline_error = error
 

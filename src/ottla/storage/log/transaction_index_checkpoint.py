@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def digest_of(log: LogState, segment: Segment) -> IndexDigest | None:
-    """What the segment's index held, if anything is known of it."""
+    """The recorded digest of the segment's index; None if there is none."""
     return _known(log).get(segment.base_offset)
 
 

@@ -1,9 +1,9 @@
-"""Dropping the end of a log, when a follower finds that its leader's is another.
+"""Drops the end of a log, when a follower finds that its leader's is another.
 
-It takes two steps, so that the thread which serves clients waits for no disk. After `begin` nobody can read what goes;
-`finish`, on any thread, brings that to the disk. In between nothing is appended.
+It takes two steps, so that the thread which serves clients waits for no disk. After `begin` readers get nothing of the
+dropped end; `finish`, on any thread, brings that to the disk. In between nothing is appended.
 
-Segments that go are renamed on disk before the one is cut that stays, and the log is cut before the epochs and
+Segments that go are renamed on disk before the last one that stays is cut, and the log is cut before the epochs and
 snapshots are: a crash in between leaves a shorter log, or epochs and snapshots that lie beyond its end, which loading
 removes.
 """
@@ -18,7 +18,7 @@ from ottla.storage.segment.segment import Segment
 
 
 class Truncation(NamedTuple):
-    """What is left to be done on the disk."""
+    """The part of a truncation that is left to be done on the disk."""
 
     dropped: tuple[Segment, ...] = ()
     """Segments that go as a whole."""

@@ -18,7 +18,7 @@ from types import TracebackType
 
 
 class Turn:
-    """The lock. Whoever took it gives it back with `release`, on any thread."""
+    """A lock with reservations. It may be released on another thread than it was taken on."""
 
     __slots__ = ("_line", "without_line")
 
@@ -43,7 +43,7 @@ class Turn:
 
     @property
     def is_taken(self) -> bool:
-        """Whether somebody has it; a reservation does not count."""
+        """Whether the lock is held; a reservation does not count."""
         return self.without_line.locked()
 
     @contextmanager

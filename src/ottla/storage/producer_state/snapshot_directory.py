@@ -31,7 +31,7 @@ class SnapshotDirectory:
         self._promised: dict[int, Sequence[ProducerEntry]] = {}
 
     def path(self, offset: int) -> str:
-        """Where the snapshot of an offset is or would be."""
+        """The path of the snapshot at an offset, whether it exists or not."""
         return f"{self.directory}/{file_name.name_of(offset, file_name.SNAPSHOT)}"
 
     def write(self, offset: int, entries: Collection[ProducerEntry]) -> None:

@@ -1,4 +1,4 @@
-"""Where a segment ends and is written on, by whichever twin is installed; `end_plain` documents it."""
+"""The end of a segment, where it is appended to, in the twin that is installed; `end_plain` documents it."""
 
 from typing import TYPE_CHECKING
 

@@ -237,7 +237,7 @@ class Segment(SegmentEnd):
         return self._first_timestamp
 
     def modified_ms(self) -> int:
-        """When the file was last written; stands in for its age where the batches have no timestamps."""
+        """The time of the last write to the file, which stands in for timestamps that batches lack."""
         status = self._disk.status(self.path())
         return 0 if status is None else status.modified_ms
 

@@ -1,6 +1,4 @@
-"""How a join by a foreign key becomes nodes: subscription, its topic, the foreign side, the answer's topic, the
-result.
-"""
+"""Builds the nodes of a foreign-key join: subscription, its topic, the foreign side, the answer's topic, the result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ Table = tuple[Step, TableDefinition]
 
 @dataclass(frozen=True)
 class ForeignKeyJoin:
-    """What is known of the join."""
+    """The parameters of the join."""
 
     extractor: Callable[[Any, Any], Any]
     joiner: Callable[[Any, Any], Any]
@@ -79,7 +77,7 @@ class _Names:
 
 
 def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tuple[Step, SourceDefinition, Store]:
-    """Where the result's table hangs, with its name as the step's, and its definition."""
+    """Adds the join's nodes to the graph: the step, the definition and the store of its result."""
     (left_step, left_table), (right_step, right_table) = left, right
     graph = left_step.graph
     right_table.enable_old(force=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def takes(function: Callable[..., Any], number: int) -> bool:
-    """Whether the function wants this many arguments. One whose signature is unknown wants fewer.
+    """Whether the function takes this many arguments; False if its signature is unknown.
 
     >>> takes(lambda k, v: v, 2), takes(len, 2)
     (True, False)

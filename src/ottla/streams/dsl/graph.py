@@ -17,7 +17,7 @@ from ottla.streams.naming import checked_name
 
 
 class NodeRole(Enum):
-    """What a step means to those that rewrite the graph before it becomes a topology."""
+    """The role of a node for the optimizations that rewrite the graph before it becomes a topology."""
 
     PLAIN = "plain"
     CHANGES_KEY = "changes the key"
@@ -137,7 +137,7 @@ class Graph:
 
 
 def keeps_null_keys_below(node: GraphNode) -> bool:
-    """Whether a repartition must let records without a key through: a left or outer join further down emits them."""
+    """Whether a repartition must pass records without a key: a left or outer join further down emits them."""
     return node.keeps_null_keys or any(keeps_null_keys_below(child) for child in node.children)
 
 

@@ -31,7 +31,7 @@ class KGroupedStream(Generic[K, V]):
     def count(
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
     ) -> "KTable[K, int]":
-        """How many records each key has."""
+        """Counts the records of each key."""
         graph = self._step.graph
         if materialized_as is not None and materialized_as.store_name is None:
             graph.store_name("KSTREAM-AGGREGATE-")
@@ -82,11 +82,11 @@ class KGroupedStream(Generic[K, V]):
         return TimeWindowedKStream(self._step, windows, self.parent_of)
 
     def member(self) -> CogroupMember:
-        """What a cogroup needs of this stream."""
+        """The part of a cogroup that this stream is."""
         return self._member
 
     def parent_of(self, store_name: str) -> Step:
-        """Where an aggregate starts: behind a repartition, if the key has changed."""
+        """The step that an aggregate follows: a repartition, if the key has changed."""
         if not self._repartition_required:
             return self._step
         graph = self._step.graph

@@ -1,4 +1,4 @@
-"""How joins become nodes: two windows, two sides and a merge for streams; one node for a stream and a table."""
+"""Builds the nodes of joins: two windows, two sides and a merge for streams; one node for a stream and a table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from ottla.streams.window import JoinWindows
 
 @dataclass(frozen=True)
 class StreamJoin:
-    """What is known of a stream–stream join; `kind` is inner, left or outer."""
+    """The parameters of a stream–stream join; `kind` is inner, left or outer."""
 
     joiner: Joiner
     windows: JoinWindows
@@ -30,12 +30,12 @@ class StreamJoin:
 
     @property
     def left_outer(self) -> bool:
-        """Whether left records without a partner leave."""
+        """Whether left records without a partner are emitted."""
         return self.kind != "inner"
 
     @property
     def right_outer(self) -> bool:
-        """Whether right records without a partner leave."""
+        """Whether right records without a partner are emitted."""
         return self.kind == "outer"
 
 
@@ -55,7 +55,7 @@ class _JoinNames:
 
 @dataclass(frozen=True)
 class TableJoin:
-    """What is known of a join with a table."""
+    """The parameters of a join with a table."""
 
     joiner: Joiner
     left: bool

@@ -112,12 +112,12 @@ class KStream(Generic[K, V]):
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 
     def peek(self, action: Callable[[K, V], object], named: Named | None = None) -> "KStream[K, V]":
-        """The same records, each shown to a function."""
+        """Calls a function with each record, and passes the records on unchanged."""
         required(action, "action cannot be null")
         return self._same("KSTREAM-PEEK-", named, lambda: Peek(action))
 
     def foreach(self, action: Callable[[K, V], object], named: Named | None = None) -> None:
-        """Shows each record to a function; the stream ends here."""
+        """Calls a function with each record; the stream ends here."""
         required(action, "action cannot be null")
         self._next("KSTREAM-FOREACH-", named, lambda: Peek(action, forwards=False))
 
@@ -147,7 +147,7 @@ class KStream(Generic[K, V]):
         return KStream(step, repartition_required=is_rekeyed)
 
     def repartition(self, repartitioned: "Repartitioned[K, V] | None" = None) -> "KStream[K, V]":
-        """The same records, partitioned anew through a topic of the application."""
+        """Partitions the records anew, through a topic of the application."""
         given = repartitioned or Repartitioned()
         prefix = given.name or self._step.graph.processor_name("KSTREAM-REPARTITION-")
         key_serde, value_serde = given.key_serde or self._step.key_serde, given.value_serde or self._step.value_serde
@@ -205,7 +205,7 @@ class KStream(Generic[K, V]):
         named: Named | None = None,
         stores: Stores = (),
     ) -> "KStream[KOut, VOut]":
-        """What a processor of the user's makes of the records."""
+        """Processes the records with the user's processor, which may change keys."""
         step = self._processed("KSTREAM-PROCESSOR-", supplier, named, stores)
         return KStream(replace(step, key_serde=None, value_serde=None), repartition_required=True)
 
@@ -215,7 +215,7 @@ class KStream(Generic[K, V]):
         named: Named | None = None,
         stores: Stores = (),
     ) -> "KStream[K, VOut]":
-        """The same, with a processor that keeps the keys."""
+        """Processes the records with the user's processor, which keeps their keys."""
         step = self._processed("KSTREAM-PROCESSVALUES-", supplier, named, stores)
         return KStream(replace(step, value_serde=None), repartition_required=self._repartition_required)
 

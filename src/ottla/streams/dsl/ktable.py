@@ -52,7 +52,7 @@ class KTable(Generic[K, V]):
         return cls(step, definition, store.spec.name if store.is_named else None)
 
     def with_key_serde(self, serde: Serde[Any] | None) -> "KTable[K, V]":
-        """The same table with another serde of keys: a windowed one."""
+        """A table with another serde of keys, as for windowed ones."""
         return KTable(replace(self.step, key_serde=serde), self.definition, self.queryable_store_name)
 
     def filter(
@@ -276,7 +276,7 @@ class KGroupedTable(Generic[K, V]):
     def count(
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
     ) -> "KTable[K, int]":
-        """How many rows each group has."""
+        """Counts the rows of each group."""
         definition = TableAggregateDefinition(
             None,
             initializer=lambda: 0,

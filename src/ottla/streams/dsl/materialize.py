@@ -42,7 +42,7 @@ def materialized(
 def windowed(
     store: Store, given: Materialized[Any, Any] | None, size_ms: int, grace_ms: int, *, is_sliding: bool
 ) -> Store:
-    """The same as a window store; its retention is at least size plus grace, for sliding windows twice the size."""
+    """Makes it a window store. Its retention is at least size plus grace, for sliding windows twice the size."""
     size = "2 * time difference" if is_sliding else "its window size"
     least = min(size_ms * (1 + is_sliding) + grace_ms, (1 << 63) - 1)
     retention = _retention(given, least)
@@ -57,7 +57,7 @@ def windowed(
 
 
 def sessions(store: Store, given: Materialized[Any, Any] | None, gap_ms: int, grace_ms: int) -> Store:
-    """The same as a session store; its retention is at least gap plus grace."""
+    """Makes it a session store. Its retention is at least gap plus grace."""
     retention = _retention(given, gap_ms + grace_ms)
     if retention < gap_ms + grace_ms:
         raise ValueError(

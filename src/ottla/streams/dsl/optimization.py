@@ -86,7 +86,7 @@ def _merge_repartitions(graph: Graph) -> None:
 
 
 def _move_behind(single: GraphNode, changer: GraphNode, old: GraphNode) -> None:
-    """What lay between the step that changes keys and a repartition comes after the single one."""
+    """Moves the nodes between a step that changes keys and a repartition behind the single one."""
     child = _above(old, lambda node: changer in node.parents)
     assert child is not None
     single.add_child(child)

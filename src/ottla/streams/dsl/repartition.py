@@ -13,7 +13,7 @@ _SUFFIX = "-repartition"
 
 @dataclass(frozen=True)
 class RepartitionSpec:
-    """What is known of a repartition: serdes, and what the user asked for."""
+    """The parameters of a repartition: serdes, and the user's options."""
 
     prefix: str
     key_serde: Any

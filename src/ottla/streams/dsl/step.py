@@ -1,4 +1,4 @@
-"""What all results of the DSL have: a node in the graph, serdes, and the sources that feed it."""
+"""The common part of all results of the DSL: a node in the graph, serdes, and the sources that feed it."""
 
 from dataclasses import dataclass
 from typing import Any

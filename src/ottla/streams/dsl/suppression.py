@@ -1,4 +1,4 @@
-"""How `suppress` becomes a node with its buffer."""
+"""Builds the node of `suppress` with its buffer."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How the join of two tables becomes nodes: two halves that look into each other's table, and a merge."""
+"""Builds the nodes of the join of two tables: two halves that look into each other's table, and a merge."""
 
 from collections.abc import Callable
 from dataclasses import replace

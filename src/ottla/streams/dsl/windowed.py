@@ -44,7 +44,7 @@ class TimeWindowedKStream(Generic[K, V]):
         self._emit = EmitStrategy.ON_WINDOW_UPDATE
 
     def emit_strategy(self, strategy: EmitStrategy) -> "TimeWindowedKStream[K, V]":
-        """Whether each update leaves, or the final result once."""
+        """Sets whether each update is emitted, or only the final result."""
         if isinstance(self._windows, UnlimitedWindows) and strategy is EmitStrategy.ON_WINDOW_CLOSE:
             raise ValueError("ON_WINDOW_CLOSE emit strategy cannot be used for UnlimitedWindows")
         self._emit = required(strategy, "emitStrategy cannot be null")
@@ -53,7 +53,7 @@ class TimeWindowedKStream(Generic[K, V]):
     def count(
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
     ) -> "KTable[Windowed[K], int]":
-        """How many records each key has per window."""
+        """Counts the records of each key and window."""
         is_sliding = isinstance(self._windows, SlidingWindows)
         if materialized_as is not None and materialized_as.store_name is None and not is_sliding:
             self._step.graph.store_name(_AGGREGATE)
@@ -108,14 +108,14 @@ class SessionWindowedKStream(Generic[K, V]):
         self._emit = EmitStrategy.ON_WINDOW_UPDATE
 
     def emit_strategy(self, strategy: EmitStrategy) -> "SessionWindowedKStream[K, V]":
-        """Whether each update leaves, or the final result once."""
+        """Sets whether each update is emitted, or only the final result."""
         self._emit = required(strategy, "emitStrategy cannot be null")
         return self
 
     def count(
         self, named: Named | None = None, materialized_as: "Materialized[K, int] | None" = None
     ) -> "KTable[Windowed[K], int]":
-        """How many records each key has per session."""
+        """Counts the records of each key and session."""
         if materialized_as is not None and materialized_as.store_name is None:
             self._step.graph.store_name(_AGGREGATE)
         functions = (lambda: 0, lambda key, value, count: count + 1, lambda key, one, other: one + other)
@@ -145,7 +145,7 @@ class SessionWindowedKStream(Generic[K, V]):
         named: Named | None = None,
         materialized_as: "Materialized[K, T] | None" = None,
     ) -> "KTable[Windowed[K], T]":
-        """The same with a start, and a function that makes one aggregate of two sessions'."""
+        """Aggregates the records of each session; `session_merger` makes one aggregate of two when sessions merge."""
         required(initializer, "initializer can't be null")
         required(aggregator, "aggregator can't be null")
         required(session_merger, "sessionMerger can't be null")

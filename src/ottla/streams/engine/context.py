@@ -1,4 +1,4 @@
-"""What each node sees of its task."""
+"""The context of a node in a task, and the state that all nodes of a task share."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
@@ -27,7 +27,7 @@ DESERIALIZATION_HANDLER: Final = "deserialization.exception.handler"
 
 
 class TaskHost(Protocol):
-    """What a task needs of the process it runs in: bytes to keep, topics to write to, a clock."""
+    """The services that a task needs of its process: storage, topics to write to, a clock."""
 
     def state_map(self, store: StoreSpec) -> StateMap:
         """The bytes of a store of this task."""
@@ -38,24 +38,24 @@ class TaskHost(Protocol):
         ...
 
     def send(self, record: OutputRecord) -> None:
-        """Writes a record."""
+        """Sends a record to its topic."""
         ...
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has, for the user's partitioners."""
+        """The number of partitions of a topic, for the user's partitioners."""
         ...
 
     def wall_clock_ms(self) -> int:
-        """The time."""
+        """The process's clock."""
         ...
 
     def request_commit(self) -> None:
-        """A processor wants a commit soon."""
+        """Asks for a commit soon, as a processor does."""
         ...
 
 
 class TaskState:
-    """What the nodes of a task share while a record is processed."""
+    """The state that the nodes of a task share while a record is processed."""
 
     def __init__(self, application_id: str, task_id: str, configuration: Mapping[str, Any], host: TaskHost) -> None:
         self.application_id = application_id
@@ -87,7 +87,7 @@ class TaskState:
 
     @property
     def metadata(self) -> RecordMetadata | None:
-        """Where the record came from that is being processed; None in a punctuation."""
+        """Topic, partition and offset of the record that is being processed; None in a punctuation."""
         if self.columns is not None:
             return self.columns.metadata_at(self.number)
         record = self._record

@@ -1,4 +1,4 @@
-"""What happens to a record that cannot be decoded, processed or written: the task stops, or goes on without it.
+"""Handles records that cannot be decoded, processed or written: the task stops, or continues without them.
 
 A handler is a function `(context, error)` that answers with `resume` or `fail`, each with records for other
 topics. With `errors.dead.letter.queue.topic.name` the two built-in ones send the source record there, with Kafka
@@ -42,7 +42,7 @@ class OutputRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """Where the error happened: the source record (None in a punctuation), the node and the task."""
+    """The place of an error: the source record (None in a punctuation), the node and the task."""
 
     source: InputRecord | None
     node: str
@@ -53,19 +53,19 @@ class ErrorContext:
 
 
 class ErrorResponse(NamedTuple):
-    """Whether the task goes on, and what else it writes."""
+    """A handler's decision, and the dead letters to write."""
 
     resumes: bool
     dead_letters: tuple[OutputRecord, ...] = ()
 
     @classmethod
     def resume(cls, *dead_letters: OutputRecord) -> "ErrorResponse":
-        """The task goes on without the record."""
+        """Continues the task without the record."""
         return cls(True, dead_letters)
 
     @classmethod
     def fail(cls, *dead_letters: OutputRecord) -> "ErrorResponse":
-        """The task stops."""
+        """Stops the task."""
         return cls(False, dead_letters)
 
 

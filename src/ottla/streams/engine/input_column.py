@@ -1,7 +1,7 @@
-"""Records of one partition, decoded, column by column: what a task takes faster than one record after the other.
+"""Decoded records of one partition as columns, which a task takes faster than single records.
 
-A host that has whole columns decodes them at once. Record number n is made only where somebody looks at it: a handler,
-an error, a processor that asks where a record came from.
+A host that has whole columns decodes them at once. The object of record number n is made only if something needs it: a
+handler, an error, a processor that asks for the record's origin.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,5 +28,5 @@ class InputColumns:
     """The record with this number as it came from its topic."""
 
     def metadata_at(self, number: int) -> RecordMetadata:
-        """Where a record came from."""
+        """Topic, partition and offset of a record."""
         return RecordMetadata(self.topic, self.partition, self.offsets[number])

@@ -49,7 +49,7 @@ class PunctuationQueue:
         self._push(first, len(self._schedules) - 1)
 
     def fire(self, now: int) -> bool:
-        """Calls everything that is due; whether something was."""
+        """Calls all punctuations that are due; whether there was any."""
         fired = False
         while self._queue and self._queue[0][0] <= now:
             due, _, number = heappop(self._queue)
@@ -63,18 +63,18 @@ class PunctuationQueue:
         return fired
 
     def next_time(self) -> int | None:
-        """When the next one is due."""
+        """The time of the next punctuation; None if there is none."""
         return self._queue[0][0] if self._queue else None
 
     def times(self) -> tuple[int, ...]:
-        """How many were made; then number and time of each that is not cancelled, in the order of the queue."""
+        """The number of schedules made, then number and time of each that is not cancelled, in queue order."""
         if not self._schedules:
             return ()
         waiting = [one for one in sorted(self._queue) if not self._schedules[one[2]].is_cancelled]
         return (len(self._schedules), *(number for due, _, schedule in waiting for number in (schedule, due)))
 
     def set_times(self, times: Sequence[int]) -> None:
-        """What `times` said when the same schedules had been made; those that it leaves out are cancelled."""
+        """Restores the result of `times` after the same schedules were made; those that it lacks are cancelled."""
         if not times:
             return
         known = dict(zip(times[1::2], times[2::2], strict=True))

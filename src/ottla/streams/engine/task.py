@@ -107,7 +107,7 @@ class Task:
         return {"": (state.stream_time,)} | {name: numbers for name, numbers in times.items() if numbers}
 
     def set_times(self, times: Mapping[str, tuple[int, ...]]) -> None:
-        """What `times` said when the stores were last written; to be called after `open` and `assign`."""
+        """Restores the result of `times` at the last write of the stores; to be called after `open` and `assign`."""
         state = self._state
         for name, numbers in times.items():
             if name == "":
@@ -125,7 +125,7 @@ class Task:
             self._partitions.setdefault(place, _Partition())
 
     def lacks(self, topic: str, partition: int) -> bool:
-        """Whether no record of a partition waits: hosts that merge partitions enqueue more before they go on."""
+        """Whether no record of a partition waits: hosts that merge partitions enqueue more before they continue."""
         return not self._partitions[topic, partition].records
 
     def enqueue(self, record: InputRecord) -> None:
@@ -215,7 +215,7 @@ class Task:
         return self._state.by_clock.fire(now_ms)
 
     def next_clock_punctuation(self) -> int | None:
-        """When `punctuate_clock` has something to do."""
+        """The next time at which `punctuate_clock` has a punctuation to fire."""
         return self._state.by_clock.next_time()
 
     def _forward(self, source: Source, record: InputRecord, pair: tuple[Any, Any], timestamp: int) -> None:

@@ -69,7 +69,7 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class SubTopology:
-    """What runs in one task: the nodes in the order of their adding, and their stores."""
+    """The nodes that run in one task, in the order in which they were added, and their stores."""
 
     number: int
     nodes: tuple[str, ...]

@@ -31,7 +31,7 @@ def _clock() -> int:
 
 @dataclass(frozen=True)
 class BatchTerms:
-    """What a batch needs beside state and records."""
+    """The surroundings of a batch beside state and records."""
 
     global_stores: Mapping[str, Any] = field(default_factory=dict)
     wall_clock_ms: Callable[[], int] = _clock
@@ -56,7 +56,7 @@ Feeds = Mapping[str, Iterable[InputRecord] | ColumnFeed]
 
 
 class _Host:
-    """What a task needs of its host: it collects what leaves."""
+    """The engine's host, which collects the outputs."""
 
     def __init__(self, application: Application, partition: int, state: StateBatch, terms: BatchTerms) -> None:
         self._partition = partition
@@ -78,22 +78,21 @@ class _Host:
         self.columns_of(record.topic).add_record(record)
 
     def columns_of(self, topic: str) -> OutputColumns:
-        """Where records for a topic are collected."""
+        """The outputs for a topic."""
         found = self._topics.get(topic)
         if found is None:
             found = self._topics[topic] = OutputColumns(topic)
         return found
 
     def waiting(self) -> int:
-        """How many records were collected."""
+        """The number of collected records."""
         return sum(map(len, self._topics.values())) + sum(map(len, self._changelogs.values()))
 
     def taken(self) -> list[OutputColumns]:
-        """What was collected."""
+        """The collected outputs; collecting begins anew."""
         return [one.taken() for one in (*self._topics.values(), *self._changelogs.values()) if len(one)]
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has."""
         return self._terms.partition_count(topic)
 
     def wall_clock_ms(self) -> int:
@@ -200,7 +199,7 @@ def _in_order(task: Task, topic: str, feed: "Iterable[InputRecord] | ColumnFeed"
 
 
 def restored(application: Application, partition: int, state: StateBatch) -> dict[str, Callable[[LoggedChange], None]]:
-    """How to fill the stores of a partition number: by changelog topic, what takes its records."""
+    """The functions that fill the stores of a partition number, by changelog topic."""
     host = _Host(application, partition, state, BatchTerms())
     found: dict[str, Callable[[LoggedChange], None]] = {}
     for stage in application.stages:

@@ -63,7 +63,7 @@ def changelog_plan(
 
 
 def is_internal(application_id: str, topic: str) -> bool:
-    """Whether a topic is one of the application's own: patterns do not mean those.
+    """Whether a topic is one of the application's own, which patterns do not match.
 
     >>> is_internal("shop", "shop-counts-changelog"), is_internal("shop", "shop-orders")
     (True, False)
@@ -72,7 +72,7 @@ def is_internal(application_id: str, topic: str) -> bool:
 
 
 def has_run(committed: Mapping[TopicPartition, OffsetAndMetadata]) -> bool:
-    """Whether the group's offsets are those of tasks, which leave a note with one; a reset leaves none.
+    """Whether tasks have committed the group's offsets: they add metadata, a reset adds none.
 
     >>> has_run({TopicPartition("orders", 0): OffsetAndMetadata(0)})
     False
@@ -85,7 +85,7 @@ def was_reset(
     wanted: Sequence[InternalTopicPlan],
     counts: Mapping[str, int],
 ) -> bool:
-    """Whether a tool has moved the group's offsets and left no internal topic: what is known locally is of no use."""
+    """Whether a reset has moved the group's offsets and deleted internal topics: local state is obsolete."""
     return bool(committed) and not has_run(committed) and not any(plan.name in counts for plan in wanted)
 
 

@@ -23,7 +23,7 @@ def times_to_text(times: Times) -> str:
 
 
 def times_from_text(text: str) -> Times:
-    """The times that `times_to_text` has written; none for what somebody else has.
+    """The times that `times_to_text` has written; none for metadata of other programs.
 
     >>> times_from_text(times_to_text({"0_1": {"": (5,)}}))
     {'0_1': {'': (5,)}}

@@ -1,7 +1,7 @@
-"""Whether state that an earlier form of a topology has left fits the present one.
+"""Checks whether the state of an earlier form of a topology fits the present one.
 
-State, changelogs and offsets are laid out by sub-topology, store and partition. What adds or takes away any of these
-would give records to the wrong store without a word, so it is refused, with what to do.
+State, changelogs and offsets are laid out by sub-topology, store and partition. A change that adds or removes any of
+these would give records to the wrong store unnoticed, so it is refused, with advice.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What a batch gives out, topic by topic, in columns. The order of a topic's records is kept; topics have none."""
+"""The outputs of a batch as columns, topic by topic. The order of a topic's records is kept."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -52,7 +52,7 @@ class OutputColumns:
         return [self.partitions.get(number) for number in range(len(self.keys))]
 
     def records(self) -> Iterator[OutputRecord]:
-        """The same, one by one."""
+        """The records one by one."""
         columns = zip(
             self.keys, self.values, self.timestamps, self.headers, self.partition_column(), strict=True
         )  # fmt: skip
@@ -60,7 +60,7 @@ class OutputColumns:
             yield OutputRecord(self.topic, key, value, timestamp, headers, partition)
 
     def taken(self) -> "OutputColumns":
-        """What was collected so far; from now on it is collected anew."""
+        """Moves the records out; collecting begins anew."""
         found = OutputColumns(self.topic, self.partition)
         found.keys, self.keys = self.keys, []
         found.values, self.values = self.values, []

@@ -1,6 +1,6 @@
-"""How many partitions each repartition topic has, and so how many tasks each sub-topology: Kafka Streams' rules.
+"""Sets the number of partitions of repartition topics, and so of tasks of each sub-topology, by Kafka Streams' rules.
 
-A repartition topic has what was asked for, else as many as the largest topic of the sub-topologies that write to it.
+A repartition topic has the requested number, else as many as the largest topic of the sub-topologies that write to it.
 Topics that are joined have the same number: repartition topics adapt, topics of the user's are refused.
 """
 

@@ -8,7 +8,7 @@ from ottla.streams.errors import StreamsError
 
 
 class RunState(Enum):
-    """What an instance is doing."""
+    """The state of an instance."""
 
     CREATED = "CREATED"
     REBALANCING = "REBALANCING"
@@ -31,11 +31,11 @@ FOLLOWS: Final[Mapping[RunState, frozenset[RunState]]] = {
 
 
 class IllegalStateError(StreamsError):
-    """What was asked for cannot be done in this state."""
+    """A call that the present state does not allow."""
 
 
 def check_follows(before: RunState, after: RunState) -> None:
-    """Raises `IllegalStateError` for a transition that is none.
+    """Raises `IllegalStateError` for a transition that does not exist.
 
     >>> check_follows(RunState.NOT_RUNNING, RunState.RUNNING)
     Traceback (most recent call last):

@@ -31,7 +31,7 @@ class TaskId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a member has: tasks that it runs, and tasks whose state lies on its disk."""
+    """A member's tasks before an assignment: those that it runs, and those whose state is on its disk."""
 
     running: frozenset[TaskId] = frozenset()
     stored: frozenset[TaskId] = frozenset()
@@ -39,14 +39,14 @@ class Claim:
 
 @dataclass(slots=True)
 class Share:
-    """What a member is to have."""
+    """A member's tasks after an assignment."""
 
     active: list[TaskId] = field(default_factory=list)
     standby: list[TaskId] = field(default_factory=list)
 
     @property
     def load(self) -> int:
-        """How much there is to do."""
+        """The number of tasks, active and standby."""
         return len(self.active) + len(self.standby)
 
 
@@ -95,7 +95,7 @@ def _spread(group: Sequence[TaskId], claims: Mapping[str, Claim], shares: dict[s
 
 
 class _Rooms:
-    """How many tasks each member may still take: `low` each, and one more for some of them."""
+    """Bounds the active tasks of each member: `low` each, and one more for some of them."""
 
     def __init__(self, shares: dict[str, Share], low: int, more: int) -> None:
         self._shares = shares

@@ -25,7 +25,7 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True)
 class MemberFacts:
-    """What a process tells the leader."""
+    """The user data of a process in its subscription: its id, its address, and the tasks whose state it has."""
 
     process: str = ""
     endpoint: str = ""
@@ -33,7 +33,7 @@ class MemberFacts:
     wants_shutdown: bool = False
 
     def encoded(self) -> bytes:
-        """As user data of a subscription."""
+        """The user data of the subscription."""
         return json.dumps([_VERSION, self.process, self.endpoint, self.stored, self.wants_shutdown]).encode()
 
     @classmethod
@@ -51,7 +51,7 @@ class MemberFacts:
 
 @dataclass(frozen=True)
 class TaskMap:
-    """What the leader tells all: by endpoint, the tasks that run there and those of which it has copies."""
+    """The user data of an assignment: by endpoint, the tasks that run there and those of which it has copies."""
 
     standby: tuple[TaskId, ...] = ()
     active_at: Mapping[str, tuple[TaskId, ...]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class TaskMap:
     """Whether the complaint is that a topic is not known, as one that was made a moment ago may be."""
 
     def encoded(self) -> bytes:
-        """As user data of an assignment."""
+        """The user data of the assignment."""
         shown: list[Any] = [_VERSION, _texts(self.standby)]
         shown += [{at: _texts(tasks) for at, tasks in one.items()} for one in (self.active_at, self.standby_at)]
         return json.dumps([*shown, self.is_shutdown, self.complaint, self.members, self.may_pass]).encode()
@@ -81,7 +81,7 @@ class TaskMap:
 
 
 class StreamsAssignor(PartitionAssignor):
-    """The assignor of one process; `facts` is kept true by it, `task_map` is what the leader said last."""
+    """The assignor of one process, which reports `facts`; `task_map` is the last one from the leader."""
 
     name = "ottla-streams"
     protocols = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
@@ -96,25 +96,25 @@ class StreamsAssignor(PartitionAssignor):
 
     @property
     def is_alone_in_shutdown(self) -> bool:
-        """Whether all were told to end, and no other process is left."""
+        """Whether all processes were told to end and this is the last one."""
         return self.task_map.is_shutdown and self.task_map.members == 1
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """What this process tells."""
+        """The encoded facts of this process."""
         self.on_join()
         return self.facts.encoded()
 
     def on_assignment(self, assignment: MemberAssignment, generation_id: int) -> None:
-        """What the leader said; that all are to end is not forgotten if another rebalance follows at once."""
+        """Takes over the leader's task map; an order to end survives another rebalance that follows at once."""
         found = TaskMap.decoded(assignment.user_data)
         self.task_map = replace(found, is_shutdown=found.is_shutdown or self.task_map.is_shutdown)
 
     def share(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> Shares:
-        """Who reads what."""
+        """The partitions of each member."""
         return {member: list(found.partitions) for member, found in self.assign(topics, members).items()}
 
     def assign(self, topics: TopicRacks, members: Mapping[str, MemberSubscription]) -> dict[str, MemberAssignment]:
-        """Who reads what, and what all are told."""
+        """The partitions of each member, with the task map as user data."""
         complaint, may_pass = self._complaint(topics)
         facts = {member: MemberFacts.decoded(subscription.user_data) for member, subscription in members.items()}
         running = self._running(members)
@@ -165,7 +165,7 @@ class StreamsAssignor(PartitionAssignor):
         return [place for task in tasks for place in self._application.places_of(task)]
 
     def _complaint(self, topics: TopicRacks) -> tuple[str, bool]:
-        """What is wrong with the topics: the tasks were planned when they were others; and whether it may pass."""
+        """The first topic that differs from the plan of the tasks, and whether it may only be unknown yet."""
         application = self._application
         for topic in application.inputs:
             planned = application.counts[application.short_name(topic)]
@@ -177,7 +177,7 @@ class StreamsAssignor(PartitionAssignor):
 
 
 def _nothing() -> None:
-    """There is nothing to bring up to date."""
+    """The default of `on_join`."""
 
 
 def _texts(tasks: Iterable[TaskId]) -> list[str]:

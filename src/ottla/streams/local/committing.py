@@ -20,15 +20,15 @@ _ID_BITS: Final = 53
 
 
 class OffsetWriter(Protocol):
-    """How offsets reach the group."""
+    """The way of offsets to the group's coordinator."""
 
     async def write(self, offsets: Offsets) -> None:
-        """Makes the offsets, and all that was sent before, durable."""
+        """Commits the offsets, after all that was sent before is durable."""
         ...
 
 
 class TransactionWriter:
-    """Offsets and all that was sent are one transaction; the next one begins at once."""
+    """Commits offsets and everything that was sent as one transaction; the next one begins at once."""
 
     def __init__(self, consumer: AsyncConsumer, producer: AsyncProducer) -> None:
         self._consumer: Final = consumer

@@ -1,4 +1,4 @@
-"""What a failure means: troubles of the cluster and full disks pass, anything else is the application's to decide."""
+"""Classifies failures: troubles of the cluster and full disks pass, all others go to the application's handler."""
 
 from enum import Enum
 from typing import Final
@@ -39,15 +39,15 @@ _PASSING_KINDS: Final = (
 
 
 class UnknownTopicError(StreamsError):
-    """The group's leader does not know a topic: another look at the cluster tells what is the matter with it."""
+    """The group's leader does not know a topic: another look at the cluster shows whether it is missing."""
 
 
 class TasksLostError(StreamsError):
-    """The group has given the tasks to others; what they did in the open transaction must not be committed."""
+    """The group has given the tasks to other members: their open transaction must not be committed."""
 
 
 class FailureResponse(Enum):
-    """What `set_uncaught_exception_handler`'s function answers: Kafka Streams' three."""
+    """The answers of the function of `set_uncaught_exception_handler`, with Kafka Streams' names."""
 
     REPLACE_THREAD = "REPLACE_THREAD"
     SHUTDOWN_CLIENT = "SHUTDOWN_CLIENT"
@@ -55,7 +55,7 @@ class FailureResponse(Enum):
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether beginning again from what is committed is all there is to do.
+    """Whether a restart from the committed offsets mends the failure.
 
     >>> from ottla.client.errors import KafkaTimeoutError
     >>> is_passing(KafkaTimeoutError("no answer")), is_passing(ValueError("1"))

@@ -49,7 +49,7 @@ class _Host:
         """There is nothing to send."""
 
     def partition_count(self, topic: str) -> int:
-        """Not asked for."""
+        """Never called: a global table has no sinks."""
         return 1
 
     def wall_clock_ms(self) -> int:
@@ -57,7 +57,7 @@ class _Host:
         return time.time_ns() // 1_000_000
 
     def request_commit(self) -> None:
-        """What was read is kept from time to time."""
+        """Does nothing: the state is committed at intervals."""
 
 
 class GlobalTables:

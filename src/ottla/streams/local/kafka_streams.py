@@ -62,12 +62,10 @@ class KafkaStreams(Lifecycle):
 
     @property
     def topology(self) -> Topology:
-        """What runs."""
         return self._topology
 
     @property
     def configuration(self) -> Mapping[str, Any]:
-        """How it was configured."""
         return self._config
 
     @property
@@ -176,7 +174,7 @@ class KafkaStreams(Lifecycle):
         return found
 
     def _in_loop(self, function: Callable[[TaskLoop], Any]) -> Any:
-        """What a function returns that is called between two turns of the tasks' loop."""
+        """Runs a function between two turns of the tasks' loop, and returns its result."""
         thread = self._thread
         if self._state not in (RunState.RUNNING, RunState.REBALANCING) or thread is None:
             raise StreamsNotRunningError(f"KafkaStreams is not running. State is {self._state.value}.")

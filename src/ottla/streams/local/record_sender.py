@@ -39,11 +39,11 @@ class RecordSender:
 
     @property
     def is_behind(self) -> bool:
-        """Whether records wait for room, or for a topic to be known."""
+        """Whether records wait for buffer memory, or for metadata of a topic."""
         return bool(self._waiting)
 
     def send(self, record: OutputRecord, source: InputRecord | None, task_id: str) -> None:
-        """Takes a record for any topic."""
+        """Sends a record, or queues it behind those that wait."""
         self.sent_records += 1
         if self._waiting or self._handler is not None:
             self._waiting.append((record, source, task_id))
@@ -54,11 +54,11 @@ class RecordSender:
 
     @property
     def asks_handler(self) -> bool:
-        """Whether a handler hears of each record that is not delivered, with the one that it came from."""
+        """Whether a handler gets each record that is not delivered, together with its source record."""
         return self._handler is not None
 
     def writer(self, topic: str, task_id: str) -> Write:
-        """What takes records for one topic, whose keys decide their partitions; for who has no handler."""
+        """A function that sends records to one topic by their keys; only without a handler."""
         waiting, send_now = self._waiting, self._producer.send_now
 
         def write(key: bytes | None, value: bytes | None, timestamp: int, headers: Headers) -> None:
@@ -69,7 +69,7 @@ class RecordSender:
         return write
 
     def logger(self, place: TopicPartition) -> Callable[[LoggedChange], None]:
-        """What takes a store's changes for a partition of its changelog, which has no negative times."""
+        """A function that sends a store's changes to a partition of its changelog; negative timestamps become 0."""
         waiting, logged, send_now = self._waiting, self._logged, self._producer.send_now
         topic, partition = place
 

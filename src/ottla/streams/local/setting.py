@@ -1,7 +1,7 @@
-"""What a configuration with Kafka Streams' names means for the local host.
+"""Reads a configuration with Kafka Streams' names for the local host.
 
 Settings of clients go to the consumer, the producer and the admin client; serdes and handlers stay in the configuration
-that operators see. Settings of Kafka Streams that decide nothing here are accepted.
+that operators see. Settings of Kafka Streams that have no effect here are accepted.
 """
 
 import tempfile

@@ -45,7 +45,7 @@ _COMMIT_RECORDS: Final = 50_000
 
 @dataclass(frozen=True)
 class WorkerPorts:
-    """Who hears of what."""
+    """The callbacks of a worker."""
 
     moved: Callable[[RunState], None]
     failed: Callable[[Exception], FailureResponse]
@@ -53,11 +53,11 @@ class WorkerPorts:
 
 
 class ApplicationShutdownError(StreamsError):
-    """An instance has asked all to end."""
+    """An instance has asked all instances to end."""
 
 
 class TaskLoop(RebalanceListener):
-    """One life in the group, from joining to leaving it."""
+    """One membership in the group, from joining to leaving."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class TaskLoop(RebalanceListener):
             await self._clients.drop_consumer(self.consumer)
 
     def metrics(self) -> dict[str, float]:
-        """What was counted since it joined."""
+        """The counters since it joined."""
         runs = list(self.table.running.values())
         return {
             "process-total": sum(run.processed_records for run in runs),
@@ -200,7 +200,7 @@ class TaskLoop(RebalanceListener):
 
     @property
     def places(self) -> StorePlaces:
-        """Where stores are."""
+        """The places of all stores, by the last task map."""
         return StorePlaces(self.application, self._assignor.task_map)
 
     def views(self, query: StoreQuery) -> list[Any]:

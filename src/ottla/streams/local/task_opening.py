@@ -37,7 +37,7 @@ class OpenTask:
 
 @dataclass(frozen=True)
 class _Standing:
-    """Where the group and the changelogs stood at one moment."""
+    """The committed offsets and the ends of the changelogs at one moment."""
 
     offsets: Offsets
     times: Times

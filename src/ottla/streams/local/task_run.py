@@ -36,7 +36,7 @@ Lag = Callable[[TopicPartition], int | None]
 
 @dataclass(frozen=True)
 class TaskPorts:
-    """What a task needs of its process."""
+    """The services that a task needs of its process."""
 
     application: Application
     sender: RecordSender
@@ -110,13 +110,13 @@ class TaskRun:
         self._serdes: Final = self._column_serdes()
 
     def _column_serdes(self) -> tuple[Serde[Any], Serde[Any]] | None:
-        """How its one partition is decoded as columns; None where each record is looked at."""
+        """The serdes that decode its one partition as columns; None if records have to be read singly."""
         if len(self.places) != 1 or self._sender.asks_handler:
             return None
         return self.engine.serdes_of(self.places[0].topic)
 
     def start(self, times: Times) -> None:
-        """Goes to work: its stores have their content."""
+        """Begins to process: its stores are complete."""
         for sink in self.engine.sinks:
             if sink.topic is not None and not self._sender.asks_handler:
                 sink.write_to(self._sender.writer(sink.topic, str(self.task)))
@@ -130,11 +130,11 @@ class TaskRun:
         self._queues[place].extend(records)
 
     def waiting(self, place: TopicPartition) -> int:
-        """How many records of a partition wait."""
+        """The number of records of a partition that wait."""
         return len(self._queues[place])
 
     def process(self, records_max: int) -> int:
-        """Processes up to so many records; how many it were. Less: nothing is left that it may take."""
+        """Processes at most `records_max` records; the number. A smaller one means that it may take no more now."""
         if not self.is_running:
             return 0
         count = self._process_lone(records_max) if len(self.places) == 1 else self._process_merged(records_max)
@@ -168,7 +168,7 @@ class TaskRun:
         return count
 
     def punctuate_clock(self, now_ms: int) -> None:
-        """Fires what the clock has reached."""
+        """Fires the punctuations that are due by the clock."""
         due = self.next_punctuation_ms()
         if due is not None and due <= now_ms:
             self.current = None
@@ -176,13 +176,13 @@ class TaskRun:
             self._has_changed = True
 
     def next_punctuation_ms(self) -> int | None:
-        """When the clock has something to do."""
+        """The time of the next punctuation by the clock."""
         return self.engine.next_clock_punctuation() if self.is_running else None
 
     def offsets(
         self, positions: Mapping[TopicPartition, int], commit_id: int
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is to be committed; nothing if nothing has changed."""
+        """The offsets to commit; empty if nothing has changed."""
         if not self.is_running:
             return {}
         found = {place: self._next_offset(place, positions) for place in self.places}
@@ -198,7 +198,7 @@ class TaskRun:
         return given
 
     def committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Its offsets are committed."""
+        """Notes that these offsets are committed."""
         self._committed = {place: found.offset for place, found in offsets.items()}
         self._has_changed = self.wants_commit = False
 
@@ -230,7 +230,7 @@ class TaskRun:
         return is_any
 
     def _may_go_on(self) -> bool:
-        """Whether the record with the smallest time is sure to be the next one, or was waited for long enough."""
+        """Whether no record with a smaller time can come any more, or it has been waited for long enough."""
         if len(self.places) == 1 or self._idle_ms_max < 0:
             return True
         empty = [place for place in self.places if self.engine.lacks(*place)]

@@ -38,7 +38,7 @@ class StateLockedError(StateMismatchError):
 
 
 class TaskStores:
-    """What a task keeps; `open` before anything else, `close` at the end."""
+    """The stores of a task on disk and in memory; `open` before anything else, `close` at the end."""
 
     def __init__(self, application: Application, task: TaskId, state_dir: Path) -> None:
         stage = next(one for one in application.stages if one.number == task.stage)

@@ -34,7 +34,7 @@ class TaskTable:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all tasks that were assigned run."""
+        """Whether all assigned tasks are open and run."""
         return not self._being_opened and not self._open
 
     def tasks_of(self, places: Iterable[TopicPartition]) -> list[TaskId]:

@@ -56,11 +56,11 @@ class Worker:
 
     @property
     def loop(self) -> TaskLoop | None:
-        """What runs the tasks, if anything does."""
+        """The present membership in the group, if there is one."""
         return self._loop
 
     def metrics(self) -> dict[str, float]:
-        """What was counted."""
+        """The counters since it joined."""
         return {} if self._loop is None else self._loop.metrics()
 
     def stop(self) -> None:
@@ -131,7 +131,7 @@ class Worker:
 
 
 def _cause(error: Exception) -> Exception:
-    """What a rebalance listener has raised, which poll wraps."""
+    """A rebalance listener's own error, which `poll` wraps."""
     if isinstance(error, ListenerError) and isinstance(error.__cause__, Exception):
         return error.__cause__
     return error

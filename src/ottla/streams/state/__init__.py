@@ -1,1 +1,1 @@
-"""What tasks remember on a local disk: LMDB behind the engine's store port, versioned by batch."""
+"""The state of tasks on a local disk: LMDB behind the engine's store port, versioned by batch."""

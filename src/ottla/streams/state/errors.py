@@ -1,4 +1,4 @@
-"""What can be wrong with state on a disk."""
+"""The errors of state on a disk."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _MAP_FULL: Final = -30792
 
 
 class StateMismatchError(StreamsError):
-    """The state is not the one that a batch has to start from: ahead, behind, or of another topology."""
+    """The state does not fit the start of a batch: it is ahead, behind, or of another topology."""
 
 
 class StateUnavailableError(StreamsError):
@@ -17,13 +17,13 @@ class StateUnavailableError(StreamsError):
 
 
 class StateUnwritableError(StateUnavailableError):
-    """The disk does not take what is written, most of the time because it is full: this passes once there is room."""
+    """The disk refuses a write, mostly because it is full. This passes once there is space."""
 
 
 def unwritable(error: Exception, place: str = "the state") -> StateUnavailableError:
-    """What to say where the disk, or LMDB, does not take what is written.
+    """The error for a write that the disk or LMDB has refused.
 
-    LMDB calls it an I/O error if a disk has room for a part of a write only.
+    LMDB reports an I/O error if the disk has space for only a part of a write.
 
     >>> str(unwritable(OSError(28, "No space left on device")))[:63]
     'the state cannot be written: [Errno 28] No space left on device'

@@ -29,17 +29,17 @@ Pair = tuple[bytes, bytes]
 
 
 class _Nothing(dict[bytes, bytes | None]):
-    """Knows every key, so that nothing is noted."""
+    """Contains every key, so that no change is noted."""
 
     def __contains__(self, key: object) -> bool:
         return True
 
 
 class UndoLog:
-    """What the entries that a batch has changed were before: the first change of each counts."""
+    """The entries that a batch has changed, as they were before its first change of each."""
 
     def __init__(self, *, is_kept: bool) -> None:
-        """One that is not kept stays empty, however much is changed."""
+        """An undo log that is not kept stays empty."""
         self.before: dict[bytes, bytes | None] = {} if is_kept else _Nothing()
 
 

@@ -87,17 +87,17 @@ class LocalState:
 
     @property
     def position(self) -> Position | None:
-        """Where it stands; None: it is new."""
+        """The offset of each input up to which records are in the state; None if it is new."""
         with self._environment.begin() as transaction:
             return _loaded(transaction.get(_POSITION, db=self._meta))
 
     def is_before(self, start: Position) -> bool:
-        """Whether a batch can start from here, be it for the first time or again."""
+        """Whether a batch can start from this state, for the first time or again."""
         with self._environment.begin() as transaction:
             return any(_fits(_loaded(transaction.get(at, db=self._meta)), start) for at in (_POSITION, _PREVIOUS))
 
     def begin(self, start: Position) -> "StateBatch":
-        """Opens the state as it was at `start`; `StateMismatchError` if it is not known any more, or not yet."""
+        """Opens the state as it was at `start`; raises `StateMismatchError` if it no longer has that, or not yet."""
         transaction = self._environment.begin(write=True)
         try:
             if not _fits(_loaded(transaction.get(_POSITION, db=self._meta)), start):
@@ -205,12 +205,12 @@ class StateBatch:
 
     @property
     def position(self) -> Position:
-        """Where the state stands without the batch; nothing if it is new."""
+        """The position before the batch; empty if the state is new."""
         return _loaded(self._transaction.get(_POSITION, db=self._meta)) or {}
 
     @property
     def times(self) -> Times:
-        """What the batch before this one has kept."""
+        """The times that the last batch has stored."""
         found = json.loads(self._transaction.get(_TIMES, db=self._meta) or b"{}")
         return {task: {name: tuple(numbers) for name, numbers in times.items()} for task, times in found.items()}
 
@@ -262,12 +262,12 @@ class StateBatch:
 
 
 def has_position(transaction: Any, meta: Any) -> bool:
-    """Whether a batch, or a restoration, was committed."""
+    """Whether a batch or a restoration was committed."""
     return transaction.get(_POSITION, db=meta) is not None
 
 
 def store_prefix(transaction: Any, meta: Any, store: str) -> bytes:
-    """What all keys of a store have in front; a place where nothing lies for one that was not written to."""
+    """The prefix of a store's keys; an unused one for a store that was never written to."""
     found: bytes | None = transaction.get(_STORE + store.encode(), db=meta)
     return _NOWHERE if found is None else found
 
@@ -303,14 +303,14 @@ def _reserve_lock(path: Path) -> None:
 
 
 def _unopened(path: Path, error: Exception) -> StateUnavailableError:
-    """What to say of a state that cannot be opened: a disk that is full passes."""
+    """The error for a state that cannot be opened; a full disk is one that passes."""
     if (getattr(error, "errno", None) or getattr(error, "code", None)) in _NO_ROOM:
         return unwritable(error, f"the state in {path}")
     return StateUnavailableError(f"the state in {path} cannot be opened: {error}")
 
 
 def _fits(at: Position | None, start: Position) -> bool:
-    """Whether a batch that begins at `start` goes on from `at`; topics that `at` does not know are new."""
+    """Whether `at` is the position `start`; topics that `at` lacks are new and count as equal."""
     return at is not None and all(at.get(topic, offset) == offset for topic, offset in start.items())
 
 

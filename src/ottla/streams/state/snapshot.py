@@ -30,7 +30,7 @@ _AGE_MS_MAX: Final = 12 * 3_600_000
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a manifest says."""
+    """The manifest of a snapshot."""
 
     identity: str
     taken_ms: int
@@ -60,7 +60,7 @@ class SnapshotDirectory:
         return None
 
     def is_due(self, interval_ms: int) -> bool:
-        """Whether the newest one is older than the interval."""
+        """Whether the newest snapshot is older than the interval."""
         found = self.newest()
         return found is None or found.taken_ms <= _now_ms() - interval_ms
 

@@ -38,12 +38,12 @@ class StateReader:
         return StoreMap(self, store)
 
     def look(self, store: str, ask: Callable[[LmdbMap], T]) -> T:
-        """What a function finds in a store; `StateUnavailableError` if there is no state here."""
+        """Calls a function with a store, for its result; raises `StateUnavailableError` without a state."""
         with self._lock, self._current() as (environment, data, meta), environment.begin() as transaction:
             return ask(LmdbMap(transaction, data, store_prefix(transaction, meta, store), UndoLog(is_kept=False)))
 
     def is_there(self) -> bool:
-        """Whether there is a state of a batch; one that is being restored is none yet."""
+        """Whether there is a committed state; one that is being restored does not count."""
         if not (self._path / "data.mdb").exists():
             return False
         with self._lock, self._current() as (environment, _, meta), environment.begin() as transaction:

@@ -53,12 +53,12 @@ def _contested(seed: int) -> Scenario:
 
 
 def _calm(seed: int) -> Scenario:
-    """Nothing goes wrong."""
+    """Two voters, and no faults."""
     return Scenario(seed=seed, voters=2, chaos_ms=1000)
 
 
 def _restless(seed: int) -> Scenario:
-    """Voters come and go faster than a change is committed."""
+    """Changes voters faster than the changes are committed."""
     return Scenario(
         seed=seed,
         voters=5,
@@ -91,7 +91,7 @@ def _patched_votes(can_grant_vote: Callable[[Role, Ballot], bool]) -> Iterator[N
 
 @contextmanager
 def _voting_twice() -> Iterator[None]:
-    """Every candidate gets a vote, whoever had it before in the same epoch."""
+    """Grants a vote to every candidate with a log that is up to date, also a second one in an epoch."""
 
     def can_grant_vote(self: Role, ballot: Ballot) -> bool:
         return ballot.log_is_up_to_date
@@ -102,7 +102,7 @@ def _voting_twice() -> Iterator[None]:
 
 @contextmanager
 def _voting_for_short_logs() -> Iterator[None]:
-    """The first candidate gets the vote, whatever its log lacks."""
+    """Grants the first candidate of an epoch its vote without comparing logs."""
 
     def can_grant_vote(self: Role, ballot: Ballot) -> bool:
         return ballot.pre_vote or self.election.voted_key is None or self.election.is_vote_for(ballot.candidate)

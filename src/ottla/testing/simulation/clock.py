@@ -12,7 +12,7 @@ _PER_MILLE = 1000
 
 
 class EventQueue:
-    """What will happen, in order; things at the same time happen in the order they were planned."""
+    """Runs actions in the order of their times; actions at one time run in the order in which they were planned."""
 
     def __init__(self) -> None:
         self.now_ms = 0
@@ -25,15 +25,15 @@ class EventQueue:
         heapq.heappush(self._heap, (max(time_ms, self.now_ms), self._planned, action))
 
     def after(self, delay_ms: int, action: Action) -> None:
-        """Plans an action a while from now."""
+        """Plans an action for `delay_ms` from now."""
         self.at(self.now_ms + delay_ms, action)
 
     def next_time_ms(self) -> int | None:
-        """When the next thing happens; None if nothing ever does."""
+        """The time of the next action; None if no action is planned."""
         return self._heap[0][0] if self._heap else None
 
     def step(self) -> None:
-        """Lets the next thing happen."""
+        """Advances the time to the next action, and runs it."""
         self.now_ms, _, action = heapq.heappop(self._heap)
         action()
 
@@ -53,17 +53,16 @@ class NodeClock:
         self._rate = rate_per_mille
 
     def now_ms(self) -> int:
-        """What the clock shows."""
         return self.at(self._queue.now_ms)
 
     def at(self, true_time_ms: int) -> int:
-        """What the clock shows at a time."""
+        """This clock's reading at a time of the simulation."""
         return self._base_ms + true_time_ms * self._rate // _PER_MILLE
 
     def true_time_ms(self, shown_ms: int) -> int:
-        """When the clock first shows that much."""
+        """The earliest time of the simulation at which this clock reads `shown_ms`."""
         return -((self._base_ms - shown_ms) * _PER_MILLE // self._rate)
 
     def jump(self, forward_ms: int) -> None:
-        """Somebody sets the clock forward."""
+        """Sets the clock forward, as an operator or NTP does."""
         self._base_ms += forward_ms

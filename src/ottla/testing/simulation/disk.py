@@ -15,14 +15,14 @@ class DiskFailedError(OttlaError):
 
 @frozen
 class DiskProfile:
-    """How long a flush takes."""
+    """The bounds of the duration of a flush."""
 
     flush_ms_min: int = 0
     flush_ms_max: int = 3
 
 
 class SimulatedDisk:
-    """What one node has on disk; it outlives the node's process."""
+    """The disk of one node: log, snapshots and quorum-state. It outlives the node's process."""
 
     def __init__(self, random: Random, profile: DiskProfile, directory_id: Uuid) -> None:
         self.directory_id = directory_id
@@ -34,7 +34,7 @@ class SimulatedDisk:
         self._profile = profile
 
     def flush_delay_ms(self) -> int:
-        """How long the flush that begins now takes."""
+        """A random duration for the flush that begins now."""
         return self._random.randint(self._profile.flush_ms_min, self._profile.flush_ms_max)
 
     def replaced(self) -> "SimulatedDisk":
@@ -43,12 +43,15 @@ class SimulatedDisk:
         return SimulatedDisk(self._random, self._profile, directory_id)
 
     def write_or_fail(self) -> None:
-        """Comes before every write."""
+        """Called before every write; raises `DiskFailedError` while the disk fails."""
         if self.is_failing:
             raise DiskFailedError("the disk has failed")
 
     def crash(self) -> None:
-        """The power goes: flushed bytes stay, of the others some may."""
+        """Cuts the power: flushed bytes stay, and a random beginning of the others.
+
+        In one of four cases the last truncation is undone instead, as it was not flushed.
+        """
         unflushed = self.log.unflushed()
         if self._random.randrange(4) == 0:
             self.log.crash_before_truncation()

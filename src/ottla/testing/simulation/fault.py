@@ -1,4 +1,4 @@
-"""What goes wrong, every now and then, as long as the chaos lasts."""
+"""The faults of a quorum: crashes, cuts, pauses, failing disks, clocks that jump, voters that change."""
 
 from ottla.protocol.errors import ApiError
 from ottla.protocol.messages import add_raft_voter, remove_raft_voter
@@ -121,7 +121,7 @@ class Chaos:
         node.disk.is_failing = True
 
     def _replace_disk(self) -> None:
-        """A new disk is a new directory id, so nobody takes the node for the voter it was."""
+        """Gives a node an empty disk. The new directory id tells it apart from the voter that it was."""
         node, voters = self._any_node(), self._agreed_voters()
         # Static voters are told apart by id alone: an empty disk would vote as if it had never been another.
         if voters is None or self._cluster.ledger.voters.last() is None:
@@ -131,10 +131,10 @@ class Chaos:
             self._cluster.replace_disk(node)
 
     def _agreed_voters(self) -> VoterSet | None:
-        """The voters, if all nodes run and agree on them and nobody is changing them.
+        """The voters, if all nodes run and agree on them and no change is pending.
 
         An operator who changes voters while a disk is lost, or loses one while voters change, can lose the quorum for
-        good: that is not what is tested here.
+        good: the simulation leaves that out.
         """
         parts = [quorum_of(node) for node in self._cluster.nodes.values()]
         roles = [part.core.role for part in parts if part is not None]

@@ -1,4 +1,4 @@
-"""When something goes wrong: now and then a fault by chance, among those that a scenario has, and at times a repair."""
+"""Chooses at random intervals one of the faults that a scenario has, and repairs after every third on average."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from ottla.testing.simulation.cluster import Cluster
 
 
 class FaultPlan:
-    """Has faults happen between `start` and `end`."""
+    """Causes faults between `start` and `end`."""
 
     def __init__(
         self,
@@ -26,12 +26,10 @@ class FaultPlan:
         self._is_running = False
 
     def start(self) -> None:
-        """Begins to break things."""
         self._is_running = bool(self._wanted)
         self._plan()
 
     def end(self) -> None:
-        """Breaks nothing more."""
         self._is_running = False
 
     def _plan(self) -> None:

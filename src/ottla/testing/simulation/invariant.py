@@ -1,4 +1,4 @@
-"""What must hold at every moment of a run, or at its end."""
+"""The interface of invariants, which are checked after every step of a run or at its end."""
 
 from typing import ClassVar
 
@@ -27,5 +27,5 @@ class Invariant:
         """Looks at the cluster after all faults are over and it had time to recover."""
 
     def fail(self, message: str) -> InvariantViolation:
-        """What to raise."""
+        """The exception to raise."""
         return InvariantViolation(self.name, message)

@@ -27,7 +27,7 @@ class Frame(NamedTuple):
 
 @frozen
 class NetworkProfile:
-    """How bad the network is; chances are in thousandths."""
+    """Delays, losses and repetitions of a network; chances are per mille."""
 
     delay_ms_min: int = 1
     delay_ms_max: int = 5
@@ -52,7 +52,7 @@ class Network:
         self._cuts: set[tuple[str, str]] = set()
 
     def send(self, frame: Frame) -> None:
-        """Sends a frame, with luck."""
+        """Sends a frame, which may be lost or arrive twice."""
         if (frame.source, frame.destination) in self._cuts or self._chance(self.profile.loss_per_mille):
             return
         self._carry(frame)
@@ -64,7 +64,7 @@ class Network:
         self._cuts.add((source, destination))
 
     def partition(self, one_side: Iterable[str], other_side: Iterable[str]) -> None:
-        """Stops frames between two groups, both ways."""
+        """Stops frames between two groups of hosts, in both directions."""
         others = list(other_side)
         for host in one_side:
             for other in others:

@@ -17,7 +17,7 @@ _NEVER_MS = 2**62
 
 @frozen
 class ClusterContext:
-    """What all nodes of a cluster share."""
+    """The parts of a simulation that all nodes of a cluster share."""
 
     queue: EventQueue
     network: Network
@@ -52,17 +52,16 @@ class SimulatedNode:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is up."""
         return bool(self.parts)
 
     @property
     def is_paused(self) -> bool:
-        """Whether the process stands still, and will do later what it is asked now."""
+        """Whether the process stands still: actions are postponed to the end of the pause."""
         return self._around.queue.now_ms < self._paused_until_ms
 
     @property
     def random(self) -> Random:
-        """The simulation's dice."""
+        """The simulation's source of randomness."""
         return self._around.random
 
     def start(self) -> None:
@@ -75,7 +74,7 @@ class SimulatedNode:
         self.act(self._start_parts)
 
     def crash(self, why: str) -> None:
-        """The process and the power are gone."""
+        """Ends the process without warning, and cuts the power of its disk."""
         if self.is_running:
             self.note(f"crashes: {why}")
             self.parts = {}
@@ -84,12 +83,12 @@ class SimulatedNode:
             self.disk.crash()
 
     def restart(self, down_time_ms: int) -> None:
-        """The process ends, and its supervisor starts it again after a while."""
+        """Crashes the node and starts it again after `down_time_ms`, as a supervisor does."""
         self.crash("shut down")
         self._around.queue.after(down_time_ms, lambda: None if self.is_running else self.start())
 
     def pause(self, duration_ms: int) -> None:
-        """The process stands still for a while, and then goes on as if nothing had been."""
+        """Suspends the process, like a long garbage collection: it then continues without knowing."""
         if not self.is_running:
             return
         self.note(f"pauses for {duration_ms} ms")
@@ -100,12 +99,12 @@ class SimulatedNode:
         self._around.network.send(frame)
 
     def deliver(self, frame: Frame) -> None:
-        """A frame came off the network."""
+        """Hands a frame from the network to the part that it is addressed to."""
         if frame.part in self.parts:
             self.act(lambda: self.parts[frame.part].receive(frame))
 
     def later(self, delay_ms: int, action: Callable[[], object]) -> None:
-        """Plans something that the present process does, if it is still there."""
+        """Plans an action of the present process; it is dropped if the process has ended by then."""
         incarnation = self.incarnation
 
         def due() -> None:
@@ -115,7 +114,7 @@ class SimulatedNode:
         self._around.queue.after(delay_ms, due)
 
     def act(self, action: Callable[[], object]) -> None:
-        """Lets the process do something; a failed disk stops it."""
+        """Runs an action of the process, plans its next timer and checks invariants; a failed disk crashes the node."""
         if self._paused_until_ms and self.is_paused:
             self.later(self._paused_until_ms - self._around.queue.now_ms, action)
             return

@@ -1,8 +1,8 @@
-"""What a simulated node is made of.
+"""The interface of the parts of a simulated node.
 
-A part is one state machine of a node with whatever drives it: the quorum, a controller, a broker's partitions. It
-hears frames addressed to it, is woken at the time it asks for, and is simply gone when the node crashes; only the disk
-stays. Parts of one node find each other by name through the node.
+A part is one state machine of a node with its driver: the quorum, a controller, a broker's partitions. It receives
+frames addressed to it, is woken at the time it asks for, and disappears when the node crashes; only the disk stays.
+Parts of one node find each other by name through the node.
 """
 
 from typing import Protocol
@@ -14,18 +14,18 @@ class Part(Protocol):
     """One part of a running node."""
 
     def start(self) -> None:
-        """The node's process starts; every part exists by now."""
+        """Called when the process starts, after all parts have been made."""
         ...
 
     def receive(self, frame: Frame) -> None:
-        """A frame for this part arrived."""
+        """Called with each frame for this part."""
         ...
 
     def wake(self) -> None:
-        """The time that `deadline_ms` named has come."""
+        """Called once the time of `deadline_ms` has come."""
         ...
 
     @property
     def deadline_ms(self) -> int:
-        """When to be woken, by the node's clock."""
+        """The next time to be woken, on the node's clock."""
         ...

@@ -28,9 +28,7 @@ BUGS = (OttlaError, ArithmeticError, AssertionError, AttributeError, LookupError
 class ClusterWorkload(Protocol):
     """Clients of a cluster."""
 
-    def start(self) -> None:
-        """Begins to ask for things."""
-        ...
+    def start(self) -> None: ...
 
     def stop(self) -> None:
         """Asks for nothing more."""
@@ -47,7 +45,7 @@ def _nothing_more(cluster: QuorumCluster) -> bool:
 
 @frozen
 class World:
-    """What is simulated: which scenario a seed stands for, which cluster carries it out, who works with it."""
+    """A kind of simulation: the scenario of each seed, the cluster that carries it out, and its clients."""
 
     name: str
     scenario: Callable[[int, int], Scenario]
@@ -64,7 +62,7 @@ QUORUM: Final = World("quorum", Scenario.from_seed, QuorumCluster, Workload)
 
 @frozen
 class RunReport:
-    """What a run came to; equal for equal scenarios."""
+    """The result of a run; equal for equal scenarios."""
 
     seed: int
     simulated_ms: int
@@ -81,13 +79,11 @@ class Replayable(Protocol):
     """A scenario that a seed stands for."""
 
     @property
-    def seed(self) -> int:
-        """Its number."""
-        ...
+    def seed(self) -> int: ...
 
     @property
     def chaos_ms(self) -> int:
-        """How long faults happen."""
+        """For how long faults happen."""
         ...
 
 
@@ -152,7 +148,7 @@ def _run(cluster: QuorumCluster, world: World) -> RunReport:
 
 
 def _recover(cluster: QuorumCluster, world: World, workload: ClusterWorkload) -> None:
-    """Waits for a leader, has it commit a record, and waits for all to have it."""
+    """Waits for a leader, has it commit a record, and waits until every node has that."""
     deadline_ms = cluster.queue.now_ms + ELECTION_BOUND_MS
     if cluster.run_until(deadline_ms, lambda: ElectionWithinBound.holds(cluster)):
         leaders = cluster.leaders()

@@ -1,4 +1,4 @@
-"""What one run is about, all of it from the seed: how many nodes, how bad the world, which faults, which settings."""
+"""The plan of one run, all of it made from the seed: nodes, network, disks, faults and settings."""
 
 from collections.abc import Sequence
 from dataclasses import field, replace
@@ -58,7 +58,7 @@ class Scenario:
 
     @property
     def nodes(self) -> int:
-        """All nodes."""
+        """The number of all nodes."""
         return self.voters + self.spares + self.brokers
 
     @classmethod

@@ -136,7 +136,7 @@ def test_tasks_go_on_after_the_worker_was_killed(broker: Server, tmp_path: Path)
         eventually(lambda: set(target.read_text().split()) == wanted, worker, _SLOW_S)
         assert sorted(worker.ask("GET", "/connectors")[1]) == ["in", "out"]
         said = worker.log.read_text()
-        assert "StartQuery connect-killed@in" in said
-        assert "StartQuery connect-whole" not in said, "connectors of other clusters are for their workers"
+        assert "Start query connect-killed@in" in said
+        assert "Start query connect-whole" not in said, "connectors of other clusters are for their workers"
     finally:
         end(worker)

@@ -380,7 +380,7 @@ def test_the_commands_that_talk_to_a_worker(worker: ConnectProcess, tmp_path: Pa
     assert json.loads(tell(worker, "status", "told", "--json"))["progress"] == {
         "records_per_s": 0.0, "lag": 0, "tasks": [],
     }  # fmt: skip
-    assert tell(worker, "pause", "told") == "Connector told is to pause\n"
+    assert tell(worker, "pause", "told") == "Connector told is asked to pause\n"
     worker.wait_for("told", "PAUSED")
     assert tell(worker, "delete", "told") == "Connector told is deleted; its offsets stay\n"
     assert "Connector told not found" in tell(worker, "show", "told", code=1)

@@ -22,7 +22,7 @@ def _limited(name: str, default: int, check: Check, doc: str) -> ConfigKey:
 
 
 class _OffsetReset:
-    """Where a share group may begin."""
+    """The check of the values of `share.auto.offset.reset`."""
 
     text: Final = "[latest, earliest, by_duration:PnDTnHnMn.nS]"
 

@@ -1,4 +1,4 @@
-"""Where a node listens, what it tells others to connect to, and which listener serves what."""
+"""The settings of a node's listeners: addresses, advertised addresses, and the use of each."""
 
 from typing import Final
 

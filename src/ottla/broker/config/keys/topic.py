@@ -1,4 +1,4 @@
-"""How topics are made; the defaults of topics' own settings belong to `ottla.storage`."""
+"""The settings for making topics; the defaults of topics' own settings belong to `ottla.storage`."""
 
 from typing import Final
 

@@ -34,18 +34,18 @@ _FORWARDED: Final = (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceTy
 
 @frozen
 class Judgement(Generic[Res]):
-    """What this broker made of a request: resources that it is done with, by place, and those to forward."""
+    """This broker's part of a request: outcomes of resources, by place, and the resources to forward."""
 
     resources: Sequence[Res]
     done: Mapping[int, CodeAndMessage]
 
     @property
     def forwarded(self) -> list[Res]:
-        """What is left for the controller."""
+        """The resources that the controller has to alter."""
         return [resource for place, resource in enumerate(self.resources) if place not in self.done]
 
     def outcomes(self, answers: Sequence[AnyAnswer]) -> list[tuple[Res, CodeAndMessage]]:
-        """What came of each resource, with what the controller answered for those that it was asked about."""
+        """The outcome of each resource, from this broker or from the controller's answers."""
         answered = {key_of(answer): (answer.error_code, answer.error_message) for answer in answers}
         missing = (ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return [
@@ -98,5 +98,5 @@ def check_this_broker(parts: "BrokerParts", resource: AnyResource) -> None:
 
 
 def key_of(part: AnyResource | AnyAnswer) -> ConfigResource:
-    """What a part of a request or an answer is about."""
+    """The resource of an entry in a request or an answer."""
     return ConfigResource(part.resource_type, part.resource_name)

@@ -117,7 +117,7 @@ def _fetch(work: "_PendingFetch", request: FetchRequest, replica_id: int) -> Fet
 
 
 def _params(parts: BrokerParts, context: RequestContext, request: FetchRequest, replica_id: int) -> FetchParams:
-    """What holds for all partitions; the same object as the last time if nothing changed on this connection."""
+    """The parameters of all partitions; the same object as the last time if nothing changed on this connection."""
     bytes_max = context.fetch_bytes_max(min(request.max_bytes, parts.config.integer("fetch.max.bytes")))
     session = context.exchange.connection.session
     if isinstance(session, ClientSession):

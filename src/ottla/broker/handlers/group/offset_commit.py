@@ -1,8 +1,8 @@
 """OffsetCommit (key 8), versions 2–10: stores a group's positions in partitions.
 
-Partitions that don't exist are refused one by one: UNKNOWN_TOPIC_OR_PARTITION, or UNKNOWN_TOPIC_ID for a topic id (v10)
-that nobody knows. What groups refuse is in `ottla.coordinator.group.offsets`. If nothing is left to commit the group is
-not asked. v2 to v4 may say how long the offsets are kept.
+Partitions that don't exist are refused one by one: UNKNOWN_TOPIC_OR_PARTITION, or UNKNOWN_TOPIC_ID for an unknown topic
+id (v10). The refusals of groups are in `ottla.coordinator.group.offsets`. If nothing is left to commit the group is not
+asked. v2 to v4 may say how long the offsets are kept.
 
 KIP-211, KIP-320, KIP-345, KIP-848.
 """

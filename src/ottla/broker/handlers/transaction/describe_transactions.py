@@ -36,7 +36,7 @@ def _permitted(
     request: DescribeTransactionsRequest,
     describe: Callable[[DescribeTransactionsRequest], DescribeTransactionsResponse],
 ) -> DescribeTransactionsResponse:
-    """What the client may see of the transactions: of their topics those that it may describe."""
+    """The descriptions that the client may see, each with the topics that it may describe."""
     operation, states = AclOperation.DESCRIBE, []
     for transactional_id in request.transactional_ids:
         if not may_transact(rights, operation, transactional_id):

@@ -1,6 +1,6 @@
-"""Where a client finds the leader that it missed, told in the very answer that turned it away (KIP-951).
+"""Names the present leader to a client in the answer that turned it away (KIP-951).
 
-Saves the client a round of Metadata requests. Produce says so from v10, Fetch from v16.
+Saves the client a Metadata request. Produce has the field from v10, Fetch from v16.
 """
 
 from typing import NamedTuple

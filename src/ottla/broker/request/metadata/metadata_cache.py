@@ -97,7 +97,7 @@ class MetadataCache:
         return view
 
     def endpoint(self, broker_id: int, listener: str, connection: Dialled | None = None) -> Address | None:
-        """Where a client of `listener` reaches a live broker; None if there is no such broker or address."""
+        """The address of a live broker for clients of `listener`; None if it is not alive or lacks that listener."""
         broker = self.view(listener).alive.get(broker_id)
         if broker is None:
             return None

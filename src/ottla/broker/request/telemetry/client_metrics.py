@@ -122,7 +122,7 @@ class ClientMetrics:
 
     @property
     def telemetry_max_bytes(self) -> int:
-        """How large a push may be."""
+        """The maximal size of a push."""
         return self._dynamic.current.integer("telemetry.max.bytes")
 
     def metadata_changed(self, delta: MetadataDelta, image: MetadataImage) -> None:

@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("name", metavar="NAME", help="which one; `default` stands for all brokers")
     actions["show"].add_argument("--like", default="", metavar="TEXT", help="only names with this in them")
     actions["show"].add_argument("--all", action="store_true", help="also settings at their defaults")
-    actions["show"].add_argument("--docs", action="store_true", help="with what they mean")
+    actions["show"].add_argument("--docs", action="store_true", help="show what they mean, too")
     actions["set"].add_argument("changes", nargs="+", metavar="KEY=VALUE", help="KEY+=ITEM and KEY-=ITEM for lists")
-    actions["unset"].add_argument("keys", nargs="+", metavar="KEY", help="the names")
+    actions["unset"].add_argument("keys", nargs="+", metavar="KEY", help="the settings")
     for name in ("set", "unset"):
         actions[name].add_argument("--dry-run", action="store_true", help="only check whether it could be done")
 

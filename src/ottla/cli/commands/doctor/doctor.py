@@ -16,10 +16,14 @@ from ottla.cli.connection import add_connection
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("--topic", action="append", default=[], help="also whether this topic can be read and written")
-    parser.add_argument("--data", metavar="DIR", help="also a broker's data directory on this machine")
-    parser.add_argument("--data-only", action="store_true", help="only that, no network")
-    parser.add_argument("--timeout", type=float, default=5.0, metavar="S", help="patience with each step (default: 5)")
+    parser.add_argument(
+        "--topic", action="append", default=[], help="check also whether this topic can be read and written"
+    )
+    parser.add_argument("--data", metavar="DIR", help="check also a broker's data directory on this machine")
+    parser.add_argument("--data-only", action="store_true", help="check only the data directory, without the network")
+    parser.add_argument(
+        "--timeout", type=float, default=5.0, metavar="S", help="how long each step may take (default: 5 seconds)"
+    )
     add_connection(parser)
 
 

@@ -60,7 +60,7 @@ async def _check_idle(admin: AsyncAdmin, group: str) -> None:
         raise error
     if found is not None and found.state not in ("Empty", "Dead"):
         members = counted(len(found.members), "live member")
-        raise CommandError(f"{group} has {members}, which would go on where they are; stop them first")
+        raise CommandError(f"{group} has {members}, and offsets change only without any; stop its consumers first")
 
 
 async def _committed(admin: AsyncAdmin, group: str) -> Offsets:

@@ -16,7 +16,7 @@ from ottla.cli.output.confirmation import add_yes, confirm
 _ACTIONS = {
     "list": "list groups",
     "describe": "show the members, positions and lag of groups",
-    "reset": "have a group go on at other offsets",
+    "reset": "move a group to other offsets",
     "delete": "delete groups with the offsets that they committed",
 }
 
@@ -31,14 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe.add_argument("groups", nargs="+", metavar="GROUP", help="the names")
     describe.add_argument("--members", action="store_true", help="members instead of partitions")
     reset = actions["reset"]
-    reset.add_argument("group", metavar="GROUP", help="the name")
+    reset.add_argument("group", metavar="GROUP", help="the group")
     target = reset.add_mutually_exclusive_group(required=True)
     target.add_argument("--to", metavar="POINT", help=POINT_HELP)
     target.add_argument("--shift", type=int, metavar="N", help="N records on, or back with -N")
     reset.add_argument(
-        "--topic", action="append", default=[], metavar="TOPIC[:PARTITIONS]", help="(default: all that it committed)"
+        "--topic",
+        action="append",
+        default=[],
+        metavar="TOPIC[:PARTITIONS]",
+        help="a topic or some of its partitions (default: all that it committed)",
     )
-    reset.add_argument("--execute", action="store_true", help="do it; without, it is only shown")
+    reset.add_argument("--execute", action="store_true", help="do it; without it nothing changes")
     delete = actions["delete"]
     delete.add_argument("groups", nargs="+", metavar="GROUP", help="the names")
     add_yes(delete)

@@ -23,19 +23,25 @@ LEVELS = ("trace", "debug", "info", "warn", "error")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="a server.properties file")
-    parser.add_argument("--data", metavar="DIR", help=f"where data lives (default: {DEFAULT_DATA})")
+    parser.add_argument("--data", metavar="DIR", help=f"the data directory (default: {DEFAULT_DATA})")
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help=f"where clients connect; PORT: on this machine, :PORT: on all interfaces (default: {DEFAULT_LISTEN})",
+        help=f"the address for clients; PORT: on this machine, :PORT: on all interfaces (default: {DEFAULT_LISTEN})",
     )
     parser.add_argument(
-        "--http", metavar="HOST:PORT", help=f"where metrics and health are served, or off (default: {DEFAULT_HTTP})"
+        "--http", metavar="HOST:PORT", help=f"the address of metrics and health, or off (default: {DEFAULT_HTTP})"
     )
-    parser.add_argument("--override", metavar="KEY=VALUE", action="append", default=[], help="set any setting")
+    parser.add_argument(
+        "--override", metavar="KEY=VALUE", action="append", default=[], help="a setting; it overrides the file's"
+    )
     parser.add_argument("--strict", action="store_true", help="refuse unknown settings instead of warning")
-    parser.add_argument("--log-level", choices=LEVELS, default="warn", help="how much is logged (default: warn)")
-    parser.add_argument("--log-format", choices=("kafka", "json"), default="kafka", help="the form of log lines")
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default="warn", help="the least level that is logged (default: warn)"
+    )
+    parser.add_argument(
+        "--log-format", choices=("kafka", "json"), default="kafka", help="the form of log lines (default: kafka)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,7 +12,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     docs = actions.add_parser("docs", help="print the reference", description="Print the reference of all settings.")
-    docs.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="(default: text)")
+    docs.add_argument(
+        "--format",
+        choices=("text", "markdown", "json"),
+        default="text",
+        help="the form of the reference (default: text)",
+    )
     docs.add_argument(
         "--of",
         choices=("broker", "topic", "group", "client-metrics"),

@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     dump = actions.add_parser("dump", help="print what a file holds", description="Print what files hold.")
     dump.add_argument("files", nargs="+", metavar="FILE", help=".log, .checkpoint, .index or .timeindex")
-    dump.add_argument("--records", action="store_true", help="records, not only batches")
-    dump.add_argument("--from", dest="start", type=int, default=0, metavar="OFFSET", help="the first to print")
+    dump.add_argument("--records", action="store_true", help="print records, too, not only batches")
+    dump.add_argument("--from", dest="start", type=int, default=0, metavar="OFFSET", help="the first offset to print")
     dump.add_argument("-n", "--max", type=int, metavar="N", help="end after so many lines")
     dump.add_argument("--json", action="store_true", help="a JSON object per line, for programs")
 

@@ -22,16 +22,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     actions = add_actions(parser, _ACTIONS)
     for action in actions.values():
-        action.add_argument("topic", metavar="TOPIC", help="a topic for this, since it gets records that mean nothing")
+        action.add_argument(
+            "topic", metavar="TOPIC", help="a topic for this test: it is filled with meaningless records"
+        )
     for name, count in (("produce", 1_000_000), ("consume", None), ("latency", 1_000)):
         what = "records" if count is None else f"records (default: {count:,})"
         actions[name].add_argument("-n", "--count", type=int, default=count, metavar="N", help=f"how many {what}")
     for name in ("produce", "latency"):
-        actions[name].add_argument("--size", type=int, default=100, metavar="BYTES", help="of a value (default: 100)")
+        actions[name].add_argument(
+            "--size", type=int, default=100, metavar="BYTES", help="the size of a value (default: 100)"
+        )
     actions["produce"].add_argument("--rate", type=float, metavar="N", help="records per second (default: no limit)")
-    actions["produce"].add_argument("--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), help="(none)")
-    actions["produce"].add_argument("--acks", choices=("0", "1", "all"), help="(default: all)")
-    actions["consume"].add_argument("--arrow", action="store_true", help="whole columns, as poll_arrow() gives them")
+    actions["produce"].add_argument(
+        "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), help="the codec for batches (default: none)"
+    )
+    actions["produce"].add_argument(
+        "--acks", choices=("0", "1", "all"), help="the acknowledgement to wait for (default: all)"
+    )
+    actions["consume"].add_argument("--arrow", action="store_true", help="read whole columns, by poll_arrow()")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -24,11 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="start", metavar="POINT", help=f"{POINT_HELP}, or -N for the last N of each partition "
         "(default: end; with --group where the group is)"
     )  # fmt: skip
-    parser.add_argument("-e", "--exit", action="store_true", help="end when everything was read that is there now")
-    parser.add_argument("-n", "--max", type=int, metavar="N", help="end after N records were printed")
+    parser.add_argument("-e", "--exit", action="store_true", help="end once the records that are there now are read")
+    parser.add_argument("-n", "--max", type=int, metavar="N", help="end after N records")
     parser.add_argument("--filter", metavar="EXPRESSION", help="print only records for which this is true")
-    parser.add_argument("--format", metavar="TEMPLATE", help=r"such as '{time} {key} {value.amount}\n'")
-    parser.add_argument("--group", metavar="ID", help="share the topics with a group, and commit what was printed")
+    parser.add_argument(
+        "--format", metavar="TEMPLATE", help=r"how to print a record, such as '{time} {key} {value.amount}\n'"
+    )
+    parser.add_argument("--group", metavar="ID", help="read as a member of this group, and commit what was printed")
     parser.add_argument("--committed", action="store_true", help="leave out records of aborted transactions")
     add_connection(parser)
 

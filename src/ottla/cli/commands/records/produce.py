@@ -19,19 +19,29 @@ _COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("topic", metavar="TOPIC", help="where to")
+    parser.add_argument("topic", metavar="TOPIC", help="the topic to write to")
     parser.add_argument(
-        "-f", "--file", action="append", default=[], metavar="FILE", help="where from (default: the standard input)"
+        "-f", "--file", action="append", default=[], metavar="FILE", help="a file to read (default: standard input)"
     )
-    parser.add_argument("--format", choices=("lines", "json"), default="lines", help="what a line is (default: lines)")
-    parser.add_argument("-k", "--key-separator", metavar="TEXT", help=r"a line is KEY, this, VALUE; \t is a tab")
-    parser.add_argument("--key", help="the key of all records that have none")
-    parser.add_argument("-H", "--header", action="append", default=[], metavar="NAME=VALUE", help="a header for all")
-    parser.add_argument("--partition", type=int, metavar="N", help="where to, instead of where the key's hash leads")
-    parser.add_argument("--null", metavar="TEXT", help="a value (or key) like this is null, which deletes keys")
-    parser.add_argument("--compression", choices=_COMPRESSIONS, help="(default: none)")
-    parser.add_argument("--acks", choices=("0", "1", "all"), help="how safe before it counts (default: all)")
-    parser.add_argument("--progress", action="store_true", help="show a progress bar, which a terminal gets for files")
+    parser.add_argument(
+        "--format", choices=("lines", "json"), default="lines", help="how lines are read (default: lines)"
+    )
+    parser.add_argument(
+        "-k", "--key-separator", metavar="TEXT", help=r"what parts key and value on a line; \t is a tab"
+    )
+    parser.add_argument("--key", help="the key of records without one")
+    parser.add_argument(
+        "-H", "--header", action="append", default=[], metavar="NAME=VALUE", help="a header for all records"
+    )
+    parser.add_argument("--partition", type=int, metavar="N", help="the partition (default: by the key)")
+    parser.add_argument(
+        "--null", metavar="TEXT", help="write a value or key that equals TEXT as null; a null value deletes its key"
+    )
+    parser.add_argument("--compression", choices=_COMPRESSIONS, help="the codec for batches (default: none)")
+    parser.add_argument("--acks", choices=("0", "1", "all"), help="the acknowledgement to wait for (default: all)")
+    parser.add_argument(
+        "--progress", action="store_true", help="show a progress bar (default: in a terminal, for files)"
+    )
     add_connection(parser)
 
 

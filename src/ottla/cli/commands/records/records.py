@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     delete = add_actions(parser, {"delete": "delete the records before a point"})["delete"]
     delete.add_argument("topics", nargs="+", metavar="TOPIC[:PARTITIONS]", help="orders, orders:0 or orders:0,2-4")
     delete.add_argument("--before", required=True, metavar="POINT", help=f"the first that stays: {POINT_HELP}")
-    delete.add_argument("--execute", action="store_true", help="do it")
+    delete.add_argument("--execute", action="store_true", help="delete them; without it nothing changes")
 
 
 def run(options: argparse.Namespace) -> int:

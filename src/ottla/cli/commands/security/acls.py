@@ -23,17 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(
         parser,
         {
-            "list": "rules, of all or of one principal",
+            "list": "list the rules of all principals, or of one",
             "add": "allow something, or deny it",
             "remove": "take a rule away",
-            "explain": "which rule allows or denies an operation",
+            "explain": "show which rule allows or denies an operation",
         },
     )
     actions["list"].add_argument("principal", nargs="?", help="alice or User:alice")
     for name in ("add", "remove"):
         _add_rule(actions[name])
         actions[name].add_argument("--deny", action="store_true", help="a rule that denies, which wins over any other")
-        actions[name].add_argument("--host", default="*", help="the client's address, if the rule is for one alone")
+        actions[name].add_argument("--host", default="*", help="the client's address (default: any)")
     explain = actions["explain"]
     _add_rule(explain)
     explain.add_argument("--host", default="127.0.0.1", help="the address that the client comes from")

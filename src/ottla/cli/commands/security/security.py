@@ -17,16 +17,20 @@ _DAYS: Final = 825
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    init = actions.add_parser("init", help="make a directory with all of it", description=_about())
-    init.add_argument("directory", type=Path, metavar="DIRECTORY", help="is made; must not hold anything yet")
+    init = actions.add_parser(
+        "init", help="make a directory with certificates, users and settings", description=_about()
+    )
+    init.add_argument(
+        "directory", type=Path, metavar="DIRECTORY", help="the directory to make; it may exist if it is empty"
+    )
     init.add_argument(
         "--host", action="append", default=[], help="a name or address of the broker (default: localhost)"
     )
     init.add_argument("--user", action="append", default=[], help="a user beside admin, who may do what rules allow")
-    init.add_argument("--port", type=int, default=9092, help="for clients (default: 9092)")
-    init.add_argument("--controller-port", type=int, default=9093, help="for controllers (default: 9093)")
+    init.add_argument("--port", type=int, default=9092, help="the port for clients (default: 9092)")
+    init.add_argument("--controller-port", type=int, default=9093, help="the port for controllers (default: 9093)")
     init.add_argument("--days", type=int, default=_DAYS, help=f"how long certificates are good (default: {_DAYS})")
-    check = actions.add_parser("check", help="find what is weak in it", description=_about_check())
+    check = actions.add_parser("check", help="find weak settings, keys and certificates", description=_about_check())
     check.add_argument("place", type=Path, metavar="DIRECTORY|FILE", help="files of settings, keys and certificates")
     check.add_argument("--json", action="store_true", help="print one JSON document")
 

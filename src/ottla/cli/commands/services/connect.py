@@ -64,7 +64,10 @@ def _add_url(parser: argparse.ArgumentParser) -> None:
 
 def _add_redrive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", metavar="TOPIC", help="the topic of dead letters")
-    parser.add_argument("-b", "--bootstrap", metavar="HOST:PORT", help="brokers to begin with")
+    parser.add_argument(
+        "-b", "--bootstrap", "--bootstrap-server", metavar="HOST:PORT",
+        help="brokers to begin with (default: $OTTLA_BOOTSTRAP or localhost:9092)",
+    )  # fmt: skip
     parser.add_argument("--command-config", metavar="FILE", help="a file with settings of the client, such as TLS")
     parser.add_argument(
         "-X", dest="settings", metavar="KEY=VALUE", action="append", default=[], help="one such setting"

@@ -18,8 +18,8 @@ _ACTIONS: Final = {
     "list": "list pipelines with what they do",
     "show": "print all that is known of a pipeline",
     "create": "make a pipeline, or give one a new definition",
-    "pause": "let a pipeline rest",
-    "resume": "let a pipeline run",
+    "pause": "pause a pipeline",
+    "resume": "resume a pipeline",
     "stop": "stop a pipeline, so that its position may be changed",
     "restart": "stop a pipeline and start it again, even if it was given up",
     "delete": "delete a pipeline and its checkpoint",
@@ -40,11 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name not in {"run", "list"}:
             action.add_argument("name", metavar="NAME", help="the pipeline")
     _add_run(actions["run"])
-    actions["create"].add_argument("--kind", required=True, help="what it is: copy, or module:Class")
-    actions["create"].add_argument("--definition", default="{}", metavar="JSON", help="as JSON, or @FILE")
-    actions["create"].add_argument("--own", action="store_true", help="in a runner of its own")
-    actions["create"].add_argument("--paused", action="store_true", help="made, and not started")
-    actions["log"].add_argument("--lines", type=int, default=50, metavar="N", help="how many (default: 50)")
+    actions["create"].add_argument(
+        "--kind", required=True, help="what it does: copy, connect, streams, or module:Class"
+    )
+    actions["create"].add_argument(
+        "--definition", default="{}", metavar="JSON", help="its definition as JSON, or @FILE"
+    )
+    actions["create"].add_argument("--own", action="store_true", help="give it a runner of its own")
+    actions["create"].add_argument("--paused", action="store_true", help="don't start it yet")
+    actions["log"].add_argument("--lines", type=int, default=50, metavar="N", help="how many lines (default: 50)")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

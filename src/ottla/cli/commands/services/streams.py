@@ -18,8 +18,8 @@ from ottla.cli.connection import add_connection, run_admin
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     made: Any = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    listing = made.add_parser("list", help="all applications, by their internal topics")
-    status = made.add_parser("status", help="one application: members, lag, changelogs")
+    listing = made.add_parser("list", help="list applications, by their internal topics")
+    status = made.add_parser("status", help="show members, lag and changelogs of an application")
     reset = made.add_parser("reset", help="have an application begin anew")
     for action in (status, reset):
         action.add_argument("application", metavar="APPLICATION", help="its application.id")
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_connection(action)
     _add_query(made.add_parser("query", help="read a store of a running application"))
     topology = made.add_parser("topology", help="print a topology, and draw it")
-    topology.add_argument("program", metavar="FILE[:NAME]", help="a Python file, and what in it is the topology")
+    topology.add_argument(
+        "program", metavar="FILE[:NAME]", help="a Python file, and the name of the topology or of its function"
+    )
     topology.add_argument("--svg", metavar="FILE", help="draw it into this file, too")
     run_it = made.add_parser("run", help="run a program, as python does")
     run_it.add_argument("program", metavar="FILE", help="a Python file")
@@ -39,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_query(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", nargs="?", metavar="STORE", help="its name (default: show which stores there are)")
+    parser.add_argument("store", nargs="?", metavar="STORE", help="the store (default: list the stores)")
     parser.add_argument("key", nargs="?", metavar="KEY", help="one key (default: pairs of all instances)")
     parser.add_argument(
         "--url", default="http://localhost:7070", metavar="URL", help="any instance (default: http://localhost:7070)"

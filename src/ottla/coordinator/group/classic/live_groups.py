@@ -1,7 +1,7 @@
-"""The classic groups of a shard that are more than what the log says of them.
+"""The classic groups of a shard that have soft state beside their records.
 
-A group without members needs no soft state, so ten thousand idle ones cost nothing here; a group is taken in when it
-is loaded with members or when somebody joins, and let go once it is empty and that is committed.
+A group without members needs none, so ten thousand idle ones cost nothing here. A group is added when it is loaded
+with members or when a member joins, and removed once it is empty and that is committed.
 """
 
 from collections.abc import Iterator

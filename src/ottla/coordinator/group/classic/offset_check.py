@@ -31,8 +31,8 @@ class ClassicOffsetRules:
     def validate_commit(self, claim: CommitClaim, now_ms: int) -> None:
         """Members commit in their generation; any client may commit in a group without members.
 
-        While a rebalance is prepared members may still commit, which is what they join late for; between join and sync
-        they may not, for their partitions may already be somebody else's. Transactions don't look at that.
+        While a rebalance is prepared members may still commit, which is what they join late for. Between join and sync
+        they may not: their partitions may already be another member's. Transactions don't check that.
         """
         group = self._group
         member_id, instance_id, generation, is_transactional, _ = claim

@@ -1,11 +1,11 @@
-"""How a classic group gets from one generation to the next.
+"""Takes a classic group from one generation to the next.
 
 A member joins, leaves or falls silent: `prepare` asks all members to join. Once they have, or the rebalance timeout is
 over, `complete_join` starts the generation and answers them; the leader's SyncGroup ends the rebalance (`sync`). A
 group that was empty waits `group.initial.rebalance.delay.ms` for more members first, again for each that comes, up to
 the rebalance timeout.
 
-Nothing here answers by itself: answers go into the `Step`.
+No function answers by itself: answers go into the `Step`.
 """
 
 from functools import partial

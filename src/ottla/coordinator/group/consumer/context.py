@@ -24,19 +24,19 @@ class ConsumerGroupContext:
     """Of one broker, since a topic of many partitions takes milliseconds, whatever shard asks first."""
 
     def session_timeout_ms(self, group_id: str) -> int:
-        """How long a member may be silent."""
+        """The time after which a silent member is fenced."""
         config = self.config.consumer
         limits = (config.min_session_timeout_ms, config.max_session_timeout_ms)
         return self._setting(group_id, "consumer.session.timeout.ms", config.session_timeout_ms, limits)
 
     def heartbeat_interval_ms(self, group_id: str) -> int:
-        """How often members are to be heard."""
+        """The interval between the heartbeats of members."""
         config = self.config.consumer
         limits = (config.min_heartbeat_interval_ms, config.max_heartbeat_interval_ms)
         return self._setting(group_id, "consumer.heartbeat.interval.ms", config.heartbeat_interval_ms, limits)
 
     def assignment_interval_ms(self, group_id: str) -> int:
-        """How much time must pass between two assignments, so that many joins share one (KIP-1263)."""
+        """The least time between two assignments, so that many joins share one (KIP-1263)."""
         config = self.config.consumer
         limits = (config.min_assignment_interval_ms, config.max_assignment_interval_ms)
         return self._setting(group_id, "consumer.assignment.interval.ms", config.assignment_interval_ms, limits)

@@ -105,7 +105,7 @@ class ConsumerGroup(NamedTuple):
 
     @property
     def classic_count(self) -> int:
-        """How many members speak the classic protocol."""
+        """The number of members that speak the classic protocol."""
         return sum(member.classic is not None for member in self.members.values())
 
     def with_member(self, member: ConsumerMember) -> "ConsumerGroup":

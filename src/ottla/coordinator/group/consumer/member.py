@@ -21,7 +21,7 @@ NOTHING_OWNED: Final[Owned] = {}
 
 
 class MemberState(enum.IntEnum):
-    """Where a member stands on its way to its target; the numbers are the log's."""
+    """The step of a member on the way to its target; the numbers are the log's."""
 
     STABLE = 0
     UNREVOKED = 1

@@ -1,8 +1,8 @@
 """Replays the records of consumer groups.
 
-A value makes the group if there is none, or if only offsets were there under its name. A tombstone for a part that is
-not there is nothing: compaction may have left it alone. Tombstones of a member and of a group come in an order that
-later ones rely on, and what is half deleted in between is nobody's to see.
+A value makes the group if there is none, or if only offsets were there under its name. A tombstone for a missing part
+has no effect: compaction may have left it alone. Tombstones of a member and of a group come in an order that later ones
+rely on; the states in between are not visible to requests.
 """
 
 from collections.abc import Callable

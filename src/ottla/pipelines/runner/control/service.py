@@ -6,6 +6,7 @@ Everything happens in one event loop, so the supervision hears of one thing afte
 import asyncio
 import logging
 import os
+import re
 import shutil
 import sys
 import time
@@ -236,7 +237,9 @@ class ControlProcess:
 def _shown(command: c.Command) -> str:
     spec = getattr(command, "spec", None)
     name = spec.name if isinstance(spec, PipelineSpec) else getattr(command, "name", "")
-    return " ".join(part for part in (type(command).__name__, name, getattr(command, "runner", "")) if part)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(command).__name__).capitalize()
+    runner = getattr(command, "runner", "")
+    return " ".join(part for part in (words, name, "on" if name and runner else "", runner) if part)
 
 
 def run_control(options: ControlOptions) -> int:

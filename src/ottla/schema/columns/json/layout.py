@@ -1,4 +1,4 @@
-"""What the compiler of a JSON Schema hands to the loops over text: a plan for each value, with its properties."""
+"""The plans that the compiler of a JSON Schema hands to the loops over text: one for each value and its properties."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from ottla.base.frozen import frozen
 
 
 class JsonKind(IntEnum):
-    """What a value is read as."""
+    """The kinds of values that the loops read."""
 
     NULL = 0
     BOOLEAN = 1

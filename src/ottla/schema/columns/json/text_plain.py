@@ -116,7 +116,7 @@ class Text:
 
 
 def is_json(data: bytes) -> bool:
-    """Whether the text is one value.
+    """Whether the text is exactly one JSON value.
 
     >>> is_json(b' {"a": [1, true]} '), is_json(b"[1,]"), is_json(b"1 2")
     (True, False, False)

@@ -81,7 +81,7 @@ def _is_any(node: Node) -> bool:
 
 
 def leaf_kind(node: Node | None) -> JsonKind:
-    """What a type without parts is read as; None is any type."""
+    """The kind to read a type without parts as; None stands for any type, which is read as its text."""
     if isinstance(node, String):
         return JsonKind.STRING
     if isinstance(node, Numeric):
@@ -95,7 +95,7 @@ def leaf_kind(node: Node | None) -> JsonKind:
 
 
 def map_values(node: Object) -> Node | None:
-    """What an object without declared properties holds; None for anything."""
+    """The type of the values of an object without declared properties; None if any value is allowed."""
     if len(node.patterns) == 1 and isinstance(node.rest, Nothing):
         return next(iter(node.patterns.values()))
     if node.patterns or node.rest is None or isinstance(node.rest, (Anything, Nothing)):

@@ -1,4 +1,4 @@
-"""What the compiler of a Protobuf schema hands to the loops over bytes: a plan for each message, with its fields.
+"""The plans that the compiler of a Protobuf schema hands to the loops over bytes: one for each message and its fields.
 
 A message type that is used in two places has two plans, since its values go into two columns. Both twins of the loops
 follow the same plans.
@@ -11,7 +11,7 @@ from ottla.base.frozen import frozen
 
 
 class Value(IntEnum):
-    """How one value stands in a record."""
+    """The encodings of one value in a record."""
 
     BOOL = 0
     VARINT32 = 1
@@ -29,7 +29,7 @@ class Value(IntEnum):
 
 
 class Absent(IntEnum):
-    """What a field becomes that a record does not have."""
+    """The handling of a field that a record lacks."""
 
     NULL = 0
     DEFAULT = 1
@@ -85,7 +85,7 @@ class MessageLayout:
 
 @frozen
 class MessageProgram:
-    """What is known of one writer's schema: where in it the message stands. Empty: it does not have it."""
+    """The place of the message in one writer's schema; empty if that schema does not have it."""
 
     place: bytes
     reasons: tuple[str, ...]

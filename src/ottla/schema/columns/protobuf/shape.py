@@ -143,7 +143,7 @@ def fields_of(descriptor: Any) -> list[tuple[Any, FieldDescriptorProto]]:
 
 
 def is_map_field(field: Any) -> bool:
-    """Whether it is repeated entries of a map."""
+    """Whether a field is a map: its message type is a map entry."""
     if field.message_type is None:
         return False
     proto = DescriptorProto()

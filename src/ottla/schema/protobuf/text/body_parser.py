@@ -31,7 +31,7 @@ _LABELS: Final = ("optional", "required", "repeated")
 
 @frozen
 class Rules:
-    """What the file's syntax changes, and how deep the reader is."""
+    """The rules that depend on the file's syntax, and the depth of nesting."""
 
     is_proto3: bool
     needs_label: bool

@@ -61,10 +61,10 @@ def syntax_error(text: str, offset: int, reason: str) -> InvalidSchemaError:
 
 
 def unquoted(literal: str) -> str:
-    """What a quoted string says. Bytes that are not UTF-8 come as surrogates, so that a default of `bytes` survives.
+    r"""The value of a string literal. Bytes that are not UTF-8 become surrogates, so a default of `bytes` survives.
 
-    >>> unquoted(r"'a\\n\\x41'")
-    'a\\nA'
+    >>> unquoted(r"'a\n\x41'")
+    'a\nA'
     """
     return unescaped(literal[1:-1])
 

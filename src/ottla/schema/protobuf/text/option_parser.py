@@ -26,7 +26,7 @@ def statement(reader: TokenReader) -> Option:
 
 
 def members(reader: TokenReader, options: list[Option]) -> Iterator[Token]:
-    """What stands in braces: the first token of each statement, which the caller reads. Options are collected here."""
+    """Yields the first token of each statement in braces, which the caller reads; collects options itself."""
     reader.expect("{")
     while not reader.accept("}"):
         if reader.accept(";"):

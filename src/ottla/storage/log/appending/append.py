@@ -87,7 +87,7 @@ def _place(
 
 
 def _checked(batch: Batch, rules: AppendRules, now_ms: int, options: AppendOptions) -> Batch | Validated:
-    """What may give the batch its place; raises what refuses it."""
+    """The batch if it may be appended as it is, or its validated form; raises the refusal."""
     # A batch that passes as a client's passes as anybody's: the rules for others are fewer.
     if (
         rules.timestamp_type is _CREATE_TIME
@@ -111,7 +111,7 @@ def _checked(batch: Batch, rules: AppendRules, now_ms: int, options: AppendOptio
 
 
 def _producer_change(log: LogState, found: Sequence[Batch], options: AppendOptions) -> ProducerChange | BatchMetadata:
-    """What the batches do to their producers, or the batch that one of them repeats; raises what refuses one."""
+    """The change of the producers, or the batch that is repeated; raises the refusal."""
     if len(found) == 1 and options.origin is _CLIENT and found[0].producer_id >= 0 and not found[0].is_control:
         entry = log.producers.in_sequence(found[0])
         if entry is not None:

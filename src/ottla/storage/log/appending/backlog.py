@@ -1,4 +1,4 @@
-"""What a log's thread is still to write: where the log will end, what fits its segment by then, and who waits.
+"""The batches that a log's thread has yet to write: the log end after them, the room in their segment, and callbacks.
 
 The loop counts ahead of the thread: batches have their offsets before they are in the file, and segments end before
 the next one exists. Loop thread only.
@@ -25,7 +25,7 @@ WrittenDone: TypeAlias = Callable[[StorageError | None], None]
 
 
 class Room:
-    """What the segment that the next batch goes to still takes."""
+    """The room in the segment of the next batch: bytes, index entries, offsets and age."""
 
     __slots__ = ("_age", "_entries_left", "_offset_max", "_size_bytes")
 
@@ -48,7 +48,7 @@ class Room:
         )
 
     def begin(self, directory: str, base_offset: int, config: LogConfig, now_ms: int) -> None:
-        """The next batch goes to a new segment."""
+        """Begins a new segment for the next batch."""
         self._age = SegmentAge(f"{directory}/{file_name.name_of(base_offset, file_name.LOG)}", None, now_ms)
         self._size_bytes = 0
         self._offset_max = base_offset + RELATIVE_OFFSET_MAX
@@ -82,13 +82,13 @@ class Backlog:
         self._waiting.append((offset, done))
 
     def due(self, log_end_offset: int) -> list[WrittenDone]:
-        """Who has waited for no more than this; nobody waits twice."""
+        """Removes and returns the callbacks whose offset the log has reached."""
         due: list[WrittenDone] = []
         while self._waiting and self._waiting[0][0] <= log_end_offset:
             due.append(self._waiting.popleft()[1])
         return due
 
     def all_waiting(self) -> list[WrittenDone]:
-        """Who waits for anything, when nothing more is going to be written."""
+        """Removes and returns all callbacks, when no more will be written."""
         waiting, self._waiting = self._waiting, deque()
         return [done for _, done in waiting]

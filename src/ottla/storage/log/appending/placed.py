@@ -10,7 +10,7 @@ from ottla.storage.log.appending.producer_change import ProducerChange
 
 
 class Placed:
-    """What one write of a log consists of."""
+    """One write of a log: its bytes and batches, and the changes that take effect with it."""
 
     __slots__ = ("batches", "change", "data", "epochs", "now_ms")
 

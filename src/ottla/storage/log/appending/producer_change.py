@@ -1,8 +1,7 @@
-"""What an append does to a log's producers, held back until it takes effect.
+"""The changes that an append makes to a log's producers, held back until the write.
 
-A batch of data that just goes on in what its producer is doing changes the live entry, unless a snapshot is still to be
-written of that. All else is tried on a copy of
-the entry, as each batch must fit the one before.
+A batch of data that is next in its producer's sequence changes the live entry, unless a snapshot of that is still to
+be written. All others are tried on a copy of the entry, as each batch must fit the one before.
 """
 
 from typing import Protocol
@@ -53,7 +52,7 @@ class NextBatch:
 
 
 class ProducerChanges:
-    """What any number of batches do."""
+    """The changes of any number of batches."""
 
     __slots__ = ("_checks", "_completed", "_origin", "_producers")
 

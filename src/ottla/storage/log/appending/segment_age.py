@@ -1,6 +1,6 @@
-"""When a segment is too old for another batch (`segment.ms`).
+"""Decides when a segment is too old for another batch (`segment.ms`).
 
-It is the batches' time that counts, so replicas roll alike; without timestamps it is the segment's age.
+The timestamps of the batches count, so that replicas roll alike; without timestamps it is the age of the segment.
 """
 
 import zlib
@@ -10,7 +10,7 @@ from ottla.storage.log_config import LogConfig
 
 
 class SegmentAge(NamedTuple):
-    """What decides how long a segment is written to."""
+    """The facts about a segment that decide when it is rolled."""
 
     path: str
     first_timestamp: int | None
@@ -32,7 +32,7 @@ def _wait_ms(config: LogConfig, path: str) -> int:
 
 
 def jitter_ms(config: LogConfig, path: str) -> int:
-    """What is taken off `segment.ms` for one segment, so that partitions made together don't all roll together.
+    """The time by which a segment is rolled before `segment.ms`, so that partitions made together don't roll together.
 
     It comes from the path, so the same history always rolls in the same places.
     """

@@ -62,7 +62,7 @@ class StreamAggregate(Operator):
 
 @dataclass
 class TableAggregateDefinition(TableDefinition):
-    """The same of a grouped table: old values are subtracted, new ones added."""
+    """The aggregate of a grouped table: old values are subtracted, new ones added."""
 
     initializer: Callable[[], Any] | None = None
     adder: Adder = max

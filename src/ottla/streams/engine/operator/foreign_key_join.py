@@ -19,7 +19,7 @@ from ottla.streams.serde import Serde
 
 @dataclass
 class ForeignKeyDefinition(TableDefinition):
-    """What the steps share."""
+    """The definition that all steps of the join share."""
 
     extractor: Callable[[Any, Any], Any] = max
     joiner: Callable[[Any, Any], Any] = max
@@ -112,10 +112,10 @@ class Receive(_SubscriptionStep):
 
 
 class Answer(_Step):
-    """At the foreign table: answers a subscription with the row as it is."""
+    """At the foreign table: answers a subscription with the present row."""
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """What is answered depends on what was asked for."""
+        """Answers as the subscription's instruction says: with the row, with null, or not at all."""
         assert self.getter is not None
         found = None if key is None else self.getter.get(key)
         if found is not None:
@@ -134,10 +134,10 @@ class Answer(_Step):
 
 
 class Publish(_SubscriptionStep):
-    """At the foreign table: sends an update to all who subscribed."""
+    """At the foreign table: sends an update to all subscribers."""
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """One answer per subscriber, in the order of their keys."""
+        """Sends one answer to each subscriber, in the order of their keys."""
         if key is None:
             self.context.drop()
             return

@@ -1,7 +1,7 @@
-"""What a node does with records: the base of all operators, and what they may ask of their task.
+"""The base of all operators, and the interface to their task.
 
 An operator is a state machine: `process` takes a record and calls `forward` for each output before it returns.
-All its state lies in stores and in the few numbers of `times`; it knows neither clock nor threads.
+All its state lies in stores and in the few numbers of `times`; it uses neither clock nor threads.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Forward: TypeAlias = Callable[[Any, Any, int, Headers], None]
 
 
 class OperatorContext(Protocol):
-    """What an operator may ask of its task."""
+    """The services that a task offers to an operator."""
 
     @property
     def node(self) -> str:
@@ -34,11 +34,11 @@ class OperatorContext(Protocol):
         ...
 
     def encode_key(self, serde: Any, key: Any) -> bytes | None:
-        """Bytes of a key that belongs to no topic."""
+        """Encodes a key that is not written to a topic."""
         ...
 
     def encode_value(self, serde: Any, value: Any) -> bytes | None:
-        """Bytes of a value that belongs to no topic."""
+        """Encodes a value that is not written to a topic."""
         ...
 
 
@@ -51,18 +51,18 @@ class Operator:
         """Called once, before the first record, with all stores open."""
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """Takes a record; passes it on unless a subclass knows better."""
+        """Processes a record; forwards it unchanged unless a subclass overrides this."""
         self.forward(key, value, timestamp, headers)
 
     def close(self) -> None:
         """Called once, after the last record."""
 
     def times(self) -> tuple[int, ...]:
-        """The numbers that a task must keep with its stores: stream time, mostly."""
+        """The numbers that a task must store together with its stores: mostly stream time."""
         return ()
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said when the stores were last written."""
+        """Restores the numbers that `times` returned when the stores were last written."""
 
 
 Definition: TypeAlias = Callable[[], Operator]

@@ -44,7 +44,7 @@ class SessionAggregateDefinition(TableDefinition):
 
     @property
     def closing_ms(self) -> int:
-        """How long after its end a session closes: until then another record could join it."""
+        """The time from the end of a session until it closes; until then another record could join it."""
         return 0 if self.windows is None else self.windows.grace_ms + self.windows.gap_ms
 
     def view(self) -> View:
@@ -63,7 +63,7 @@ class SessionAggregateDefinition(TableDefinition):
 
 
 class SessionAggregate(Operator):
-    """Merges sessions and adds the record."""
+    """Merges the sessions around a record, and adds the record."""
 
     def __init__(self, definition: SessionAggregateDefinition) -> None:
         assert definition.windows is not None
@@ -80,15 +80,14 @@ class SessionAggregate(Operator):
         self._send_old = self._definition.send_old
 
     def times(self) -> tuple[int, ...]:
-        """Stream time, and until when sessions have left."""
+        """Stream time, and the time up to which final results were emitted."""
         return self._stream_time, self._closed_until
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         self._stream_time, self._closed_until = times
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """Merges what lies within the gap."""
+        """Merges all sessions within the gap."""
         if key is None:
             self._context.drop()
             return

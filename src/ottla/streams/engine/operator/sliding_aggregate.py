@@ -24,7 +24,7 @@ class _Input(NamedTuple):
 
 
 class _Neighbours:
-    """What the windows around a record say about the ones to be made."""
+    """The facts about the windows around a record that decide which windows to create."""
 
     __slots__ = ("has_left", "has_right", "left", "previous", "right", "starts")
 

@@ -38,7 +38,7 @@ class JoinWindow(Operator):
 
 @dataclass
 class TimeTracker:
-    """What the two sides of a join know together: stream time, and the oldest record that waits."""
+    """The time that both sides of a join share: stream time, and the oldest record that waits."""
 
     stream_time: int = -1
     min_time: int = _NEVER
@@ -47,7 +47,7 @@ class TimeTracker:
 
 @dataclass
 class JoinDefinition:
-    """What the two sides share, and how each task gets a tracker of its own."""
+    """The definition that both sides of a join share."""
 
     windows: JoinWindows
     outer_store: StoreSpec | None
@@ -92,7 +92,6 @@ class JoinSide(Operator):
         return self._tracker.stream_time, self._tracker.min_time
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         self._tracker.stream_time, self._tracker.min_time = times
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
@@ -168,7 +167,6 @@ class SelfJoin(Operator):
         return (self._stream_time,)
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         (self._stream_time,) = times
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:

@@ -14,7 +14,7 @@ from ottla.streams.record import Change, Headers
 
 
 class SuppressDefinition(TableDefinition):
-    """What is held back, for how long, and how much of it."""
+    """The limits of a suppression: waiting time, records and bytes."""
 
     def __init__(self, parent: TableDefinition, buffer: StoreSpec, *, wait_ms: int, until_close: bool) -> None:
         super().__init__(None, (parent,))
@@ -30,7 +30,7 @@ class SuppressDefinition(TableDefinition):
         return Suppress(self)
 
     def computed_view(self) -> View:
-        """The parent's rows: what is held back is not hidden from joins that look the table up."""
+        """The parent's rows: joins that look the table up also see updates that are held back."""
         parent = self.parents[0].view()
 
         def open_getter(context: OperatorContext) -> Getter:
@@ -40,7 +40,7 @@ class SuppressDefinition(TableDefinition):
 
 
 class Suppress(Operator):
-    """Buffers, and lets go what is due."""
+    """Buffers updates, and emits those that are due."""
 
     def __init__(self, definition: SuppressDefinition) -> None:
         self._definition = definition
@@ -52,15 +52,13 @@ class Suppress(Operator):
         self._buffer = context.store(self._definition.buffer.name)
 
     def times(self) -> tuple[int, ...]:
-        """Stream time."""
         return (self._stream_time,)
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         self._stream_time = times[0]
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:
-        """A later update of a key takes the place of the earlier one."""
+        """Replaces the buffered update of the key, and emits what is due."""
         definition = self._definition
         self._stream_time = max(self._stream_time, timestamp)
         time = key.window.end if definition.until_close else timestamp

@@ -14,11 +14,11 @@ from ottla.streams.record import Change, Headers
 
 
 class Getter(Protocol):
-    """Looks into a table: value and time of a key, now or as of a time."""
+    """Looks rows of a table up: value and time of a key, now or as of a time."""
 
     @property
     def versioned(self) -> bool:
-        """Whether it can answer for other times than now."""
+        """Whether `get_as_of` knows older values."""
         ...
 
     def get(self, key: Any) -> tuple[Any, int] | None:
@@ -31,14 +31,14 @@ class Getter(Protocol):
 
 
 class View(NamedTuple):
-    """How another node looks into a table: the stores it must be connected with, and the getter."""
+    """Another node's access to a table: the stores to connect it with, and the function that opens the getter."""
 
     stores: tuple[str, ...]
     open: Callable[[OperatorContext], Getter]
 
 
 class StoreGetter:
-    """Looks into a table's own store."""
+    """Reads a table's own store."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -52,7 +52,7 @@ class StoreGetter:
 
 
 class MappedGetter:
-    """Looks into another table and computes the value: what a table without a store does."""
+    """Reads another table and computes the value, for a table without a store."""
 
     def __init__(self, parent: Getter, compute: Callable[[Any, Any], Any]) -> None:
         self._parent = parent
@@ -76,7 +76,7 @@ class MappedGetter:
 
 @dataclass
 class TableDefinition:
-    """What all definitions of tables have: an own store or none, and whether updates carry the old value."""
+    """The base of all definitions of tables: an own store or none, and whether updates carry the old value."""
 
     store: StoreSpec | None
     parents: tuple["TableDefinition", ...] = ()
@@ -88,7 +88,7 @@ class TableDefinition:
         return Operator()
 
     def view(self) -> View:
-        """How others look into the table."""
+        """The access to the table for other nodes."""
         if self.store is None:
             return self.computed_view()
         return store_view(self.store.name)
@@ -245,7 +245,7 @@ class TableMap(Operator):
 
 @dataclass
 class MergeDefinition(TableDefinition):
-    """What the two halves of a table–table join, or the parts of a co-grouping, flow into."""
+    """The table that the two halves of a table–table join, or the parts of a co-grouping, flow into."""
 
     lookup: View | None = None
 
@@ -254,7 +254,7 @@ class MergeDefinition(TableDefinition):
         return TableMerge(self)
 
     def computed_view(self) -> View:
-        """The joined rows, computed when they are asked for."""
+        """The joined rows, computed at each lookup."""
         assert self.lookup is not None
         return self.lookup
 

@@ -43,7 +43,6 @@ class StreamTableJoin(Operator):
         return (self._stream_time,)
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         self._stream_time = times[0]
 
     def process(self, key: Any, value: Any, timestamp: int, headers: Headers) -> None:

@@ -43,7 +43,7 @@ class WindowAggregateDefinition(TableDefinition):
 
     @property
     def closing_ms(self) -> int:
-        """How long after its end a window closes."""
+        """The time from the end of a window until it closes."""
         return 0 if self.windows is None else self.windows.grace_ms
 
     def view(self) -> View:
@@ -62,7 +62,7 @@ class WindowAggregateDefinition(TableDefinition):
 
 
 class WindowOperator(Operator):
-    """What time windows and sliding windows share: stream time, updates, and final results."""
+    """The base of time windows and sliding windows: stream time, updates, and final results."""
 
     def __init__(self, definition: WindowAggregateDefinition) -> None:
         self.definition = definition
@@ -80,15 +80,14 @@ class WindowOperator(Operator):
         self._send_old = self.definition.send_old
 
     def times(self) -> tuple[int, ...]:
-        """Stream time, and until when windows have left."""
+        """Stream time, and the time up to which final results were emitted."""
         return self.stream_time, self._closed_until
 
     def set_times(self, times: tuple[int, ...]) -> None:
-        """What `times` said."""
         self.stream_time, self._closed_until = times
 
     def update(self, key: Windowed[Any], change: tuple[Any, Any], timestamp: int, headers: Headers) -> None:
-        """Forwards an update, unless only final results leave."""
+        """Forwards an update, unless only final results are emitted."""
         if not self._emits_on_close:
             new, old = change
             self.forward(key, Change(new, old if self._send_old else None), timestamp, headers)

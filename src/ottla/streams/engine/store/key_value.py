@@ -65,19 +65,19 @@ class KeyValueStore(Generic[K, V]):
         return self._pairs(b"", None)
 
     def prefix_scan(self, prefix: bytes) -> Iterator[tuple[K, V]]:
-        """The pairs whose keys' bytes begin like this."""
+        """The pairs whose encoded keys begin with `prefix`."""
         return self._pairs(prefix, increment(prefix))
 
     def reverse_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, V]]:
-        """The same as `range`, last key first."""
+        """As `range`, last key first."""
         return reversed(list(self.range(key_from, key_to)))
 
     def reverse_all(self) -> Iterator[tuple[K, V]]:
-        """The same as `all`, last key first."""
+        """As `all`, last key first."""
         return reversed(list(self.all()))
 
     def approximate_num_entries(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return sum(1 for _ in self._map.scan(b"", None))
 
     def restore(self, change: LoggedChange) -> None:
@@ -145,15 +145,15 @@ class TimestampedKeyValueStore(Generic[K, V]):
             yield self._coder.key(key), (self._coder.value(data[8:]), _TIME.unpack_from(data)[0])
 
     def reverse_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, tuple[V, int]]]:
-        """The same as `range`, last key first."""
+        """As `range`, last key first."""
         return reversed(list(self.range(key_from, key_to)))
 
     def reverse_all(self) -> Iterator[tuple[K, tuple[V, int]]]:
-        """The same as `all`, last key first."""
+        """As `all`, last key first."""
         return self.reverse_range(None, None)
 
     def approximate_num_entries(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return sum(1 for _ in self._map.scan(b"", None))
 
     def restore(self, change: LoggedChange) -> None:
@@ -214,15 +214,15 @@ class ValueView(Generic[K, V]):
         return ((key, value) for key, (value, _) in self._store.prefix_scan(prefix))
 
     def reverse_range(self, key_from: K | None, key_to: K | None) -> Iterator[tuple[K, V]]:
-        """The same as `range`, last key first."""
+        """As `range`, last key first."""
         return ((key, value) for key, (value, _) in self._store.reverse_range(key_from, key_to))
 
     def reverse_all(self) -> Iterator[tuple[K, V]]:
-        """The same as `all`, last key first."""
+        """As `all`, last key first."""
         return self.reverse_range(None, None)
 
     def approximate_num_entries(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return self._store.approximate_num_entries()
 
 

@@ -30,7 +30,7 @@ def open_store(spec: StoreSpec, context: StoreContext) -> Any:
 
 
 def view_of(store: Any) -> Any:
-    """What a reader sees: values without their timestamps."""
+    """The store as its readers see it: values without timestamps."""
     if isinstance(store, TimestampedKeyValueStore):
         return ValueView(store)
     if isinstance(store, TimestampedWindowStore):

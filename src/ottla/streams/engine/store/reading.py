@@ -55,7 +55,7 @@ class ReadOnlyMap:
 
 
 class _Context:
-    """What a store needs of a task, to be read only."""
+    """The context of a store that is only read."""
 
     def __init__(self, application_id: str, state_map: StateMap, serdes: Callable[[SerdeRole], Any]) -> None:
         self.application_id = application_id
@@ -67,10 +67,10 @@ class _Context:
         return self._state_map
 
     def log_change(self, store: str, change: LoggedChange) -> None:
-        """There is nothing to log."""
+        """Never called: the store is only read."""
 
     def now(self) -> int:
-        """Not asked for."""
+        """Never called: only writes need the time."""
         return 0
 
     def default_serde(self, of_key: SerdeRole) -> Serde[Any] | None:

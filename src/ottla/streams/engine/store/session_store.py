@@ -31,7 +31,7 @@ class SessionStore(Generic[K, V]):
                 yield pair
 
     def backward_find_sessions(self, key: K, earliest_end: int, latest_start: int) -> Iterator[tuple[Windowed[K], V]]:
-        """The same as `find_sessions`, the last one first."""
+        """As `find_sessions`, the last one first."""
         return reversed(list(self.find_sessions(key, earliest_end, latest_start)))
 
     def fetch(self, key: K) -> Iterator[tuple[Windowed[K], V]]:

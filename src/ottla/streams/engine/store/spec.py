@@ -1,4 +1,4 @@
-"""What a store is, before it is opened: kind, serdes, retention, changelog. A value; the host opens it per task."""
+"""The specification of a store: kind, serdes, retention, changelog. A value; the host opens the store for each task."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ class StoreKind(Enum):
 
 
 class StoreContext(Protocol):
-    """What a store needs of its task."""
+    """The services that a task offers to a store."""
 
     @property
     def application_id(self) -> str:
@@ -51,7 +51,7 @@ class StoreContext(Protocol):
 
 
 class SerdeRole(Enum):
-    """Which serde of a node is meant."""
+    """The use of a serde: for keys or for values."""
 
     KEY = "key"
     VALUE = "value"
@@ -68,7 +68,7 @@ class LoggedChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreSupplier:
-    """What `Stores.…` gives and `Materialized.as_` takes: a kind of store without its serdes."""
+    """A kind of store without its serdes, which `Stores.…` makes and `Materialized.as_` takes."""
 
     name: str
     kind: StoreKind
@@ -107,21 +107,21 @@ class StoreSpec:
         return replace(self, logging=True, topic_config=dict(config))
 
     def with_caching_enabled(self) -> "StoreSpec":
-        """Says nothing here: every update is an output."""
+        """Has no effect: every update is an output."""
         return self
 
     def with_caching_disabled(self) -> "StoreSpec":
-        """As it is anyway."""
+        """Has no effect: there is no cache."""
         return self
 
     @property
     def is_windowed(self) -> bool:
-        """Whether its changelog ages."""
+        """Whether it holds windows or sessions, so that its changelog has a retention time."""
         return self.kind in (StoreKind.WINDOW, StoreKind.TIMESTAMPED_WINDOW, StoreKind.SESSION)
 
     @property
     def is_versioned(self) -> bool:
-        """Whether it knows older values."""
+        """Whether it keeps older values."""
         return self.kind is StoreKind.VERSIONED
 
 

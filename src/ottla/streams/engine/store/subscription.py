@@ -1,9 +1,8 @@
-"""Who waits for which foreign key: the store of a foreign-key join, and the bytes that travel between its two
-halves.
+"""The store of a foreign-key join: subscriptions by foreign key, and the messages between the join's two halves.
 
 A subscription lies at length of foreign key ++ foreign key ++ primary key, as in Kafka Streams, so that all
-subscribers of a foreign key are one range. Hashes say whether a response still answers the row it was asked for;
-they are BLAKE2 here and Murmur3 in Kafka Streams, which nobody but the asking row ever reads.
+subscribers of a foreign key are one range. A hash says whether a response still belongs to the row that asked. Only
+that row reads it, so that it may be BLAKE2 here and Murmur3 in Kafka Streams.
 """
 
 import struct
@@ -22,7 +21,7 @@ _NO_HASH: Final = 0x80
 
 
 class Instruction(IntEnum):
-    """What a row asks of the foreign table."""
+    """A row's request to the foreign table."""
 
     DELETE_KEY_NO_PROPAGATE = 0
     DELETE_KEY_AND_PROPAGATE = 1
@@ -71,7 +70,7 @@ class Response(NamedTuple):
 
 
 def hash_of(data: bytes | None) -> bytes | None:
-    """What tells a row's values apart."""
+    """The hash of a row's value."""
     return None if data is None else blake2b(data, digest_size=_HASH_BYTES).digest()
 
 

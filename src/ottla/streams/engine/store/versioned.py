@@ -52,7 +52,7 @@ class VersionedKeyValueStore(Generic[K, V]):
         return None if found is None else (found.value, found.timestamp)
 
     def get_version(self, key: K, as_of_timestamp: int | None) -> VersionedRecord[V] | None:
-        """The same with the end of its validity."""
+        """The version that held at a time, or the latest, with the bounds of its validity."""
         valid_to: int | None = None
         for timestamp, data in reversed(self._versions(self._coder.key_bytes(key))):
             if as_of_timestamp is None or timestamp <= as_of_timestamp:

@@ -98,7 +98,7 @@ class WindowStore(Generic[K, V]):
         return self.fetch_all(0, _LONG_MAX)
 
     def backward_fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:
-        """The same as `fetch`, last window first."""
+        """As `fetch`, last window first."""
         return reversed(list(self.fetch(key, time_from, time_to)))
 
     def fetch_range(
@@ -111,13 +111,13 @@ class WindowStore(Generic[K, V]):
                 yield self._pair(entry)
 
     def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
-        """The same as `fetch_all`, last window first."""
+        """As `fetch_all`, last window first."""
         return reversed(list(self.fetch_all(time_from, time_to)))
 
     def backward_fetch_range(
         self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
     ) -> Iterator[tuple[Windowed[K], V]]:
-        """The same as `fetch_range`, last window first."""
+        """As `fetch_range`, last window first."""
         return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
 
     def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:
@@ -174,7 +174,7 @@ class TimestampedWindowStore(Generic[K, V]):
                 yield self._pair(entry)
 
     def fetch_closed(self, time_from: int, time_to: int) -> list[tuple[Windowed[K], tuple[V, int]]]:
-        """The same in the order of time, however old: final results are not lost to a jump of stream time."""
+        """As `fetch_all`, in the order of time and beyond retention: final results survive a jump of stream time."""
         return [self._pair(entry) for entry in self._bytes.entries.fetch_in_time_order(time_from, time_to)]
 
     def drop_expired(self) -> None:
@@ -237,17 +237,17 @@ class WindowValueView(Generic[K, V]):
         return ((key, value) for key, (value, _) in found)
 
     def backward_fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:
-        """The same as `fetch`, last window first."""
+        """As `fetch`, last window first."""
         return reversed(list(self.fetch(key, time_from, time_to)))
 
     def backward_fetch_all(self, time_from: int, time_to: int) -> Iterator[tuple[Windowed[K], V]]:
-        """The same as `fetch_all`, last window first."""
+        """As `fetch_all`, last window first."""
         return reversed(list(self.fetch_all(time_from, time_to)))
 
     def backward_fetch_range(
         self, key_from: K | None, key_to: K | None, time_from: int, time_to: int
     ) -> Iterator[tuple[Windowed[K], V]]:
-        """The same as `fetch_range`, last window first."""
+        """As `fetch_range`, last window first."""
         return reversed(list(self.fetch_range(key_from, key_to, time_from, time_to)))
 
     def backward_all(self) -> Iterator[tuple[Windowed[K], V]]:

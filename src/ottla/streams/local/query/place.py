@@ -1,6 +1,6 @@
-"""Where the stores of an application are: by the leader's word, which each member hears with its assignment.
+"""Finds the stores of an application, from the leader's task map, which each member gets with its assignment.
 
-Members are known by their `application.server`; those without one run tasks that no other can ask.
+Members are known by their `application.server`; those without one run tasks that no other instance can query.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from ottla.streams.local.assignor import TaskMap
 
 
 class HostInfo(NamedTuple):
-    """Where an instance is asked.
+    """The address at which an instance is queried.
 
     >>> HostInfo.parse("localhost:7070")
     HostInfo(host='localhost', port=7070)
@@ -36,7 +36,7 @@ class HostInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyQueryMetadata:
-    """Who has a key: the instance that runs its task, and those that have copies. None: nobody says so yet."""
+    """The owner of a key, and the instances with copies. The owner is None while it is unknown."""
 
     active_host: HostInfo | None
     standby_hosts: tuple[HostInfo, ...]
@@ -58,14 +58,14 @@ class StreamsMetadata:
 
 
 class StorePlaces:
-    """What a task map says about stores."""
+    """Looks stores up in a task map."""
 
     def __init__(self, application: Application, task_map: TaskMap) -> None:
         self._application: Final = application
         self._map: Final = task_map
 
     def of_key(self, store: str, key: Any) -> KeyQueryMetadata:
-        """Who has a key; it is encoded by the store's serde and placed as producers place it."""
+        """The owner of a key, which is encoded by the store's serde and partitioned as producers do."""
         stage, spec = stage_of(self._application, store)
         partition = partition_of_key(self._key_bytes(spec, key), stage.partitions)
         task = TaskId(stage.number, partition)

@@ -47,7 +47,7 @@ class QueryableStoreType(Enum):
 
     @property
     def with_times(self) -> bool:
-        """Whether values come with their times."""
+        """Whether values come with their timestamps."""
         return self in (QueryableStoreType.TIMESTAMPED_KEY_VALUE, QueryableStoreType.TIMESTAMPED_WINDOW)
 
     def check(self, name: str, kind: StoreKind) -> None:
@@ -71,7 +71,7 @@ _READABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StoreQuery:
-    """What is asked: a store, how it is read, one partition of it or all that are here, copies included or not."""
+    """A query of a store: its type, one partition or all that are here, with copies or without."""
 
     store: str
     type: QueryableStoreType
@@ -140,7 +140,7 @@ class ReadOnlyKeyValueStore(ReadOnlyStore):
         return self._scan(lambda view: view.range(key_from, key_to))
 
     def reverse_range(self, key_from: Any = None, key_to: Any = None) -> Iterator[tuple[Any, Any]]:
-        """The same as `range`, last key first."""
+        """As `range`, last key first."""
         return self._scan(lambda view: view.reverse_range(key_from, key_to))
 
     def reverse_all(self) -> Iterator[tuple[Any, Any]]:
@@ -152,7 +152,7 @@ class ReadOnlyKeyValueStore(ReadOnlyStore):
         return self._scan(lambda view: view.prefix_scan(prefix))
 
     def approximate_num_entries(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         total: int = self._run(lambda: sum(view.approximate_num_entries() for view in self._views()))
         return total
 
@@ -198,7 +198,7 @@ class ReadOnlyVersionedStore(Lookups):
 
 
 def _window_of(view: Any) -> Callable[[Any, int], Any]:
-    """How a view looks up one window: with its time or without."""
+    """The method of a view that looks one window up, with its timestamp or without."""
     found: Callable[[Any, int], Any] = getattr(view, "fetch_window", None) or view.get
     return found
 

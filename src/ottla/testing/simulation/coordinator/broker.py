@@ -33,7 +33,7 @@ _ANSWER_LINE: Final = "answers {} of {}: {!r:.240} with {!r:.240}"
 
 @frozen(kw_only=True)
 class BrokerOutside:
-    """What the brokers of a cluster share."""
+    """The parts of a simulation that all brokers of a cluster share."""
 
     replicas: ReplicaOutside
     connections: Connections
@@ -53,11 +53,10 @@ class BrokerClock:
         self._clock: Final = clock
 
     def now_ms(self) -> int:
-        """The time."""
         return self._clock.now_ms()
 
     def monotonic_ms(self) -> int:
-        """The time; nobody sets a node's clock back."""
+        """The same as `now_ms`: a node's clock is never set back here."""
         return self._clock.now_ms()
 
 
@@ -85,11 +84,10 @@ class BrokerPart:
 
     @property
     def now_ms(self) -> int:
-        """The broker's time."""
         return self.node.clock.now_ms()
 
     def start(self) -> None:
-        """Nothing is known yet, so nothing is led."""
+        """Does nothing: the broker leads no partition before it has metadata."""
 
     def receive(self, frame: Frame) -> None:
         """A request or an answer came in."""
@@ -99,18 +97,18 @@ class BrokerPart:
             self.handle(self, BrokerRequest(self, frame, decode_request(frame)))
 
     def wake(self) -> None:
-        """Timers are due."""
+        """Runs the timers that are due."""
         self.groups.shards.poll(self.now_ms)
         self.transactions.poll(self.now_ms)
 
     @property
     def deadline_ms(self) -> int:
-        """When timers are due."""
+        """The next time that a coordinator's timer is due."""
         times = (self.groups.shards.next_ms, self.transactions.next_ms)
         return min((time_ms for time_ms in times if time_ms is not None), default=NEVER_MS)
 
     def learn(self, image: ClusterImage) -> None:
-        """Metadata has arrived; what arrives after something newer is no news."""
+        """Takes over an image of the metadata; older ones than the present are ignored."""
         before = self.view.image
         if image.version <= before.version:
             return

@@ -1,4 +1,4 @@
-"""What the log cleaner leaves of a coordinator's log: of each key its last record, of aborted transactions nothing."""
+"""Compacts a coordinator's log as the cleaner does: keeps the last record of each key, drops aborted transactions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,7 +8,7 @@ from ottla.coordinator.runtime.loading import StoredBatch, StoredMarker
 def compacted(batches: Sequence[StoredBatch | StoredMarker]) -> Iterator[StoredBatch | StoredMarker]:
     """The log after a thorough cleaning, in which even the tombstones are gone.
 
-    a=1, b=1, a=2, b deleted → a=2. Batches stay where they are, however empty, as their ends are the log's offsets.
+    a=1, b=1, a=2, b deleted → a=2. Batches keep their place even when they are empty: their ends are the log's offsets.
     """
     aborted = set(_aborted(batches))
     kept: dict[bytes, int] = {}

@@ -1,8 +1,8 @@
-"""Requests and answers between nodes, with what connections promise: no request is taken twice, none after its end.
+"""Requests and answers between nodes, with the guarantees of connections: at most one delivery, and none after the end.
 
-The network underneath loses, repeats and delays. A lost frame ends a connection: whoever waited hears nothing and gives
-up in time, and what was still under way is not taken any more. A process that starts again has none of the connections
-of the one before; what a process sent before it died may still arrive.
+The network underneath loses, repeats and delays. A lost frame ends a connection: the caller gives up after its
+time-out, and frames still under way are not delivered any more. A process that starts again has none of the
+connections of the one before; requests that a process sent before it died may still arrive.
 """
 
 from collections.abc import Callable
@@ -20,21 +20,21 @@ Heard = Callable[[Response | None], None]
 
 
 class Connections:
-    """All requests under way: which run of the destination each goes to."""
+    """All requests under way, with the run of the destination that each is meant for."""
 
     def __init__(self) -> None:
         self._under_way: dict[tuple[str, int, int], int] = {}
 
     def opened(self, frame: Frame, destination_run: int) -> None:
-        """A request was sent."""
+        """Notes that a request was sent."""
         self._under_way[frame.source, frame.run, frame.correlation_id] = destination_run
 
     def closed(self, host: str, run: int, correlation_id: int) -> None:
-        """Nobody waits for the answer any more."""
+        """Notes that the caller has given up: the request is not delivered any more."""
         self._under_way.pop((host, run, correlation_id), None)
 
     def takes(self, frame: Frame, run: int) -> bool:
-        """Whether this run of a process gets to see a request: once, and if its connection still stands."""
+        """Whether to deliver a request to this run of the process: once, while its connection stands."""
         return self._under_way.pop((frame.source, frame.run, frame.correlation_id), None) == run
 
 
@@ -64,7 +64,7 @@ class Caller:
         node.send(frame)
 
     def receive(self, frame: Frame) -> None:
-        """An answer came in; those to an earlier run of the process are for nobody."""
+        """Hands an answer to its caller; answers to an earlier run of the process are dropped."""
         if frame.run == self._node.incarnation:
             heard = self._waiting.pop(frame.correlation_id, None)
             if heard is not None:

@@ -1,7 +1,7 @@
-"""Who leads what, decided by one who sees everything, and told to the brokers, who hear of it sooner or later.
+"""An omniscient controller: it elects leaders, and brokers hear of its decisions with a delay.
 
-An election takes a replica that has all that is committed: one that follows, or one that still believes to lead and
-has missed nothing. A broker that is cut off hears nothing, and is deposed after a while without knowing.
+An election takes a replica that has all that is committed: a follower, or one that still believes to lead and
+has missed nothing. A broker that is cut off gets no metadata, so it is deposed without knowing.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -39,7 +39,7 @@ class ControllerOutside:
 
 
 class SimulatedController:
-    """The controller of a simulated cluster; it never fails."""
+    """The controller of a simulated cluster, which never fails."""
 
     def __init__(self, outside: ControllerOutside, transaction_version: int) -> None:
         self._outside: Final = outside
@@ -58,9 +58,9 @@ class SimulatedController:
         }
 
     def registered(self, broker_id: int) -> None:
-        """A broker is there: what it led before it was down, and what nobody leads, is led anew.
+        """Takes in a broker: elects leaders for its former partitions and for those without a leader.
 
-        Some of the rest as well, or the first broker would lead everything for ever.
+        Half of the others are elected anew, too: otherwise the first broker would lead everything for ever.
         """
         self._publish(alive=self.image.alive | {broker_id})
         random = self._cluster.random
@@ -71,14 +71,14 @@ class SimulatedController:
         )
 
     def lost(self, broker_id: int) -> None:
-        """A broker was not heard of for too long: others lead what it led."""
+        """Fences a broker after its session has ended, and elects other leaders for its partitions."""
         if broker_id in self.image.alive:
             self._cluster.note(f"controller fences node-{broker_id}")
             self._publish(alive=self.image.alive - {broker_id})
             self._elect(key for key in self.partitions if self.image.leader(key).broker_id == broker_id)
 
     def move(self, key: PartitionKey) -> None:
-        """Has somebody else lead a partition, or the same one in another epoch."""
+        """Elects a leader anew: another broker, or the same one in a later epoch."""
         self._elect((key,))
 
     def grow(self, name: str) -> None:
@@ -90,7 +90,7 @@ class SimulatedController:
             self._publish(topics={**self.image.topics, name: grown})
 
     def tell(self, broker_id: int, image: ClusterImage, delay_ms: int) -> None:
-        """Has a broker hear of an image after a while, or when it can be reached."""
+        """Delivers an image to a broker after `delay_ms`, or later if the broker is out of reach."""
         cluster = self._cluster
         node = cluster.nodes[broker_id]
         run = node.incarnation

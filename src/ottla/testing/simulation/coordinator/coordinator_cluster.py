@@ -143,7 +143,7 @@ class CoordinatorCluster(Cluster):
                 yield part.member
 
     def is_connected(self, broker_id: int) -> bool:
-        """Whether a broker reaches one that follows it."""
+        """Whether a leader on this broker reaches another running broker, or is the only one in the cluster."""
         if broker_id in self.isolated:
             return False
         others = [other for other in self.broker_ids if other != broker_id and other not in self.isolated]

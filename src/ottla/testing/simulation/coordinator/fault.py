@@ -1,4 +1,4 @@
-"""What goes wrong, every now and then, as long as the chaos lasts."""
+"""The faults of brokers that host coordinators, and their repair."""
 
 from typing import Final
 
@@ -92,7 +92,7 @@ class CoordinatorChaos:
         cluster.lose_broker(node.id)
 
     def _cut_link(self) -> None:
-        """One broker does not reach another, and nobody else notices: questions and markers are lost."""
+        """Cuts one direction between two brokers, unnoticed by the controller: verifications and markers are lost."""
         source, destination = self._broker().host, self._broker().host
         self._cluster.note(f"cut {source} to {destination}")
         self._cluster.network.cut(source, destination)

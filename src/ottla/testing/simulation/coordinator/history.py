@@ -1,4 +1,4 @@
-"""What clients asked for and were told, for the invariants to compare with what is committed."""
+"""The requests of clients and their answers, for the invariants to compare with the committed logs."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple

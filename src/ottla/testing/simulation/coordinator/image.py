@@ -1,4 +1,4 @@
-"""What the cluster looks like, as the controller says and as a broker has heard."""
+"""The metadata of the cluster: the version of the controller, and the one that a broker has heard of."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ NO_LEADER: Final = -1
 
 
 class ClusterImage(NamedTuple):
-    """One version of the metadata; never changed once made."""
+    """One immutable version of the metadata."""
 
     version: int
     topics: Mapping[str, TopicView]
@@ -21,7 +21,7 @@ class ClusterImage(NamedTuple):
     transaction_version: int
 
     def leader(self, key: PartitionKey) -> PartitionLeader:
-        """Who leads a partition; topics that are only read have nobody."""
+        """The leader of a partition; topics that are only read have none."""
         return self.leaders.get(key, PartitionLeader(NO_LEADER, 0))
 
 
@@ -49,7 +49,7 @@ class ClusterView:
         return self.image.topics.keys()
 
     def partition_racks(self, topic: str, partition: int) -> frozenset[str]:
-        """Nobody has a rack."""
+        """Empty: no broker has a rack."""
         return frozenset()
 
     def partition_leader(self, topic: str, partition: int) -> PartitionLeader | None:

@@ -1,4 +1,4 @@
-"""What coordinators promise, whatever happens to them, to their logs and to their clients.
+"""The invariants of coordinators, under any faults of brokers, logs and clients.
 
 The truth is what the `Witness` has replayed of the committed logs, and what clients were told (`CoordinatorHistory`).
 """
@@ -103,7 +103,7 @@ class NoPartitionAssignedTwice(Invariant):
             self._check_members(coordinator_cluster(cluster), part.member)
 
     def _check_generations(self) -> None:
-        """What classic members were told, generation by generation."""
+        """Compares the assignments that classic members were given, generation by generation."""
         answers, self._history.sync_answers = self._history.sync_answers, []
         for answer in answers:
             group = self._group(answer.group_id)
@@ -123,7 +123,7 @@ class NoPartitionAssignedTwice(Invariant):
                     )
 
     def _check_members(self, cluster: WatchedCluster, member: Membership) -> None:
-        """What members of a consumer group believe to own, as long as they are members."""
+        """Compares what the present members of a consumer group believe to own."""
         group = self._group(member.plan.group_id)
         if not isinstance(group, ConsumerGroup) or not _is_in(group, member):
             return
@@ -144,12 +144,12 @@ def _is_in(group: ConsumerGroup, member: Membership) -> bool:
 
 
 class EveryPartitionAssigned(Invariant):
-    """A group that is left in peace comes to own everything that it wants.
+    """A group without faults comes to own all partitions of its topics.
 
     A cooperative member gives up partitions first and joins again for others to get them. If it is a static member that
-    dies in between, its successor takes over what was left to it without a rebalance, as in Apache Kafka, and nobody
-    owns what was given up until the next one. So of cooperative groups with static members only what they own is held
-    against them.
+    dies in between, its successor takes over the rest without a rebalance, as in Apache Kafka, and the partitions that
+    were given up have no owner until the next one. So of cooperative groups with static members only owned partitions
+    are compared.
     """
 
     name: ClassVar[str] = "EveryPartitionAssigned"
@@ -160,7 +160,7 @@ class EveryPartitionAssigned(Invariant):
 
 
 def unassigned(cluster: WatchedCluster) -> Iterator[str]:
-    """What is wrong with the groups' assignments."""
+    """A sentence for each group whose members do not own exactly the partitions that they want."""
     for group in cluster.scenario.groups:
         members = [member for member in cluster.members(group.group_id) if member.identity is not None]
         owned = sorted(key for member in members for key in member.owned)
@@ -173,7 +173,7 @@ def unassigned(cluster: WatchedCluster) -> Iterator[str]:
 
 
 class CommittedOffsetsNeverGoBack(Invariant):
-    """Members that follow the rules only ever commit further on, so that is where groups go, until they are deleted."""
+    """Committed offsets of a group only grow until they are deleted: its members never commit an earlier position."""
 
     name: ClassVar[str] = "CommittedOffsetsNeverGoBack"
 
@@ -190,7 +190,7 @@ class CommittedOffsetsNeverGoBack(Invariant):
 
 
 class AcknowledgedIsCommitted(Invariant):
-    """A client that is told that its offset is committed can rely on it."""
+    """An acknowledged offset is committed."""
 
     name: ClassVar[str] = "AcknowledgedIsCommitted"
 
@@ -206,7 +206,7 @@ class AcknowledgedIsCommitted(Invariant):
 
 
 class TransactionsAreAtomic(Invariant):
-    """A committed transaction is visible whole or not yet, partition by partition; an aborted one never."""
+    """A committed transaction becomes visible whole in each partition; an aborted one never does."""
 
     name: ClassVar[str] = "TransactionsAreAtomic"
 
@@ -230,7 +230,7 @@ class TransactionsAreAtomic(Invariant):
                 raise self.fail(f"{attempt} is visible, and its client was told that it is aborted")
 
     def check_healed(self, cluster: Cluster) -> None:
-        """Nothing is half done any more."""
+        """Every transaction that is visible or was acknowledged is visible in all its partitions."""
         for attempt in self._history.attempts:
             seen = {record for _, record in self._visible.get(attempt.number, ())}
             if (attempt.outcome or seen) and seen != set(attempt.written):
@@ -245,7 +245,7 @@ class TransactionsAreAtomic(Invariant):
 
 
 class ExactlyOnce(Invariant):
-    """What a group reads and transforms comes out once: nothing is doubled, and nothing that it passed is lost."""
+    """Each input record below the committed offset of a transforming group is in the output exactly once."""
 
     name: ClassVar[str] = "ExactlyOnce"
 

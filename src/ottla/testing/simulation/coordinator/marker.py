@@ -97,7 +97,7 @@ class SimulatedMarkerSender:
 
 
 def markers_of(request: WriteTxnMarkersRequest) -> list[MarkersToSend]:
-    """What a request wants written."""
+    """The markers that a request asks to write."""
     return [
         MarkersToSend(
             TransactionMarker(

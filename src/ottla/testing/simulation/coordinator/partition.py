@@ -31,7 +31,7 @@ _NOBODY: Final = (-1, 0)
 
 
 class LeaderLog:
-    """The replica that a leader writes."""
+    """The replica of a leader."""
 
     def __init__(self, owner: Owner, leader_epoch: int, batches: list[Batch]) -> None:
         self.owner: Final = owner
@@ -78,7 +78,7 @@ class LeaderLog:
 
 
 class ReplicatedPartition:
-    """A partition over all its leaders."""
+    """A partition through all changes of its leader."""
 
     def __init__(
         self, key: PartitionKey, random: Random, committed: Callable[[PartitionKey, list[Batch]], None]
@@ -95,22 +95,26 @@ class ReplicatedPartition:
 
     @property
     def committed_end_offset(self) -> int:
-        """The offset before which nothing can be lost."""
+        """The end of the committed batches."""
         count = self._committed_count
         return self.current.batches[count - 1].next_offset if count else 0
 
     @property
     def committed_batches(self) -> list[Batch]:
-        """What can't be lost any more."""
+        """The batches that all in-sync replicas have."""
         return self.current.batches[: self._committed_count]
 
     def has_all(self, log: LeaderLog) -> bool:
-        """Whether a replica has all that is committed, so that its broker may lead."""
+        """Whether a log has all committed batches, so that its broker may lead."""
         count = self._committed_count
         return count == 0 or (len(log.batches) >= count and log.batches[count - 1] is self.current.batches[count - 1])
 
     def elect(self, owner: Owner, leader_epoch: int, own: LeaderLog | None) -> None:
-        """Somebody leads from now on: one that thinks it leads already has its `own` log, others what they fetched."""
+        """Makes a broker the leader.
+
+        A broker that leads already, as far as it knows, keeps its `own` log. Another one has fetched the committed
+        batches and a random number of those behind them, and may lag with the high watermark.
+        """
         if own is not None:
             own.leader_epoch = leader_epoch
             self.current = own
@@ -123,13 +127,13 @@ class ReplicatedPartition:
         self.current = log
 
     def log_of(self, owner: Owner, leader_epoch: int) -> LeaderLog:
-        """What a broker that hears of its election leads with; by then another one may be elected."""
+        """The log that a broker leads with once it hears of its election, or a committed copy if it was replaced."""
         if self.current.owner == owner:
             return self.current
         return LeaderLog(owner, leader_epoch, self.current.batches[: self._committed_count])
 
     def replicated(self, log: LeaderLog, end_offset: int) -> None:
-        """All in-sync replicas have the leader's log up to an offset; of an old leader's that is never so."""
+        """Commits the log of the leader up to an offset that all in-sync replicas have."""
         assert log is self.current
         found: list[Batch] = []
         while self._committed_count < len(log.batches) and log.batches[self._committed_count].next_offset <= end_offset:

@@ -34,7 +34,7 @@ class _Waiting(NamedTuple):
 
 
 class ReplicaOutside(NamedTuple):
-    """What replicas need of the world."""
+    """The parts of a simulation that replicas need."""
 
     partitions: dict[PartitionKey, ReplicatedPartition]
     is_connected: Callable[[int], bool]
@@ -43,7 +43,7 @@ class ReplicaOutside(NamedTuple):
 
 
 class Replicas:
-    """What one broker leads."""
+    """The partitions that one broker leads."""
 
     def __init__(
         self, node: SimulatedNode, outside: ReplicaOutside, moved: Callable[[PartitionKey, int], None]
@@ -56,7 +56,7 @@ class Replicas:
         self._waiting: dict[PartitionKey, list[_Waiting]] = {}
 
     def take(self, key: PartitionKey, leader: PartitionLeader) -> None:
-        """The metadata says who leads a partition."""
+        """Takes over from the metadata who leads a partition."""
         if leader.broker_id != self._node.id:
             self.led.pop(key, None)
             for waiting in self._waiting.pop(key, ()):

@@ -1,4 +1,4 @@
-"""What one run is about, all of it from the seed: groups and who is in them, how bad the world is, which faults."""
+"""The plan of one run, all of it made from the seed: groups and their members, network and faults."""
 
 from collections.abc import Sequence
 from random import Random

@@ -1,7 +1,7 @@
-"""Whether a transactional batch may be appended: the coordinator is asked before the first one of a transaction.
+"""Verifies transactions (KIP-890): asks the coordinator before the first batch of a transaction is appended.
 
-A receipt of the log goes with the question (KIP-890): an answer from before an abort can't open a transaction that
-nobody ends. For producers of the second version the question adds the partition.
+The verification guard of the log goes with the request, so that an answer from before an abort can't open a
+transaction that is never ended. For producers of transaction version 2 the request adds the partition.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,7 @@ class TransactionGate:
         self._transactions: Final = transactions
 
     def clear(self, log: LeaderLog, write: TransactionalWrite, done: Cleared) -> None:
-        """Finds out; raises what refuses the batch without asking."""
+        """Calls `done` with the options to append with, or the error; raises errors that need no request."""
         receipt = log.producers.start_verification(
             write.batch, self._node.clock.now_ms(), supports_epoch_bump=write.adds_partitions
         )
@@ -104,7 +104,7 @@ def _request(write: TransactionalWrite) -> AddPartitionsToTxnRequest:
 
 
 def _code(response: Response | None) -> ErrorCode:
-    """What a producer hears of the coordinator's answer."""
+    """The error that a producer gets for the coordinator's answer; NOT_ENOUGH_REPLICAS makes it try again."""
     if not isinstance(response, AddPartitionsToTxnResponse):
         return ErrorCode.NOT_ENOUGH_REPLICAS
     code = response.error_code or next(

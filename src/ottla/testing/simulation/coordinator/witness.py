@@ -61,7 +61,7 @@ class _ReadOnlyLog:
 
 
 class _NoLifecycle:
-    """Nobody keeps soft state."""
+    """A lifecycle without effect: a witness has no soft state."""
 
     def loaded(self, state: TxnState, now_ms: int) -> None:
         """Never called."""
@@ -79,11 +79,11 @@ class CommittedReader:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no transaction is open."""
+        """Whether no transaction is open in the partition."""
         return not self._open
 
     def take(self, batch: Batch) -> list[VisibleRecord]:
-        """What the next batch makes visible."""
+        """Reads the next batch; the records that it makes visible, which are those that a commit marker ends."""
         if not batch.is_control:
             found = [VisibleRecord(self._key, *read_value(value or b"")) for _, _, _, value, _ in decode_batch(batch)]
             self._open.setdefault(batch.producer_id, []).extend(found)
@@ -97,7 +97,7 @@ class CommittedReader:
 
 
 class Witness:
-    """All committed logs, replayed."""
+    """Replays all committed logs."""
 
     def __init__(self, context: GroupContext) -> None:
         self.groups: Final[dict[int, Shard[GroupsState]]] = {}

@@ -62,10 +62,10 @@ class BrokerPart:
             self._assign_directories(self.epoch)
 
     def receive(self, frame: Frame) -> None:
-        """Nobody sends to a broker; answers come to the metadata part."""
+        """Never called: a broker gets no requests, and the metadata part gets the answers."""
 
     def alter_isr(self) -> None:
-        """Proposes other ISRs for some of the partitions that this broker leads."""
+        """Proposes random changes of the ISR for some of the partitions that this broker leads."""
         image = self.metadata.loader.image
         led = [place for place in _partitions(image) if self._leads(place[2])]
         if self.epoch is None or not led:
@@ -89,14 +89,14 @@ class BrokerPart:
         self.metadata.client.ask(request, _ignore)
 
     def fail_directory(self) -> None:
-        """A log directory stops working; somebody mends it and starts the broker again."""
+        """Takes a log directory offline; the broker restarts with it after a while, as if an operator had mended it."""
         random = self.node.random
         if self.directories.fail(random):
             self.node.note("a log directory of the broker fails")
             self.node.later(random.randint(*_REPAIR_TIME_MS), lambda: self.node.restart(_DOWN_TIME_MS))
 
     def _leads(self, partition: PartitionRegistration) -> bool:
-        """Whether this broker leads a partition, and can."""
+        """Whether this broker leads a partition, and has it in a directory that works."""
         return partition.leader == self.node.id and partition.directory(self.node.id) not in self.directories.offline
 
     def _new_incarnation_id(self) -> Uuid:

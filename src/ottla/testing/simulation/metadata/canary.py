@@ -54,7 +54,7 @@ def _snapshots(seed: int) -> Scenario:
 
 
 def _calm(seed: int) -> Scenario:
-    """Nothing goes wrong but what operators do."""
+    """A run without faults, in which only operators act."""
     return Scenario(seed=seed, voters=1, brokers=3, append_interval_ms=20, chaos_ms=_CHAOS_MS)
 
 
@@ -99,7 +99,7 @@ def _keep_isr(self: ReassignmentReplicas, isr: tuple[int, ...]) -> Completed | N
 
 
 def _elect_any_replica(self: PartitionChangeBuilder, replicas: tuple[int, ...]) -> Any:
-    """Takes all replicas for in sync while it looks for a leader."""
+    """Elects as if all replicas were in sync."""
     isr, self.isr = self.isr, self.replicas
     elected = _first_valid(self, replicas)
     self.isr = isr
@@ -107,7 +107,7 @@ def _elect_any_replica(self: PartitionChangeBuilder, replicas: tuple[int, ...]) 
 
 
 def _elect_uncleanly_in_silence(self: PartitionChangeBuilder, replicas: tuple[int, ...]) -> Any:
-    """Makes whoever is alive the only one in sync if nobody in sync is."""
+    """Elects any live replica if none in sync is alive, and does not mark its records as possibly lost."""
     elected = _first_valid(self, replicas)
     if elected is None:
         elected = _elect_any_replica(self, replicas)

@@ -1,7 +1,7 @@
 """Requests to the active controller over the simulated network, and its answers.
 
 An answer travels as in an envelope: an error code, and behind it the response unless the whole request was refused.
-Whoever asks hears of it once: the answer, or REQUEST_TIMED_OUT, after which nobody knows whether it was carried out.
+The callback runs once: with the answer, or with REQUEST_TIMED_OUT, after which the outcome is unknown.
 """
 
 import struct
@@ -39,7 +39,7 @@ def answer_frame(frame: Frame, answer: Answer) -> Frame:
 
 
 class ControllerClient:
-    """Asks whoever the node's quorum part takes for the leader, or any controller if it knows of none."""
+    """Asks the leader that the quorum part of its node knows, or any controller if that knows none."""
 
     def __init__(self, raft: RaftPart, controllers: Sequence[int]) -> None:
         self._raft = raft
@@ -61,7 +61,7 @@ class ControllerClient:
         node.send(Frame(node.host, host, NAME, node.incarnation, True, correlation_id, request.api, version, payload))
 
     def receive(self, frame: Frame) -> None:
-        """An answer came in; those to an earlier run of the process, and repeated ones, are for nobody."""
+        """Hands an answer to its callback; repeated ones and those to an earlier run of the process are dropped."""
         if frame.run != self._raft.node.incarnation:
             return
         heard = self._waiting.pop(frame.correlation_id, None)

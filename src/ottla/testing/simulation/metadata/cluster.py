@@ -84,12 +84,12 @@ class MetadataCluster(QuorumCluster):
         return metadata_broker.NAME, BrokerPart(metadata, self.plan, files)
 
     def make_registration(self, node: SimulatedNode) -> tuple[str, Part]:
-        """Who registers a controller."""
+        """The part that registers a controller."""
         metadata = metadata_part(node)
         assert metadata is not None
         return metadata_registration.NAME, ControllerRegistrationPart(metadata)
 
     def has_recovered(self) -> bool:
-        """Whether every node is up to date, every broker active and every partition led."""
+        """Whether every node is up to date, every broker is active and every partition has a leader."""
         latest = self.history.latest
         return not AllBrokersReturn.missing(self, latest) and not AllPartitionsLed.leaderless(latest)

@@ -17,7 +17,7 @@ Place = tuple[Uuid, int]
 
 @dataclass(slots=True)
 class BrokerFiles:
-    """What a broker keeps on a disk."""
+    """The files of a broker that survive a crash."""
 
     clean_shutdown_epoch: int | None = None
     """The broker epoch of the clean stop before; None if there was none."""
@@ -36,11 +36,10 @@ class BrokerDirectories:
 
     @property
     def online(self) -> list[Uuid]:
-        """Those that work."""
         return [directory for directory in self.all if directory not in self.offline]
 
     def home_of(self, place: Place, believed: Uuid | None, random: Random) -> Uuid:
-        """Where a replica lives; a new one goes where the controller believes it, if that is here, or anywhere."""
+        """The directory of a replica. A new one goes where the controller assigned it, or to a random directory."""
         home = self._files.homes.get(place)
         if home not in self.all:
             online = self.online
@@ -50,7 +49,7 @@ class BrokerDirectories:
         return home
 
     def fail(self, random: Random) -> bool:
-        """One directory stops working; not the last one, without which there is no broker."""
+        """Takes a random directory offline, except the last one: a broker without any stops."""
         if len(self.online) < 2:
             return False
         self.offline.append(random.choice(self.online))

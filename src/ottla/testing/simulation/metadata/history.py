@@ -1,7 +1,6 @@
-"""What became of the metadata, as seen from outside: every image that any node published, and what clients were told.
+"""The metadata as seen from outside: every image that any node published, and the answers that clients got.
 
-Parts report here while a node acts; the invariants read it when the node has acted. Nothing in here is known to the
-nodes themselves.
+Parts report here while a node acts; the invariants read it when the node has acted. The nodes themselves can't read it.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,7 @@
-"""What the cluster's metadata promises: about every image, about every step from one to the next, about answers.
+"""The invariants of the cluster's metadata: of every image, of every step from one to the next, and of answers.
 
-All nodes publish the same images, so what holds for the furthest image and the one before it is looked at once, not
-once for every node.
+All nodes publish the same images, so the furthest image and the one before it are checked once, not once for every
+node.
 """
 
 from collections.abc import Iterator, Sequence
@@ -146,7 +146,7 @@ class ImageEqualityAtEqualOffsets(Invariant):
 
 
 class IsrSubsetOfReplicas(ImageInvariant):
-    """Nobody is in sync with a partition that it does not hold, and nobody counts twice."""
+    """The ISR of a partition is a subset of its replicas, and no broker is in either twice."""
 
     name: ClassVar[str] = "IsrSubsetOfReplicas"
 
@@ -158,7 +158,7 @@ class IsrSubsetOfReplicas(ImageInvariant):
 
 
 class LeaderInIsrOrNone(ImageInvariant):
-    """Who leads is in sync."""
+    """The leader of a partition is in its ISR."""
 
     name: ClassVar[str] = "LeaderInIsrOrNone"
 
@@ -169,7 +169,7 @@ class LeaderInIsrOrNone(ImageInvariant):
 
 
 class LeaderIsActive(ImageInvariant):
-    """Who leads is neither fenced nor shutting down: fencing a broker takes its leaderships in the same batch."""
+    """A leader is neither fenced nor shutting down: the batch that fences a broker takes its leaderships."""
 
     name: ClassVar[str] = "LeaderIsActive"
 
@@ -181,7 +181,7 @@ class LeaderIsActive(ImageInvariant):
 
 
 class LeaderDirectoryIsOnline(ImageInvariant):
-    """Who leads has the partition in a log directory that works, as far as it has said which do."""
+    """The replica of a leader is in a log directory that works, as far as the broker has reported them."""
 
     name: ClassVar[str] = "LeaderDirectoryIsOnline"
 
@@ -212,9 +212,10 @@ class ElectedLeaderWasInSync(ImageInvariant):
 
 
 class IsrMembersAreActive(ImageInvariant):
-    """ISR ⊆ live: whoever is fenced or shuts down leaves every ISR, but for the last member of one without a leader.
+    """ISR ⊆ live: a broker that is fenced or shuts down leaves every ISR.
 
-    That one stays, where there are no eligible leader replicas, to say who is known to have all the data.
+    The last member of an ISR without a leader stays, where there are no eligible leader replicas: it is known to have
+    all the data.
     """
 
     name: ClassVar[str] = "IsrMembersAreActive"
@@ -277,7 +278,7 @@ class NoAnsweredTopicLost(ImageInvariant):
 
 
 class ControllerImageMatchesLog(Invariant):
-    """When all that a controller wrote is committed, its image is the one that everybody loads."""
+    """Once all records of a controller are committed, its image equals the one that its node loads from the log."""
 
     name: ClassVar[str] = "ControllerImageMatchesLog"
 
@@ -298,12 +299,12 @@ class ControllerImageMatchesLog(Invariant):
 
 
 def _contents(image: MetadataImage) -> tuple[object, ...]:
-    """All of an image but where it stands in the log: the quorum's own records don't move a controller's."""
+    """All of an image except its place in the log: the quorum's own records don't move a controller's."""
     return tuple(getattr(image, each.name) for each in fields(image) if each.name != "provenance")
 
 
 class NoAnswerBeforeCommit(Invariant):
-    """What an answer rests on, be it a refusal, is committed before it leaves."""
+    """An answer, also a refusal, leaves after the records that it rests on are committed."""
 
     name: ClassVar[str] = "NoAnswerBeforeCommit"
 
@@ -374,7 +375,7 @@ class AllBrokersReturn(Invariant):
 
 
 class AllPartitionsLed(Invariant):
-    """Once every broker is back every partition has a leader, unless nobody is known to have its data."""
+    """Once every broker is back every partition has a leader, unless no broker is known to have its data."""
 
     name: ClassVar[str] = "AllPartitionsLed"
 

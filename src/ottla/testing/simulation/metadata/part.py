@@ -85,7 +85,7 @@ class MetadataPlan:
 
 @frozen
 class Witness:
-    """Who writes down what nodes say and do, for the invariants."""
+    """The recorders of what nodes say and do, for the invariants."""
 
     history: MetadataHistory
     ledger: CommittedLedger
@@ -119,7 +119,7 @@ class MetadataPart:
         return NEVER_MS if due_ms is None else due_ms
 
     def start(self) -> None:
-        """Nothing to do before the quorum speaks."""
+        """Does nothing: the quorum speaks first."""
 
     def wake(self) -> None:
         controller = self.controller
@@ -131,7 +131,7 @@ class MetadataPart:
             self._note_fencings(before, controller.image.cluster.brokers)
 
     def be_busy(self, duration_ms: int) -> None:
-        """What is asked from now on has to wait its turn for that long."""
+        """Delays the requests that arrive from now on, for a while."""
         self.node.note(f"the controller is busy for {duration_ms} ms")
         self._busy_until_ms = self.node.clock.now_ms() + duration_ms
 
@@ -240,7 +240,7 @@ class MetadataPart:
 
 
 def _last_contained_timestamp_ms(data: bytes) -> int:
-    """What the header of a snapshot says."""
+    """The timestamp in the header of a snapshot."""
     for batch in batches(data):
         for _, message in read_control_batch(batch):
             if isinstance(message, SnapshotHeaderRecord):

@@ -26,11 +26,10 @@ class RaftQuorum:
             raise NotControllerError(error.message) from error
 
     def leader_id(self) -> int | None:
-        """Who leads, as far as this node knows."""
+        """The id of the leader, as far as this node knows."""
         return self._raft.core.leader.leader_id
 
     def voter_ids(self) -> Collection[int]:
-        """The voters that count now."""
         return [key.id for key in self._raft.core.voters.keys]
 
     def kraft_version(self) -> int:

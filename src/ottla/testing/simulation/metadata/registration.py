@@ -38,7 +38,7 @@ class ControllerRegistrationPart:
             self._metadata.client.ask(self._request(), _ignore)
 
     def receive(self, frame: Frame) -> None:
-        """Nobody sends here; answers come to the metadata part."""
+        """Never called: the part gets no requests, and the metadata part gets the answers."""
 
     def _request(self) -> ControllerRegistrationRequest:
         return ControllerRegistrationRequest(
@@ -53,4 +53,4 @@ class ControllerRegistrationPart:
 
 
 def _ignore(error: int, response: Any) -> None:
-    """What was refused is asked again."""
+    """Drops an answer: a refused registration is sent again at the next interval."""

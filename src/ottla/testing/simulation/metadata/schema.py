@@ -27,7 +27,7 @@ class SimulatedSchema:
                     raise InvalidConfigError(f"Unknown topic config name: {name}")
 
     def supports(self, resource_type: int, name: str) -> bool:
-        """Whether there is such a key."""
+        """Whether topics have this setting."""
         return name in DEFAULTS
 
     def is_list(self, resource: ConfigResource, name: str) -> bool:

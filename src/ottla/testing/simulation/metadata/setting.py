@@ -47,7 +47,7 @@ def scram_key(mechanism: int, user: str) -> Key:
 
 
 def acl_key(acl: Acl) -> Key:
-    """Whether an entry is there."""
+    """The key of an entry; its value says whether it is there."""
     return "acl", acl
 
 
@@ -78,7 +78,7 @@ class SettingsModel:
                 self._apply(record)
 
     def was(self, key: Key, value: Value) -> bool:
-        """Whether a key ever had a value; at first none has any."""
+        """Whether a key ever had a value. Every key once had None."""
         return value is None or (key, value) in self.ever
 
     def _apply(self, record: MetadataRecord) -> None:

@@ -1,4 +1,4 @@
-"""What must hold of features, quotas, SCRAM users and ACLs."""
+"""The invariants of features, quotas, SCRAM users and ACLs."""
 
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ class SettingsMatchLog(Invariant):
 
 
 class NoAnsweredSettingLost(Invariant):
-    """A change that somebody was told of was made."""
+    """A change that a client was told of is in the committed log."""
 
     name: ClassVar[str] = "NoAnsweredSettingLost"
 

@@ -1,6 +1,6 @@
-"""What operators set besides topics: features, quotas, SCRAM users and ACLs. What they were told is written down.
+"""Operators that set features, quotas, SCRAM users and ACLs, and write down the answers.
 
-Each value is another, so that one that was lost is missed.
+Each value is used once, so that a lost one is missed.
 """
 
 from collections.abc import Callable, Mapping
@@ -151,4 +151,4 @@ class SettingWorkload:
 
 
 def _ignore(error: int, response: Any) -> None:
-    """Whether there were any is nobody's concern."""
+    """Drops an answer: a deletion may find no entry."""

@@ -87,7 +87,7 @@ class MetadataWorkload:
         self._is_running = False
 
     def append(self, raft: RaftPart) -> None:
-        """Nothing to do: a controller writes of itself when it is idle."""
+        """Does nothing: an idle controller writes by itself."""
 
     def _plan(self) -> None:
         interval_ms = self._cluster.scenario.append_interval_ms
@@ -212,4 +212,4 @@ class MetadataWorkload:
 
 
 def _ignore(error: int, response: Any) -> None:
-    """What was refused is not asked again."""
+    """Drops an answer: a refused request is not repeated."""

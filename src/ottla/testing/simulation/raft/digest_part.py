@@ -37,7 +37,6 @@ class DigestPart:
 
     @property
     def state(self) -> tuple[int, int]:
-        """The whole state."""
         return self.count, self.checksum
 
     @property
@@ -45,13 +44,13 @@ class DigestPart:
         return _NEVER_MS
 
     def start(self) -> None:
-        """Nothing to do before the quorum speaks."""
+        """Does nothing: the quorum speaks first."""
 
     def wake(self) -> None:
         """Never asked for."""
 
     def receive(self, frame: Frame) -> None:
-        """Nobody sends to a digest."""
+        """Never called: a digest has no requests."""
 
     def apply_committed(self, effect: ApplyCommitted) -> None:
         for batch in batches(effect.batches):

@@ -1,4 +1,4 @@
-"""What the cluster has committed, as seen from outside: every batch that any node ever called committed."""
+"""The committed log as seen from outside: every batch that any node ever called committed."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class CommittedBatch(NamedTuple):
 
 
 class CommittedLedger:
-    """Grows as high watermarks move; nothing in it may ever change."""
+    """The committed batches, which grow as high watermarks move and never change."""
 
     def __init__(self) -> None:
         self.batches: dict[int, CommittedBatch] = {}
@@ -30,7 +30,7 @@ class CommittedLedger:
         """Applied values by epoch and offset."""
 
     def end_before(self, epoch: int) -> int:
-        """How much was committed before an epoch: what its leader must have."""
+        """The end of the log that earlier epochs committed, all of which the leader of `epoch` must have."""
         return max((end for known, end in self._ends.items() if known < epoch), default=0)
 
     def contradiction(self, batch: Batch, seen_in_epoch: int) -> str | None:
@@ -46,7 +46,7 @@ class CommittedLedger:
         return self._voters_contradiction(batch)
 
     def covers(self, log_data: bytes) -> bool:
-        """Whether log bytes begin with what was committed there."""
+        """Whether the first batch of these bytes of a log is the committed one at its offset."""
         for batch in batches(log_data):
             seen = CommittedBatch(batch.next_offset, batch.partition_leader_epoch, batch.crc)
             return self.batches.get(batch.base_offset) == seen

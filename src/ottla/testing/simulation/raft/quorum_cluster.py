@@ -126,7 +126,7 @@ class QuorumCluster(Cluster):
         return VoterSet.of_static(LISTENER, {voter: Address(f"node-{voter}", PORT) for voter in self._first_voters()})
 
     def is_current(self, key: ReplicaKey) -> bool:
-        """Whether a voter's key still names the disk that its node has."""
+        """Whether a voter's key names the disk that its node has now."""
         return key.directory_id in (ZERO_UUID, self.nodes[key.id].disk.directory_id)
 
 

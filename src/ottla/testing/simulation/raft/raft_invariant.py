@@ -1,4 +1,4 @@
-"""What a quorum promises, named as in Kafka's own simulation where it has the same."""
+"""The invariants of a quorum, with the names of Kafka's own simulation where it has them."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -109,12 +109,12 @@ class MonotonicHighWatermark(Invariant):
 
 
 def _disk(cluster: Cluster, voter: ReplicaKey) -> SimulatedDisk:
-    """The disk that a voter counts for, be it still in its node or not."""
+    """The disk of a voter, also one that has been taken out of its node."""
     return cluster.disks.get(voter.directory_id) or cluster.nodes[voter.id].disk
 
 
 class MajorityReachedHighWatermark(Invariant):
-    """When a leader calls something committed, a majority of its voters has it on disk."""
+    """At every high watermark of a leader, a majority of its voters has the log on disk up to there."""
 
     name: ClassVar[str] = "MajorityReachedHighWatermark"
 
@@ -186,7 +186,7 @@ class ConsistentCommittedData(Invariant):
 
 
 class NoCommittedRecordLost(Invariant):
-    """Whoever is elected has everything that was ever committed; what was acknowledged is what was committed."""
+    """A new leader has all that was ever committed, and every acknowledged value was committed."""
 
     name: ClassVar[str] = "NoCommittedRecordLost"
 
@@ -248,7 +248,7 @@ class VoterSetConsistency(Invariant):
 
 
 class ElectionWithinBound(Invariant):
-    """Once the network heals there is a leader, known to all, that commits."""
+    """Once the network is healed, all nodes follow one leader, which commits."""
 
     name: ClassVar[str] = "ElectionWithinBound"
 
@@ -270,7 +270,7 @@ class ElectionWithinBound(Invariant):
 
 
 class AllReachHighWatermark(Invariant):
-    """Once the network heals every node catches up."""
+    """Once the network is healed, every node catches up with the high watermark."""
 
     name: ClassVar[str] = "AllReachHighWatermark"
 

@@ -117,7 +117,7 @@ class RaftPart:
             self.handle(ResponseReceived(frame.correlation_id, sent[0], response))
 
     def handle(self, event: Event) -> None:
-        """Gives the core an event and does what it wants done."""
+        """Gives the core an event, and carries out the effects that it answers."""
         self._carry_out(self.core.handle(event, self.node.clock.now_ms()))
 
     def append(self, epoch: int, values: list[bytes]) -> int | None:
@@ -128,7 +128,7 @@ class RaftPart:
             return None
 
     def administer(self, request: Request) -> None:
-        """Has an operator's tool on the same machine send a request; nobody waits for the answer."""
+        """Sends a request to the node as an operator's tool on its machine, which does not wait for the answer."""
         version = type(request).valid_versions.highest
         payload = request.encode(version)
         self.receive(Frame(_ADMIN_HOST, self.node.host, NAME, 0, True, 0, request.api, version, payload))

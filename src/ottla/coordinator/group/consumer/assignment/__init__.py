@@ -1,1 +1,1 @@
-"""Who is to have what: subscriptions and topics, the target, and the way there."""
+"""Assignment in consumer groups: subscriptions and topics, the target, and the steps to it."""

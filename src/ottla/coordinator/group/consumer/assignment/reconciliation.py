@@ -1,7 +1,7 @@
-"""How a member gets from what it owns to what it is to have, without two owning a partition at any time (KIP-848).
+"""Moves a member from its present partitions to its target, with no partition owned by two at any time (KIP-848).
 
-First it is told to give up what it must, and keeps its epoch until it says that it did; then it moves to the
-assignment's epoch and gets what is free; what others still hold it gets in later heartbeats.
+First it is told to give partitions up, and keeps its epoch until it reports that it did. Then it moves to the
+assignment's epoch and gets those that are free; those that others still hold it gets in later heartbeats.
 
     stable, epoch 1, owns 0 1 2; epoch 2 gives it 2 3, and 3 is another's
     → unrevoked, epoch 1, owns 2, gives up 0 1
@@ -22,7 +22,7 @@ Reported: TypeAlias = Mapping[Uuid, frozenset[int]]
 
 
 class Goal(NamedTuple):
-    """Where a member is to get, and what it can be given."""
+    """The target of a member, and the facts that decide which partitions it can be given now."""
 
     epoch: int
     target: Assignment

@@ -64,13 +64,13 @@ class ClassicMember(Membership):
 
     @property
     def identity(self) -> Identity | None:
-        """Who it is, between a sync and the loss of it or the next join."""
+        """Its member id and generation; None while it joins and after it was fenced."""
         if self.generation == _NO_GENERATION or self._is_lost or self._is_joining:
             return None
         return Identity(self.member_id, self.generation, self.instance_id)
 
     def poll(self) -> Steps[None]:
-        """Joins until it has an assignment, if something calls for it."""
+        """Joins the group, if anything calls for it, until it has an assignment."""
         if self._is_lost:
             self._is_lost = False
             self.own(set())
@@ -85,7 +85,7 @@ class ClassicMember(Membership):
         self._is_joining = False
 
     def keep_alive(self) -> Steps[None]:
-        """Heartbeats, while nothing else is under way."""
+        """Sends heartbeats, except while it joins."""
         while True:
             yield Sleep(HEARTBEAT_MS)
             identity = self.identity
@@ -102,21 +102,21 @@ class ClassicMember(Membership):
                 self.refused(response.error_code)
 
     def leave(self) -> Steps[None]:
-        """Static members go without a word."""
+        """Leaves the group; a static member does not say so."""
         if self.instance_id is None and self.member_id:
             members = [MemberIdentity(member_id=self.member_id)]
             request = LeaveGroupRequest(group_id=self.plan.group_id, members=members)
             yield from self.ask_coordinator(Ask(0, request, _LEAVE_VERSION))
 
     def refused(self, code: int) -> None:
-        """What a heartbeat or a commit was answered with."""
+        """Handles the error of a heartbeat or of a commit."""
         if code == ErrorCode.REBALANCE_IN_PROGRESS:
             self._needs_join = True
         elif code in (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
             self._lose(code)
 
     def _lose(self, code: int) -> None:
-        """The group goes on without it: what it owned is somebody else's by now."""
+        """Gives up its membership: by now other members own its partitions."""
         self._is_lost = self._needs_join = True
         if code != ErrorCode.ILLEGAL_GENERATION:
             self.member_id = ""
@@ -218,7 +218,7 @@ class ClassicMember(Membership):
 
 
 def _owners(members: Sequence[JoinGroupResponseMember]) -> dict[PartitionKey, str]:
-    """Who has what, by the members' own words; of two claims the newer generation's counts (KIP-792)."""
+    """The owner of each partition, as members claim it; the claim of the newer generation wins (KIP-792)."""
     owners: dict[PartitionKey, tuple[int, str]] = {}
     for member in sorted(members, key=lambda member: member.member_id):
         subscription = read_subscription(member.metadata)

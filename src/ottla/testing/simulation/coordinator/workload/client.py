@@ -1,4 +1,4 @@
-"""A client's process: a member of a group, and what it does with what it owns."""
+"""The process of a client: a member of a group, and its work on the partitions that it owns."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ class ClientPart(TaskPart):
         self.member: Final = member
 
     def _ended(self) -> None:
-        """It has left; somebody starts it again."""
+        """Restarts the process a while after its member has left."""
         self._node.later(0, lambda: self._node.restart(_DOWN_MS))
 
 

@@ -48,13 +48,13 @@ class ConsumerMember(Membership):
 
     @property
     def identity(self) -> Identity | None:
-        """Who it is, between joining and being fenced."""
+        """Its member id and epoch; None before it has joined and after it was fenced."""
         return (
             Identity(self.member_id, self.epoch, self.instance_id) if self.epoch > 0 and not self._is_fenced else None
         )
 
     def poll(self) -> Steps[None]:
-        """Takes on what the heartbeats brought."""
+        """Takes over the assignment that the last heartbeat brought; gives up everything after it was fenced."""
         if self._is_fenced:
             self._is_fenced, self._tells_all, self._told = False, True, None
             self.epoch = 0
@@ -63,7 +63,7 @@ class ConsumerMember(Membership):
         yield from ()
 
     def keep_alive(self) -> Steps[None]:
-        """Joins, and goes on with heartbeats; whoever is fenced says nothing before it gave everything up."""
+        """Joins and sends heartbeats; a fenced member waits until `poll` has given up its partitions."""
         while True:
             if not self._is_fenced and not self.is_stopping:
                 yield from self._heartbeat()
@@ -71,7 +71,7 @@ class ConsumerMember(Membership):
             yield Sleep(RETRY_MS if is_in_a_hurry else HEARTBEAT_MS)
 
     def leave(self) -> Steps[None]:
-        """Static members say that they will be back."""
+        """Leaves the group; a static member announces its return."""
         epoch = _LEAVE if self.instance_id is None else _STATIC_LEAVE
         request = ConsumerGroupHeartbeatRequest(
             group_id=self.plan.group_id, member_id=self.member_id, member_epoch=epoch, instance_id=self.instance_id
@@ -80,7 +80,7 @@ class ConsumerMember(Membership):
             yield from self.ask_coordinator(Ask(0, request, _VERSION))
 
     def refused(self, code: int) -> None:
-        """A commit was refused; a stale epoch is put right by the next heartbeat."""
+        """Handles the error of a commit; the next heartbeat corrects a stale epoch."""
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH):
             self._is_fenced = True
 

@@ -39,7 +39,7 @@ _FETCH_VERSION: Final = 9
 
 @frozen
 class ClientOutside:
-    """What clients know of the world: the newest metadata, and that the work is over when it is."""
+    """The metadata, the history and the randomness that all clients share."""
 
     image: Callable[[], ClusterImage]
     history: CoordinatorHistory
@@ -67,7 +67,7 @@ class ClientOutside:
 
 
 class Identity(NamedTuple):
-    """Who a member is to the coordinator: its generation is the epoch in a consumer group."""
+    """A member's name for the coordinator; in a consumer group its generation is the epoch."""
 
     member_id: str
     generation: int
@@ -75,10 +75,10 @@ class Identity(NamedTuple):
 
 
 class Work(Protocol):
-    """What a consumer does with what it owns."""
+    """The work of a consumer on the partitions that it owns."""
 
     def round(self, member: "Membership") -> Steps[None]:
-        """One round between two polls."""
+        """Does one round of it, between two polls."""
         ...
 
 
@@ -98,26 +98,26 @@ class Membership(ABC):
     @property
     @abstractmethod
     def identity(self) -> Identity | None:
-        """Who it is; None as long as it is nobody."""
+        """Its identity; None while it is no member."""
 
     @abstractmethod
     def poll(self) -> Steps[None]:
-        """Joins, and takes on and gives up what the group says."""
+        """Joins the group if necessary, and takes over the group's assignment."""
 
     @abstractmethod
     def keep_alive(self) -> Steps[None]:
-        """Sends heartbeats, for ever."""
+        """Sends heartbeats until the process ends."""
 
     @abstractmethod
     def leave(self) -> Steps[None]:
-        """Tells the group that it goes."""
+        """Leaves the group."""
 
     @abstractmethod
     def refused(self, code: int) -> None:
-        """The coordinator refused a commit."""
+        """Handles a commit that the coordinator refused."""
 
     def run(self, work: Work, ended: Callable[[], None]) -> Steps[None]:
-        """The consumer's own thread."""
+        """The consumer's own thread: polls and works until it is told to stop."""
         while not self.is_stopping:
             yield from self.poll()
             yield from self._fetch_positions()
@@ -129,12 +129,12 @@ class Membership(ABC):
         ended()
 
     def own(self, partitions: set[PartitionKey]) -> None:
-        """Owns these and no others from now on."""
+        """Sets the partitions that it owns, and forgets the positions of others."""
         self.owned = partitions
         self.positions = {key: offset for key, offset in self.positions.items() if key in partitions}
 
     def ask_coordinator(self, ask: Ask) -> Steps[object]:
-        """Asks the coordinator that the metadata names, whoever `ask` names; None if there is no answer."""
+        """Sends a request to the group's coordinator, whatever broker `ask` has; None if there is no answer."""
         broker_id = self.outside.group_coordinator(self.plan.group_id)
         if broker_id < 0:
             yield Sleep(RETRY_MS)
@@ -142,7 +142,7 @@ class Membership(ABC):
         return (yield ask._replace(broker_id=broker_id))
 
     def _fetch_positions(self) -> Steps[None]:
-        """Asks once where to begin; what can't be said yet is asked for again next time."""
+        """Fetches the committed offsets of partitions without a position; unstable ones wait for the next poll."""
         missing = sorted(key for key in self.owned if key not in self.positions)
         identity = self.identity
         if not missing or identity is None:

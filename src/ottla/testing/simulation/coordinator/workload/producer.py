@@ -1,7 +1,7 @@
-"""A transactional producer of either version: what it may do next, and what each answer means for it (KIP-98, KIP-890).
+"""A transactional producer of either version: a state machine of its steps and their answers (KIP-98, KIP-890).
 
-A step that succeeds answers `Progress.DONE`. One that does not leaves the transaction to be aborted, or, if somebody
-else has the transactional id by now, leaves everything to that one.
+A step that succeeds answers `Progress.DONE`, one after which the transaction has to be aborted `FAILED`, and one after
+which this producer must begin anew `FENCED`.
 """
 
 import enum
@@ -59,7 +59,7 @@ _FENCED: Final = frozenset(
 
 
 class Progress(enum.Enum):
-    """What came of a step."""
+    """The result of a step."""
 
     DONE = enum.auto()
     FAILED = enum.auto()
@@ -69,7 +69,7 @@ class Progress(enum.Enum):
 
 
 class TransactionalProducer:
-    """One at a time, one transaction after the other."""
+    """Has one transaction at a time."""
 
     def __init__(self, transactional_id: str, version: int, outside: ClientOutside) -> None:
         """`version` is that of the transactions: 1, or 2 with implicit adds and an epoch for each."""
@@ -86,11 +86,11 @@ class TransactionalProducer:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a transaction can begin."""
+        """Whether it has an epoch and knows its sequence numbers, so that a transaction can begin."""
         return self._epoch != _NO_ID and not self._is_uncertain
 
     def init(self) -> Steps[Progress]:
-        """Gets an epoch: as a new producer, or as the one it was (KIP-360)."""
+        """Gets an epoch: as a new producer, or as the present one after an uncertain batch (KIP-360)."""
         expected = (self._id, self._epoch) if self._is_uncertain else (_NO_ID, _NO_ID)
         request = InitProducerIdRequest(
             transactional_id=self.transactional_id,
@@ -161,7 +161,7 @@ class TransactionalProducer:
         return Progress.DONE if code == ErrorCode.NONE else self._failed(code)
 
     def end(self, *, committed: bool) -> Steps[Progress]:
-        """Commits or aborts; without an answer for very long nobody knows which, and it begins anew."""
+        """Commits or aborts. If no answer comes the outcome is unknown, and the producer begins anew."""
         if not self._is_started:
             return Progress.DONE
         request = EndTxnRequest(

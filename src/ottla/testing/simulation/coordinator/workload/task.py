@@ -40,7 +40,7 @@ Steps: TypeAlias = Generator[Ask | Sleep, Any, R]
 
 
 class TaskPart:
-    """A part that runs programmes, all from the start of its process."""
+    """Runs programmes, all of which begin with the process."""
 
     def __init__(self, node: SimulatedNode, caller: Caller, programmes: Callable[[], Sequence[Steps[None]]]) -> None:
         self._node: Final = node
@@ -53,7 +53,7 @@ class TaskPart:
             self._go_on(programme, None)
 
     def receive(self, frame: Frame) -> None:
-        """An answer came in; nobody has requests for a client."""
+        """Hands an answer to its programme; clients get no requests."""
         if not frame.is_request:
             self._caller.receive(frame)
 
@@ -62,7 +62,7 @@ class TaskPart:
 
     @property
     def deadline_ms(self) -> int:
-        """Sleeps are the node's business."""
+        """Never: the node wakes sleeping programmes."""
         return NEVER_MS
 
     def _go_on(self, programme: Steps[None], result: object) -> None:
