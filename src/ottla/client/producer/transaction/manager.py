@@ -21,10 +21,12 @@ from ottla.client.producer.transaction.offset import OffsetSender
 from ottla.client.producer.transaction.state import TRANSITIONS, TransactionState
 from ottla.client.producer.transaction_error import (
     FATAL_CODES,
+    OUTDATED_CODES,
     TransactionAbortedError,
     TransactionFailedError,
     TransactionStateError,
     explained,
+    outdated,
 )
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
@@ -162,7 +164,12 @@ class TransactionManager:
 
     def batch_failed(self, batch: ProducerBatch, error: Exception) -> Exception:
         """A batch was given up: the transaction can't be committed any more. Returns the reason in better words."""
-        if isinstance(error, ApiError) and error.code in FATAL_CODES:
+        if batch.has_sequence:
+            # Whether the broker has it or not: its numbers may be a gap for the next transaction.
+            self._needs_new_epoch = True
+        if isinstance(error, ApiError) and error.code in OUTDATED_CODES:
+            error = outdated(error, self._coordinator.transactional_id)
+        elif isinstance(error, ApiError) and error.code in FATAL_CODES:
             self._refused(error)
             return explained(error, self._coordinator.transactional_id)
         if self.state in (_S.IN_TRANSACTION, _S.COMMITTING):
@@ -270,7 +277,6 @@ class TransactionManager:
         self._to_add.clear()
         self._has_begun = False
         if self._needs_new_epoch and not is_commit and not self.uses_transactions_v2:
-            self._go(_S.INITIALIZING)
             await self._init_producer_id(self._ledger.identity)
         self._needs_new_epoch = False
         self.error = None
