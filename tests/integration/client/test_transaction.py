@@ -20,6 +20,7 @@ from ottla.client.producer.transaction_error import (
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.errors import (
     ApiError,
+    GroupAuthorizationFailedError,
     InvalidProducerEpochError,
     MessageTooLargeError,
     NetworkError,
@@ -198,6 +199,36 @@ def test_after_a_record_that_was_given_up_the_next_transaction_succeeds(topic: s
             with producer.transaction():
                 producer.send(topic, b"next", partition=0)
         assert values(broker.bootstrap_servers, topic) == [b"first", b"next"]
+
+
+@pytest.mark.parametrize(("level", "asked"), [(1, "AddOffsetsToTxn"), (2, "TxnOffsetCommit")])
+def test_refused_offsets_leave_nothing_to_end(topic: str, level: int, asked: str) -> None:
+    """With transactions v1 the coordinator knows of no transaction, and refuses to end one."""
+    with EmbeddedBroker() as broker:
+        host, _, port = broker.bootstrap_servers.partition(":")
+        set_transaction_version((host, int(port)), level)
+        broker.create_topic(topic)
+        with Producer(bootstrap_servers=broker.bootstrap_servers, transactional_id=topic, client_id=topic) as producer:
+            producer.init_transactions()
+            broker.faults.error(asked, "GROUP_AUTHORIZATION_FAILED", client_id=topic)
+            producer.begin_transaction()
+            with pytest.raises(GroupAuthorizationFailedError):
+                producer.send_offsets_to_transaction({TopicPartition(topic, 0): 3}, "g")
+            producer.abort_transaction()
+            with producer.transaction():
+                producer.send(topic, b"next", partition=0)
+        assert values(broker.bootstrap_servers, topic) == [b"next"]
+
+
+def test_init_waits_for_the_coordinator_as_long_as_it_may(ottla_broker: EmbeddedBroker, topic: str) -> None:
+    """For max.block.ms, not for one request."""
+    settings = {"transactional.id": topic, "client.id": topic, "request.timeout.ms": 300, "retry.backoff.max.ms": 100}
+    with Producer(
+        settings, bootstrap_servers=ottla_broker.bootstrap_servers, delivery_timeout_ms=60_000, max_block_ms=60_000
+    ) as producer:
+        away = ottla_broker.faults.error("FindCoordinator", "COORDINATOR_NOT_AVAILABLE", count=10, client_id=topic)
+        producer.init_transactions()
+    assert away.hits == 10
 
 
 def test_failed_record_allows_abort_only(server: Server, topic: str) -> None:

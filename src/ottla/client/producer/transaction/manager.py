@@ -152,13 +152,14 @@ class TransactionManager:
         if not offsets:
             return
         sender = OffsetSender(self._coordinator, self._ledger.identity, is_v2=self.uses_transactions_v2)
-        self._has_begun = True
+        had_begun, self._has_begun = self._has_begun, True
         try:
             await sender.send(offsets, group)
         except CommitFailedError as error:
             self._fail_transaction(error)
             raise
         except ApiError as error:
+            self._has_begun = had_begun or sender.is_begun
             self._refused(error)
             raise self.error or error from None
 
@@ -235,8 +236,11 @@ class TransactionManager:
                 error = await self._add(queues)
                 for queue in queues:
                     self._to_add.pop(queue, None)
-                if error is not None:
+                if isinstance(error, ApiError):
                     self._refused(error)
+                    return
+                if error is not None:
+                    self._fail_transaction(error)
                     return
                 self._has_begun = True
                 self._added.update(queues)
@@ -246,7 +250,7 @@ class TransactionManager:
             self._adding = None
             self.run_sender()
 
-    async def _add(self, queues: list[PartitionQueue]) -> ApiError | None:
+    async def _add(self, queues: list[PartitionQueue]) -> OttlaError | None:
         topics: dict[str, list[int]] = {}
         for queue in queues:
             topics.setdefault(queue.topic, []).append(queue.partition)
@@ -259,10 +263,10 @@ class TransactionManager:
                 AddPartitionsToTxnTopic(name=name, partitions=partitions) for name, partitions in topics.items()
             ],
         )
-        version = await self._v1_version(ApiKey.ADD_PARTITIONS_TO_TXN)
         try:
+            version = await self._v1_version(ApiKey.ADD_PARTITIONS_TO_TXN)
             response = await self._coordinator.ask(request, AddPartitionsToTxnResponse, version)
-        except ApiError as error:
+        except OttlaError as error:
             return error
         return _refusal(response)
 
