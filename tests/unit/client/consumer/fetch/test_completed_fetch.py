@@ -98,7 +98,9 @@ def test_a_fetch_that_begins_with_the_end_of_an_aborted_transaction() -> None:
 def test_a_marker_without_its_record() -> None:
     """Compaction keeps it so, for its producer's epoch: whatever it ended is over."""
     empty = bytes(emptied(Batch(marker(11, 7))))
-    fetch = fetched(data(10, producer_id=8) + empty + data(12, producer_id=7) + marker(13, 8), start=10, aborted={8: 10})
+    fetch = fetched(
+        data(10, producer_id=8) + empty + data(12, producer_id=7) + marker(13, 8), start=10, aborted={8: 10}
+    )
     assert (offsets(fetch), fetch.position.offset) == ([12], 14)
     fetch = fetched(data(10, producer_id=7) + empty + data(12, producer_id=7), start=10, aborted={7: 10})
     assert offsets(fetch) == [12]
