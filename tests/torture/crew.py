@@ -48,8 +48,38 @@ _MORE = (
     Part("transformer-classic-one", "transformer", "confluent", "classic-transformers"),
     Part("transformer-classic-two", "transformer", "confluent", "classic-transformers"),
 )
+_BLOCKING, _ASYNCIO = "ottla", "ottla_async"
+_LONE = {"linger.ms": "0"}
+_ROUND_ROBIN = {"partition.assignment.strategy": "range,roundrobin"}
+_DIRTY = {"isolation.level": "read_uncommitted"}
+_MIXED = (
+    Part("producer-ottla", "producer", _BLOCKING),
+    Part("transactional-ottla", "transactional", _BLOCKING),
+    Part("classic-ottla", "consumer", _BLOCKING, "classic", _ROUND_ROBIN),
+    Part("cooperative-ottla", "consumer", _ASYNCIO, "cooperative", _COOPERATIVE),
+    Part("modern-ottla", "consumer", _BLOCKING, "modern", _MODERN),
+    Part("transformer-ottla", "transformer", _BLOCKING, "transformers", _MODERN),
+)
+_OWN = (
+    Part("producer-blocking", "producer", _BLOCKING),
+    Part("producer-lone", "producer", _BLOCKING, settings=_LONE),
+    Part("producer-asyncio", "producer", _ASYNCIO),
+    Part("transactional-blocking", "transactional", _BLOCKING),
+    Part("transactional-asyncio", "transactional", _ASYNCIO),
+    Part("classic-blocking", "consumer", _BLOCKING, "classic"),
+    Part("classic-asyncio", "consumer", _ASYNCIO, "classic"),
+    Part("modern-blocking", "consumer", _BLOCKING, "modern", _MODERN),
+    Part("modern-asyncio", "consumer", _ASYNCIO, "modern", _MODERN),
+    Part("dirty-blocking", "consumer", _BLOCKING, "dirty", _COOPERATIVE | _DIRTY),
+    Part("dirty-asyncio", "consumer", _ASYNCIO, "dirty", _COOPERATIVE | _DIRTY),
+    Part("transformer-blocking", "transformer", _BLOCKING, "transformers", _MODERN),
+    Part("transformer-asyncio", "transformer", _ASYNCIO, "transformers", _MODERN),
+    Part("transformer-classic", "transformer", _BLOCKING, "classic-transformers"),
+)
 
 
-def crew(seconds: float) -> tuple[Part, ...]:
-    """A few clients for a short run, all of them for a long one."""
-    return _SMALL if seconds < 30 else _SMALL + _MORE
+def crew(seconds: float, *, is_own: bool = False) -> tuple[Part, ...]:
+    """A few clients for a short run, those of all libraries for a long one; or those of `ottla.client` alone."""
+    if is_own:
+        return _OWN
+    return _SMALL if seconds < 30 else _SMALL + _MORE + _MIXED

@@ -70,13 +70,15 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A record that a consumer in read_committed was handed."""
+    """A record that a consumer was handed."""
 
     process: str
     partition: str
     offset: int
     value: str
     at_ns: int = 0
+    is_committed: bool = True
+    """Whether the consumer is in read_committed."""
 
 
 @dataclass(frozen=True, slots=True)

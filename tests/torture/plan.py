@@ -17,3 +17,5 @@ class Plan:
     nodes: int = 1
     is_secure: bool = False
     """Whether nodes prove to each other who they are."""
+    is_own: bool = False
+    """Whether the clients are those of `ottla.client` alone."""

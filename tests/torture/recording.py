@@ -85,7 +85,7 @@ def _load_note(history: History, process: str, line: dict[str, Any]) -> None:
             history.reads.append(Assigned(process, line["group"], partition, line["t"]))
     elif line["note"] == "poll":
         for at_ns, partition, offset, value in line["records"]:
-            history.reads.append(Poll(process, partition, offset, value, at_ns))
+            history.reads.append(Poll(process, partition, offset, value, at_ns, line.get("committed", True)))
 
 
 def _load_operation(

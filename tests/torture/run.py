@@ -63,7 +63,7 @@ class Run:
             plan.directory / "cluster", plan.nodes, is_peer=plan.kind == APACHE, node_class=node_class, **SETTINGS
         )
         self._nemesis = Nemesis(self._cluster, self._dice, self.events)
-        self._players = [Player(part, self._task, self.histories) for part in crew(plan.seconds)]
+        self._players = [Player(part, self._task, self.histories) for part in crew(plan.seconds, is_own=plan.is_own)]
 
     def history(self) -> History:
         """Runs, and tells what happened."""
@@ -122,7 +122,7 @@ class Run:
     def _replace_the_ended(self) -> None:
         for player in self._players:
             if player.has_ended:
-                self.events["clients that gave up"] += 1
+                self.events[f"clients of {player.part.library} that gave up"] += 1
                 player.start()
 
     def _kill_client(self) -> None:
@@ -166,7 +166,7 @@ class Run:
     def _replace_the_ended_readers(self) -> None:
         for player in self._players:
             if not player.part.writes_sources and player.has_ended:
-                self.events["clients that gave up"] += 1
+                self.events[f"clients of {player.part.library} that gave up"] += 1
                 player.start()
 
     def _dismiss(self, players: list[Player]) -> None:

@@ -19,8 +19,8 @@ def sent(value: str, offset: int | None = None, **more: object) -> Send:
     return Send("p", "a-0", value, offset=offset, **more)
 
 
-def polled(offset: int, value: str, process: str = "c", at_ns: int = 50) -> Poll:
-    return Poll(process, "a-0", offset, value, at_ns)
+def polled(offset: int, value: str, process: str = "c", at_ns: int = 50, *, is_committed: bool = True) -> Poll:
+    return Poll(process, "a-0", offset, value, at_ns, is_committed)
 
 
 def log(*values: str) -> dict[str, dict[int, str]]:
@@ -63,6 +63,10 @@ BAD = {
         History([sent("x", outcome=Outcome.FAIL)], final=log("x")),
     ),
     "nobody's": (AnomalyKind.ABORTED_READ, History(final=log("x"))),
+    "nobody's, and polled as uncommitted": (
+        AnomalyKind.ABORTED_READ,
+        History(reads=[ASSIGNED, polled(0, "x", is_committed=False)]),
+    ),
     "seen before its commit": (
         AnomalyKind.PRECOMMITTED_READ,
         History(
@@ -177,6 +181,12 @@ GOOD = {
     ),
     "an unknown commit that does not": History(
         [sent("x", 0, transaction="t")], [Transaction("t", "p", Decision.COMMIT, Outcome.UNKNOWN)], final={"a-0": {}}
+    ),
+    "aborted, and polled by one who reads what is not committed": History(
+        [sent("x", 0, transaction="t")],
+        [ABORTED],
+        reads=[ASSIGNED, polled(0, "x", at_ns=9, is_committed=False)],
+        final={"a-0": {}},
     ),
     "aborted and not there, its offset skipped by readers": History(
         [sent("w", 0), sent("x", 1, transaction="t"), sent("y", 3)],

@@ -48,9 +48,14 @@ def test_reads_stay_in_order_and_complaints_are_counted(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, "c.2")
     recorder.note("assigned", group="g", partitions=["a-0"])
     recorder.note("poll", records=[[3, "a-0", 0, "x"], [4, "a-0", 1, "y"]])
+    recorder.note("poll", records=[[5, "a-0", 2, "z"]], committed=False)
     for _ in range(2):
         recorder.note("error", text="no")
     assigned, *polls = load(tmp_path).reads
     assert isinstance(assigned, Assigned)
-    assert polls == [Poll("c.2", "a-0", 0, "x", 3), Poll("c.2", "a-0", 1, "y", 4)]
+    assert polls == [
+        Poll("c.2", "a-0", 0, "x", 3),
+        Poll("c.2", "a-0", 1, "y", 4),
+        Poll("c.2", "a-0", 2, "z", 5, is_committed=False),
+    ]
     assert failures(tmp_path) == {"c: no": 2}

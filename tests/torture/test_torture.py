@@ -6,7 +6,7 @@ import pytest
 
 from tests.torture.change_run import ChangeRun
 from tests.torture.checker import check
-from tests.torture.history import Outcome
+from tests.torture.history import Outcome, Poll
 from tests.torture.plan import Plan
 from tests.torture.run import Run
 from tests.torture.verdict import verdict
@@ -27,6 +27,20 @@ def test_real_clients_under_kill_9(tmp_path: Path) -> None:
     assert any(transaction.outcome is Outcome.OK for transaction in history.transactions)
     assert any(send.source is not None and send.outcome is Outcome.OK for send in history.sends)
     assert any(commit.outcome is Outcome.OK and commit.transaction is None for commit in history.commits)
+
+
+def test_our_own_clients_under_kill_9(tmp_path: Path) -> None:
+    """Those of `ottla.client`, blocking and asyncio, keep the promises as well."""
+    run = Run(Plan(SECONDS, SEED, tmp_path / "own", is_own=True))
+    history = run.history()
+    anomalies = check(history)
+    assert not anomalies, f"{verdict(history, anomalies, run.events)}\nhistory in {run.histories}"
+    processes = {read.process.partition(".")[0] for read in history.reads if isinstance(read, Poll)}
+    assert {"modern-blocking", "modern-asyncio"} & processes
+    assert {"classic-blocking", "classic-asyncio"} & processes
+    assert {"dirty-blocking", "dirty-asyncio"} & processes
+    assert any(transaction.outcome is Outcome.OK for transaction in history.transactions)
+    assert any(send.source is not None and send.outcome is Outcome.OK for send in history.sends)
 
 
 def test_topics_that_change_under_kill_9(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A history, indexed the ways that the checks look at it, and what became of its sends and transactions."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
 
 from tests.torture.history import Assigned, Decision, History, Outcome, Poll, Send, Transaction
@@ -19,10 +20,18 @@ class View:
 
     @cached_property
     def places(self) -> dict[str, set[Place]]:
-        """Where each value was seen by read_committed readers, during the run or at its end."""
+        """Where each value was seen, during the run or at its end."""
+        return self._places(lambda _: True)
+
+    @cached_property
+    def committed_places(self) -> dict[str, set[Place]]:
+        """Those that read_committed readers saw."""
+        return self._places(lambda poll: poll.is_committed)
+
+    def _places(self, counts: Callable[[Poll], bool]) -> dict[str, set[Place]]:
         found: dict[str, set[Place]] = defaultdict(set)
         for read in self.history.reads:
-            if isinstance(read, Poll):
+            if isinstance(read, Poll) and counts(read):
                 found[read.value].add((read.partition, read.offset))
         for partition, log in self.history.final.items():
             for offset, value in log.items():

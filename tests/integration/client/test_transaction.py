@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ottla.client.consumer.consumer import Consumer
 from ottla.client.errors import CommitFailedError, KafkaTimeoutError
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.producer.producer import Producer
@@ -17,9 +18,18 @@ from ottla.client.producer.transaction_error import (
     TransactionStateError,
 )
 from ottla.client.record import OffsetAndMetadata, TopicPartition
-from ottla.protocol.errors import MessageTooLargeError, ProducerFencedError
+from ottla.protocol.errors import (
+    ApiError,
+    GroupAuthorizationFailedError,
+    InvalidProducerEpochError,
+    MessageTooLargeError,
+    NetworkError,
+    ProducerFencedError,
+)
 from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
+from ottla.testing import EmbeddedBroker
 from tests.clients.client import confluent
+from tests.clients.patience import until
 from tests.clients.topic import create
 from tests.kafka.server import Server
 from tests.kafka.wire import Wire
@@ -104,14 +114,121 @@ def test_newer_producer_fences_the_older(server: Server, topic: str) -> None:
             with newer.transaction():
                 newer.send(topic, b"newer", partition=0)
             late = older.send(topic, b"late", partition=0)
-            with pytest.raises(ProducerFencedError, match="another producer"):
+            assert isinstance(late.exception(10), InvalidProducerEpochError)
+            with pytest.raises(TransactionFailedError, match="another producer"):
                 older.commit_transaction()
-            assert isinstance(late.exception(10), ProducerFencedError)
+            with pytest.raises(ProducerFencedError, match="another producer"):
+                older.abort_transaction()
             with pytest.raises(ProducerFencedError):
                 older.begin_transaction()
             with pytest.raises(ProducerFencedError):
                 older.send(topic, b"later", partition=0)
     assert committed(server, topic, 1) == [b"newer"]
+
+
+def test_newer_producer_fences_the_older_in_a_block(server: Server, topic: str) -> None:
+    create(server, topic)
+    with transactional(server, topic) as older, transactional(server, topic) as newer:
+        with pytest.raises(ProducerFencedError), older.transaction():
+            older.send(topic, b"late", partition=0)
+        with newer.transaction():
+            newer.send(topic, b"newer", partition=0)
+    assert committed(server, topic, 1) == [b"newer"]
+
+
+def test_transaction_that_takes_too_long_can_be_aborted(topic: str) -> None:
+    """With transactions v2 the coordinator has aborted it, and the producer goes on."""
+    with EmbeddedBroker() as broker:
+        broker.create_topic(topic)
+        servers = broker.bootstrap_servers
+        with Producer(bootstrap_servers=servers, transactional_id=topic, transaction_timeout_ms=60_000) as producer:
+            producer.init_transactions()
+            producer.begin_transaction()
+            producer.send(topic, b"slow", partition=0).result(30)
+            broker.clock.advance(minutes=2)
+            until(True, lambda: ends(servers, topic, "read_committed") == ends(servers, topic, "read_uncommitted"))
+            with pytest.raises(ApiError, match=r"transaction\.timeout\.ms"):
+                producer.send(topic, b"late", partition=0).result(30)
+            with pytest.raises(TransactionFailedError):
+                producer.commit_transaction()
+            producer.abort_transaction()
+            with producer.transaction():
+                producer.send(topic, b"next", partition=0)
+        assert values(servers, topic) == [b"next"]
+
+
+def ends(servers: str, topic: str, isolation: str) -> int:
+    """Behind the last record that such a reader may see."""
+    with Consumer(bootstrap_servers=servers, isolation_level=isolation) as consumer:
+        [end] = consumer.end_offsets([TopicPartition(topic, 0)]).values()
+    return end
+
+
+def values(servers: str, topic: str) -> list[bytes | None]:
+    """All that is committed."""
+    settings = {"isolation.level": "read_committed", "auto.offset.reset": "earliest"}
+    with Consumer(settings, bootstrap_servers=servers) as consumer:
+        partition = TopicPartition(topic, 0)
+        consumer.assign([partition])
+        end = consumer.end_offsets([partition])[partition]
+        found = []
+        while consumer.position(partition) < end:
+            found += [record.value for record in consumer.poll(1)]
+    return found
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_after_a_record_that_was_given_up_the_next_transaction_succeeds(topic: str, level: str) -> None:
+    """Nobody knows whether the broker has it: its sequence number may be missing."""
+    with EmbeddedBroker() as broker:
+        host, _, port = broker.bootstrap_servers.partition(":")
+        set_transaction_version((host, int(port)), int(level))
+        broker.create_topic(topic)
+        settings = {"transactional.id": topic, "client.id": topic, "retries": 1}
+        with Producer(settings, bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.init_transactions()
+            with producer.transaction():
+                producer.send(topic, b"first", partition=0)
+            broker.faults.disconnect("Produce", count=2, client_id=topic)
+            producer.begin_transaction()
+            lost = producer.send(topic, b"lost", partition=0)
+            with pytest.raises(TransactionFailedError):
+                producer.commit_transaction()
+            assert isinstance(lost.exception(0), NetworkError)
+            producer.abort_transaction()
+            with producer.transaction():
+                producer.send(topic, b"next", partition=0)
+        assert values(broker.bootstrap_servers, topic) == [b"first", b"next"]
+
+
+@pytest.mark.parametrize(("level", "asked"), [(1, "AddOffsetsToTxn"), (2, "TxnOffsetCommit")])
+def test_refused_offsets_leave_nothing_to_end(topic: str, level: int, asked: str) -> None:
+    """With transactions v1 the coordinator knows of no transaction, and refuses to end one."""
+    with EmbeddedBroker() as broker:
+        host, _, port = broker.bootstrap_servers.partition(":")
+        set_transaction_version((host, int(port)), level)
+        broker.create_topic(topic)
+        with Producer(bootstrap_servers=broker.bootstrap_servers, transactional_id=topic, client_id=topic) as producer:
+            producer.init_transactions()
+            broker.faults.error(asked, "GROUP_AUTHORIZATION_FAILED", client_id=topic)
+            producer.begin_transaction()
+            with pytest.raises(GroupAuthorizationFailedError):
+                producer.send_offsets_to_transaction({TopicPartition(topic, 0): 3}, "g")
+            producer.abort_transaction()
+            with producer.transaction():
+                producer.send(topic, b"next", partition=0)
+        assert values(broker.bootstrap_servers, topic) == [b"next"]
+
+
+def test_init_waits_for_the_coordinator_as_long_as_it_may(ottla_broker: EmbeddedBroker, topic: str) -> None:
+    """For max.block.ms, not for one request."""
+    settings = {"transactional.id": topic, "client.id": topic, "request.timeout.ms": 300, "retry.backoff.max.ms": 100}
+    with Producer(
+        settings, bootstrap_servers=ottla_broker.bootstrap_servers, delivery_timeout_ms=60_000, max_block_ms=60_000
+    ) as producer:
+        away = ottla_broker.faults.error("FindCoordinator", "COORDINATOR_NOT_AVAILABLE", count=10, client_id=topic)
+        producer.init_transactions()
+    assert away.hits == 10
 
 
 def test_failed_record_allows_abort_only(server: Server, topic: str) -> None:
@@ -180,7 +297,7 @@ def test_close_aborts_an_open_transaction(server: Server, topic: str) -> None:
 def test_both_versions_of_transactions(lone_server: Any, topic: str, level: str) -> None:
     """KIP-890: before the cluster has switched to transactions v2, partitions and groups are added one by one."""
     server = lone_server()
-    _set_transaction_version(server, int(level))
+    set_transaction_version(server.address, int(level))
     create(server, topic, partitions=3)
     with transactional(server, topic) as producer:
         for turn in range(5):
@@ -196,10 +313,9 @@ def test_both_versions_of_transactions(lone_server: Any, topic: str, level: str)
     assert committed(server, topic, 6, partition=1) == [b"0", b"1", b"2", b"3", b"4", b"last"]
 
 
-def _set_transaction_version(server: Server, level: int) -> None:
-
+def set_transaction_version(address: tuple[str, int], level: int) -> None:
     update = FeatureUpdateKey(feature="transaction.version", max_version_level=level, upgrade_type=2)
-    with Wire(server.address) as wire:
+    with Wire(address) as wire:
         answer = wire.ask(UpdateFeaturesRequest(timeout_ms=30_000, feature_updates=[update]), 2)
     assert isinstance(answer, UpdateFeaturesResponse)
     assert answer.error_code in (0, 95), answer

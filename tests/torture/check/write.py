@@ -16,10 +16,11 @@ def lost_writes(view: View) -> Iterator[Anomaly]:
 
 
 def aborted_reads(view: View) -> Iterator[Anomaly]:
-    """Seen although the send failed, its transaction was aborted or could never commit, or nobody sent it."""
+    """Seen although nobody sent it; or as committed although the send failed, or its transaction was aborted or could
+    never commit."""
     for value, places in view.places.items():
         send = view.send_of.get(value)
-        if send is None or view.is_refused(send):
+        if send is None or (value in view.committed_places and view.is_refused(send)):
             yield Anomaly(AnomalyKind.ABORTED_READ, f"{value} seen at {sorted(places)} ({send})")
 
 
@@ -70,7 +71,7 @@ def torn_transactions(view: View) -> Iterator[Anomaly]:
 def precommitted_reads(view: View) -> Iterator[Anomaly]:
     """Seen before its producer had asked for the commit."""
     for read in view.history.reads:
-        if not isinstance(read, Poll) or (send := view.send_of.get(read.value)) is None:
+        if not isinstance(read, Poll) or not read.is_committed or (send := view.send_of.get(read.value)) is None:
             continue
         transaction = view.transaction(send)
         if transaction is not None and view.can_commit(transaction.id) and read.at_ns < transaction.started_ns:

@@ -103,7 +103,8 @@ class Work:
     def tell_polls(self) -> None:
         """Writes down what was polled: before anything is committed or taken away."""
         if self._pending:
-            self.recorder.note("poll", records=self._pending)
+            dirty = self.task.settings.get("isolation.level") == "read_uncommitted"
+            self.recorder.note("poll", records=self._pending, **{"committed": False} if dirty else {})
             self._pending = []
 
     def begin_commit(self, transaction: str | None = None) -> int:

@@ -7,18 +7,66 @@ left. A forked child has no such thread: the first call there says so.
 
 import asyncio
 import atexit
-import concurrent.futures
 import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
 from queue import Empty, SimpleQueue
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ottla.client.errors import ClosedError, ForkedError, KafkaTimeoutError
 
 _T = TypeVar("_T")
 _open: "weakref.WeakSet[LoopThread]" = weakref.WeakSet()
+
+
+class Pending(Generic[_T]):
+    """Work in the loop that any thread may wait for.
+
+    No future of `concurrent.futures`: its condition stays locked if a signal handler raises at the wrong moment, and
+    the loop would wait for it.
+    """
+
+    def __init__(self, thread: "LoopThread", work: "Coroutine[Any, Any, _T]") -> None:
+        self._thread: Final = thread
+        self._work: Final = work
+        self._started: Final[list[asyncio.Task[_T]]] = []
+        self._done: Final[SimpleQueue[object]] = SimpleQueue()
+        thread.call_soon(self._begin)
+
+    def result(self, timeout_s: float | None = None) -> _T:
+        """The work's result or exception; `KafkaTimeoutError` after `timeout_s`, and the work goes on."""
+        if not self._is_done:
+            try:
+                done = self._done.get(timeout=timeout_s)
+            except Empty:
+                raise KafkaTimeoutError(f"not done within {timeout_s} s") from None
+            # For others that wait. Who comes later does not look here.
+            self._done.put(done)
+        try:
+            return self._started[0].result()
+        except asyncio.CancelledError:
+            raise ClosedError(f"{self._thread.name} was closed") from None
+
+    def cancel(self) -> None:
+        """Ends the work, begun or not; any thread, also when it is over."""
+        if not self._is_done and self._thread.is_usable:
+            self._thread.call_soon(_end, self._work, self._started)
+
+    def cancelled(self) -> bool:
+        """Whether the work was ended before its end."""
+        return self._is_done and self._started[0].cancelled()
+
+    @property
+    def _is_done(self) -> bool:
+        return bool(self._started) and self._started[0].done()
+
+    def _begin(self) -> None:
+        task = self._thread.loop.create_task(self._work)
+        self._started.append(task)
+        task.add_done_callback(self._done.put)
+        # Nobody may ever ask.
+        task.add_done_callback(_retrieve)
 
 
 class LoopThread:
@@ -56,7 +104,6 @@ class LoopThread:
         except BaseException:
             work.close()
             raise
-        # No future of `concurrent.futures`: its condition stays locked if a signal handler raises at the wrong moment.
         started: list[asyncio.Task[_T]] = []
         done: SimpleQueue[object] = SimpleQueue()
         try:
@@ -80,14 +127,14 @@ class LoopThread:
         started.append(task)
         task.add_done_callback(done.put)
 
-    def start(self, work: "Coroutine[Any, Any, _T]") -> "concurrent.futures.Future[_T]":
+    def start(self, work: "Coroutine[Any, Any, _T]") -> Pending[_T]:
         """Runs a coroutine in the loop without waiting."""
         try:
             self.check()
         except BaseException:
             work.close()
             raise
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return Pending(self, work)
 
     def call_soon(self, function: Callable[..., object], *arguments: object) -> None:
         """Has a function called in the loop, soon; from any thread, without waiting."""

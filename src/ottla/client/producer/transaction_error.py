@@ -1,7 +1,7 @@
 """Errors of a transactional producer, beside the brokers' refusals."""
 
 from ottla.client.errors import ClientError, InvalidStateError
-from ottla.protocol.errors import ApiError, ErrorCode, ProducerFencedError
+from ottla.protocol.errors import ApiError, ErrorCode, ProducerFencedError, error_for
 
 
 class TransactionAbortedError(ClientError):
@@ -31,6 +31,19 @@ FATAL_CODES = frozenset(
     }
 )
 """After these a producer is of no use any more."""
+
+OUTDATED_CODES = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE})
+"""A partition's leader refuses a write with these also where `transaction.timeout.ms` has passed. Only the coordinator
+knows whether that is all: it lets the producer abort and go on then (transactions v2), as a fenced one may not."""
+
+
+def outdated(error: ApiError, transactional_id: str) -> ApiError:
+    """A refusal with one of `OUTDATED_CODES` in words that say what to do."""
+    return error_for(
+        error.code,
+        "the transaction took longer than transaction.timeout.ms, or another producer with transactional.id "
+        f"{transactional_id!r} has started since: abort_transaction() tells which",
+    )
 
 
 def explained(error: ApiError, transactional_id: str) -> ApiError:

@@ -4,14 +4,13 @@ The thread starts with `start` and ends with `close`. Listeners and handlers are
 """
 
 import asyncio
-import concurrent.futures
 import logging
 import shutil
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ottla.base.errors import OttlaError
-from ottla.client.facade.loop_thread import LoopThread
+from ottla.client.facade.loop_thread import LoopThread, Pending
 from ottla.streams.engine.topology import Topology
 from ottla.streams.host.application import Application
 from ottla.streams.host.lacking_right import with_right
@@ -56,7 +55,7 @@ class KafkaStreams(Lifecycle):
         self._handler: UncaughtExceptionHandler | None = None
         self._restore_listener = StateRestoreListener()
         self._thread: LoopThread | None = None
-        self._work: concurrent.futures.Future[None] | None = None
+        self._work: Pending[None] | None = None
         self._worker: Worker | None = None
         self._serving: Serving | None = None
 
@@ -108,7 +107,7 @@ class KafkaStreams(Lifecycle):
                 return False
             try:
                 work.result(timeout_s)
-            except concurrent.futures.TimeoutError:
+            except TimeoutError:
                 return False
             thread.close()
         if self._serving is not None:

@@ -1,10 +1,12 @@
 import asyncio
+import itertools
 import threading
 
 import pytest
 
 from ottla.client.errors import ClosedError, KafkaTimeoutError
 from ottla.client.facade.loop_thread import LoopThread
+from tests.unit.client.interrupting import interrupted_at
 
 
 async def answer() -> int:
@@ -91,3 +93,26 @@ def test_a_callback_that_would_wait_for_itself_is_told(thread: LoopThread) -> No
     with pytest.raises(RuntimeError, match="would wait for itself"):
         thread.run(callback())
     thread.close()
+
+
+def test_an_interrupted_wait_leaves_the_loop_alone(thread: LoopThread) -> None:
+    """At whatever step a signal handler raises: the work comes to its end, and who waits again gets it."""
+    for step in itertools.count(1):
+        go_on = threading.Event()
+        pending = thread.start(after(go_on))
+        threading.Timer(0.001, go_on.set).start()
+        with interrupted_at(step, "loop_thread.py", "queue.py", "threading.py", "_base.py") as interruption:
+            pending.result(30)
+        go_on.set()
+        assert pending.result(30) == 42
+        assert thread.run(answer(), 30) == 42
+        if not interruption.happened:
+            break
+    assert step > 3
+    thread.close()
+
+
+async def after(go_on: threading.Event) -> int:
+    while not go_on.is_set():
+        await asyncio.sleep(0)
+    return 42

@@ -166,7 +166,7 @@ class CompletedFetch:
             self._aborted_producers.add(aborted[self._aborted_seen].producer_id)
             self._aborted_seen += 1
         if batch.is_control:
-            if self._aborted_producers and _is_abort(batch):
+            if batch.producer_id in self._aborted_producers and _is_abort(batch):
                 self._aborted_producers.discard(batch.producer_id)
             return False
         return batch.producer_id not in self._aborted_producers
@@ -196,8 +196,11 @@ def _epoch(batch: Batch) -> int | None:
 
 
 def _is_abort(batch: Batch) -> bool:
-    marker = read_end_marker(decode_batch(batch)[0])
-    return marker is not None and marker.control_type is ControlRecordType.ABORT
+    # Compaction takes the record out of the marker of a transaction that has none left: that one is over, too.
+    markers = map(read_end_marker, decode_batch(batch))
+    return not batch.records_count or any(
+        marker is not None and marker.control_type is ControlRecordType.ABORT for marker in markers
+    )
 
 
 def _modern(view: memoryview) -> memoryview:

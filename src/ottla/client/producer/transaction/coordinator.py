@@ -37,8 +37,16 @@ class TransactionCoordinator:
 
     async def connection(self) -> NodeConnection:
         """A connection to the coordinator of transactions."""
-        node_id = await self._cluster.coordinator(CoordinatorKind.TRANSACTION, self.transactional_id)
-        return await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
+        kind, key = CoordinatorKind.TRANSACTION, self.transactional_id
+        failures = 0
+        while True:
+            try:
+                node_id = await self._cluster.coordinator(kind, key)
+                return await self._cluster.connection(node_id, purpose=Purpose.COORDINATOR)
+            except OttlaError as error:
+                self._look_for_another(kind, key, error)
+            await asyncio.sleep(self._cluster.backoff.delay_ms(failures) / 1000)
+            failures += 1
 
     def serves_transactions_v2(self, connection: NodeConnection) -> bool:
         """Whether the cluster has switched to transactions v2 (KIP-890)."""
@@ -66,9 +74,7 @@ class TransactionCoordinator:
                     node_id, request, version=expected[1], purpose=Purpose.COORDINATOR
                 )
             except OttlaError as error:
-                if not getattr(error, "retriable", False):
-                    raise
-                self._cluster.forget_coordinator(kind, key)
+                self._look_for_another(kind, key, error)
             else:
                 assert isinstance(response, expected[0])
                 codes = error_codes(response)
@@ -80,6 +86,12 @@ class TransactionCoordinator:
                     pause_ms = min(pause_ms, _CONCURRENT_PAUSE_MS)
             await asyncio.sleep(pause_ms / 1000)
             failures += 1
+
+    def _look_for_another(self, kind: CoordinatorKind, key: str, error: OttlaError) -> None:
+        """A coordinator that can't be reached may have moved; raises what asking again would not change."""
+        if not getattr(error, "retriable", False):
+            raise error
+        self._cluster.forget_coordinator(kind, key)
 
 
 def _is_passing(codes: set[int]) -> bool:

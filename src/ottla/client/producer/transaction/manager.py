@@ -21,10 +21,12 @@ from ottla.client.producer.transaction.offset import OffsetSender
 from ottla.client.producer.transaction.state import TRANSITIONS, TransactionState
 from ottla.client.producer.transaction_error import (
     FATAL_CODES,
+    OUTDATED_CODES,
     TransactionAbortedError,
     TransactionFailedError,
     TransactionStateError,
     explained,
+    outdated,
 )
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
@@ -150,19 +152,25 @@ class TransactionManager:
         if not offsets:
             return
         sender = OffsetSender(self._coordinator, self._ledger.identity, is_v2=self.uses_transactions_v2)
-        self._has_begun = True
+        had_begun, self._has_begun = self._has_begun, True
         try:
             await sender.send(offsets, group)
         except CommitFailedError as error:
             self._fail_transaction(error)
             raise
         except ApiError as error:
+            self._has_begun = had_begun or sender.is_begun
             self._refused(error)
             raise self.error or error from None
 
     def batch_failed(self, batch: ProducerBatch, error: Exception) -> Exception:
         """A batch was given up: the transaction can't be committed any more. Returns the reason in better words."""
-        if isinstance(error, ApiError) and error.code in FATAL_CODES:
+        if batch.has_sequence:
+            # Whether the broker has it or not: its numbers may be a gap for the next transaction.
+            self._needs_new_epoch = True
+        if isinstance(error, ApiError) and error.code in OUTDATED_CODES:
+            error = outdated(error, self._coordinator.transactional_id)
+        elif isinstance(error, ApiError) and error.code in FATAL_CODES:
             self._refused(error)
             return explained(error, self._coordinator.transactional_id)
         if self.state in (_S.IN_TRANSACTION, _S.COMMITTING):
@@ -228,8 +236,11 @@ class TransactionManager:
                 error = await self._add(queues)
                 for queue in queues:
                     self._to_add.pop(queue, None)
-                if error is not None:
+                if isinstance(error, ApiError):
                     self._refused(error)
+                    return
+                if error is not None:
+                    self._fail_transaction(error)
                     return
                 self._has_begun = True
                 self._added.update(queues)
@@ -239,7 +250,7 @@ class TransactionManager:
             self._adding = None
             self.run_sender()
 
-    async def _add(self, queues: list[PartitionQueue]) -> ApiError | None:
+    async def _add(self, queues: list[PartitionQueue]) -> OttlaError | None:
         topics: dict[str, list[int]] = {}
         for queue in queues:
             topics.setdefault(queue.topic, []).append(queue.partition)
@@ -252,10 +263,10 @@ class TransactionManager:
                 AddPartitionsToTxnTopic(name=name, partitions=partitions) for name, partitions in topics.items()
             ],
         )
-        version = await self._v1_version(ApiKey.ADD_PARTITIONS_TO_TXN)
         try:
+            version = await self._v1_version(ApiKey.ADD_PARTITIONS_TO_TXN)
             response = await self._coordinator.ask(request, AddPartitionsToTxnResponse, version)
-        except ApiError as error:
+        except OttlaError as error:
             return error
         return _refusal(response)
 
@@ -270,7 +281,6 @@ class TransactionManager:
         self._to_add.clear()
         self._has_begun = False
         if self._needs_new_epoch and not is_commit and not self.uses_transactions_v2:
-            self._go(_S.INITIALIZING)
             await self._init_producer_id(self._ledger.identity)
         self._needs_new_epoch = False
         self.error = None

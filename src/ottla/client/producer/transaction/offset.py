@@ -52,12 +52,15 @@ class OffsetSender:
         self._coordinator: Final = coordinator
         self._identity: Final = identity
         self._is_v2: Final = is_v2
+        self.is_begun = is_v2
+        """Whether the coordinator may know of the group: a refusal of the first question leaves nothing to be ended."""
 
     async def send(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: object) -> None:
         """Raises what a coordinator refuses with."""
         member = GroupIdentity.of(group)
         if not self._is_v2:
             await self._add_group(member.group_id)
+            self.is_begun = True
         request = TxnOffsetCommitRequest(
             transactional_id=self._coordinator.transactional_id,
             group_id=member.group_id,

@@ -30,8 +30,7 @@ TRANSITIONS: Final[dict[TransactionState, frozenset[TransactionState]]] = {
     _S.READY: frozenset({_S.IN_TRANSACTION, _S.FATAL_ERROR}),
     _S.IN_TRANSACTION: frozenset({_S.COMMITTING, _S.ABORTING, _S.ABORTABLE_ERROR, _S.FATAL_ERROR}),
     _S.COMMITTING: frozenset({_S.READY, _S.ABORTABLE_ERROR, _S.FATAL_ERROR}),
-    # Through INITIALIZING where the epoch has to be raised by InitProducerId (transactions v1, KIP-360).
-    _S.ABORTING: frozenset({_S.READY, _S.INITIALIZING, _S.FATAL_ERROR}),
+    _S.ABORTING: frozenset({_S.READY, _S.FATAL_ERROR}),
     _S.ABORTABLE_ERROR: frozenset({_S.ABORTING, _S.ABORTABLE_ERROR, _S.FATAL_ERROR}),
     _S.FATAL_ERROR: frozenset({_S.FATAL_ERROR}),
 }

@@ -11,7 +11,7 @@ from ottla.protocol.errors import CorruptMessageError
 from ottla.protocol.messages.fetch import AbortedTransaction
 from ottla.protocol.records.batch import Batch
 from ottla.protocol.records.control import ControlRecordType, EndTransactionMarker, write_end_marker
-from ottla.protocol.records.writer import BatchOptions, write_batch
+from ottla.protocol.records.writer import BatchOptions, emptied, write_batch
 
 PARTITION = TopicPartition("orders", 0)
 SOURCE = RecordSource(*PARTITION)
@@ -93,6 +93,17 @@ def test_a_fetch_that_begins_with_the_end_of_an_aborted_transaction() -> None:
     """Its data came before, as from the segment before: what the producer writes next is no part of it."""
     fetch = fetched(marker(10, 7) + data(11, 12, producer_id=7) + marker(13, 7, _COMMIT), start=10, aborted={7: 0})
     assert offsets(fetch) == [11, 12]
+
+
+def test_a_marker_without_its_record() -> None:
+    """Compaction keeps it so, for its producer's epoch: whatever it ended is over."""
+    empty = bytes(emptied(Batch(marker(11, 7))))
+    fetch = fetched(
+        data(10, producer_id=8) + empty + data(12, producer_id=7) + marker(13, 8), start=10, aborted={8: 10}
+    )
+    assert (offsets(fetch), fetch.position.offset) == ([12], 14)
+    fetch = fetched(data(10, producer_id=7) + empty + data(12, producer_id=7), start=10, aborted={7: 10})
+    assert offsets(fetch) == [12]
 
 
 def test_what_is_put_back_is_seen_from_the_position_on() -> None:

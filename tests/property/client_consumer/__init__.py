@@ -1,0 +1,1 @@
+"""Properties of the consumer: whatever the log, its readers see the same."""
