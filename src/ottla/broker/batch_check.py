@@ -56,8 +56,8 @@ class BatchChecks:
         self._logs: Final = logs
         self._clock: Final = clock
         self._mailbox: Final = mailbox
-        self._threads_max: Final = threads
-        self._threads: list[threading.Thread] = []
+        self._threads_max = threads
+        self._threads: dict[int, threading.Thread] = {}
         self._changed: Final = threading.Condition()
         self._requests: deque[_Request] = deque()
         self._is_closed = False
@@ -74,13 +74,19 @@ class BatchChecks:
         self._submit(_Request(kept, costly, done))
         return True
 
+    def change_threads(self, threads: int) -> None:
+        """Has that many threads at most; those beyond it end with the batch that they check."""
+        with self._changed:
+            self._threads_max = threads
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Forgets what waits, and returns when the threads have ended."""
         with self._changed:
             self._is_closed = True
             self._requests.clear()
             self._changed.notify_all()
-        for thread in self._threads:
+        for thread in self._threads.values():
             thread.join()
 
     def _costly(self, entry: AppendEntry) -> Log | None:
@@ -100,18 +106,21 @@ class BatchChecks:
         with self._changed:
             self._requests.append(request)
             self._changed.notify(len(request.waiting))
-        if len(self._threads) < self._threads_max:
-            thread = threading.Thread(target=self._work, name=f"batch-check-{len(self._threads)}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        for number in range(self._threads_max):
+            thread = self._threads.get(number)
+            if thread is None or not thread.is_alive():
+                thread = threading.Thread(target=self._work, args=(number,), name=f"batch-check-{number}", daemon=True)
+                self._threads[number] = thread
+                thread.start()
+                return
 
-    def _work(self) -> None:
+    def _work(self, number: int) -> None:
         workspace = bytearray(_WORKSPACE_BYTES)
         while True:
             with self._changed:
-                while not self._requests and not self._is_closed:
+                while not self._requests and not self._is_closed and number < self._threads_max:
                     self._changed.wait()
-                if self._is_closed:
+                if self._is_closed or number >= self._threads_max:
                     return
                 request = self._requests.popleft()
                 at, log = request.waiting.popleft()

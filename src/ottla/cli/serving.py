@@ -19,6 +19,7 @@ from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
 from ottla.cli.node.object_count import count_on_signal
 from ottla.net import descriptor
+from ottla.storage.errors import StorageError
 
 _log: Final = logging.getLogger(__name__)
 _INTERRUPTED: Final = 130
@@ -80,7 +81,8 @@ class _Service:
             self._ready(node)
         if not await self._unless_stopped(node.wait_failed()):
             return 0
-        self._log.critical("Exiting: %s", await node.wait_failed())
+        reason = await node.wait_failed()
+        self._log.critical("Exiting: %s", reason.with_remedy if isinstance(reason, StorageError) else reason)
         return 1
 
     async def _unless_stopped(self, work: Awaitable[object]) -> bool:

@@ -88,7 +88,7 @@ class ReplicaManager:
         context = FetcherContext(
             loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms, self._throttles.follower
         )
-        self._fetchers: Final = FetcherPool(context, options.endpoint_of)
+        self._fetchers: Final = FetcherPool(context, options.endpoint_of, options.settings.num_replica_fetchers)
         self._watch.fetchers = self._fetchers
         starts.saved = self._fetchers.start_saved
         parts = ReplicaParts(
@@ -165,6 +165,7 @@ class ReplicaManager:
         """Takes changed settings; they count from the next time each is looked at."""
         self._settings = settings
         self._view.lag_time_max_ms = settings.replica_lag_time_max_ms
+        self._fetchers.resize(settings.num_replica_fetchers)
 
     def limit_throttles(self, limits: ThrottleLimits) -> None:
         """Takes changed limits of replication."""

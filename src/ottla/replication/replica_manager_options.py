@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.frozen import frozen
-from ottla.replication.follower.leader_endpoint import LeaderEndpoint
+from ottla.replication.follower.fetcher_pool import EndpointOf
 from ottla.replication.ports import AlterPartitionPort, DirectoryEventPort, EventLoop, Worker
 from ottla.replication.schedule.worker_thread import WorkerThread
 from ottla.replication.settings import DEFAULT_SETTINGS, ReplicationSettings
@@ -30,7 +30,7 @@ class ReplicaManagerOptions:
     loop: EventLoop
     alter_partition: AlterPartitionPort
     directory_events: DirectoryEventPort
-    endpoint_of: Callable[[int], LeaderEndpoint]
+    endpoint_of: EndpointOf
     """A connection to another broker, made when this broker follows a partition that is led there."""
     cleaner: LogCleaner | None = None
     """None if `log.cleaner.enable` is off."""

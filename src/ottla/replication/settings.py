@@ -15,6 +15,7 @@ class ReplicationSettings:
     replica_lag_time_max_ms: int = 30_000
     replica_high_watermark_checkpoint_interval_ms: int = 5_000
     replica_fetch_backoff_ms: int = 1_000
+    num_replica_fetchers: int = 1
     replica_selector_class: str | None = None
     """One of `replica_selector.SELECTORS`; None and others stand for the leader. Read once."""
     log_initial_task_delay_ms: int = 30_000

@@ -9,6 +9,14 @@ import errno
 from ottla.base.errors import OttlaError
 from ottla.protocol.errors import KafkaStorageError
 
+_FULL = "make room there and start the node again"
+_BROKEN = "see the system's log, mend the disk and start the node again"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: "the system made it read-only: see its log, mount it anew and start the node again",
+    errno.EACCES: "give this process the right to write there and start it again",
+}
 OUT_OF_RESOURCES = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 
 
@@ -25,6 +33,17 @@ class StorageError(KafkaStorageError):
     def is_passing(self) -> bool:
         """Whether the disk is sound, and the same may go well later."""
         return False
+
+    @property
+    def with_remedy(self) -> str:
+        """The error and, where the system refused, an operator's next step.
+
+        >>> StorageError("No space left on device", "/data", errno.ENOSPC).with_remedy
+        '/data: No space left on device; make room there and start the node again'
+        """
+        if self.errno is None:
+            return str(self)
+        return f"{self}; {_REMEDIES.get(self.errno, _BROKEN)}"
 
     @classmethod
     def from_os(cls, error: OSError, path: str) -> "StorageError":

@@ -92,7 +92,7 @@ class LogDirectory:
             if self.offline_error is not None:
                 return
             self.offline_error = error
-        _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error)
+        _log.error("[%s] log directory offline with %d logs: %s", self.path, len(self.logs), error.with_remedy)
         for _, log in self.all_logs():
             log.go_offline(error)
 

@@ -117,13 +117,13 @@ def test_a_disk_that_takes_no_more_is_named_in_the_last_line(tmp_path: Path) -> 
 
 def test_settings_that_deserve_a_word_get_one_line(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
-    file.write_text("num.io.threads=8\nnum.network.threads=3\nnum.partition=3\nsuper.users=User:a\n")
+    file.write_text("background.threads=8\nnum.network.threads=3\nnum.partition=3\nsuper.users=User:a\n")
     arguments = ("broker", str(file), "--listen", str(free_port()), "--http", "off")
     with running(MAIN, *arguments, directory=tmp_path) as node:
         node.wait_for("Ready")
         assert [line.partition("] ")[2] for line in node.lines[:-1]] == [
             "WARN unknown configuration num.partition (did you mean num.partitions?) (ottla.cli.serving)",
-            "WARN These settings are accepted, but nothing acts on them: num.io.threads, num.network.threads "
+            "WARN These settings are accepted, but nothing acts on them: background.threads, num.network.threads "
             "(ottla.cli.serving)",
         ]
     with running(MAIN, *arguments, "--strict", directory=tmp_path) as node:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,11 @@ def test_a_wrong_call_shows_how_it_is_meant() -> None:
     )
 
 
+def port_with_room() -> int:
+    """A free port; the controller's, 10,000 behind it, is free and below those that the system hands out, too."""
+    return next(port for port in iter(free_port, None) if port < 22_000 and is_free(port + 10_000))
+
+
 def _until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + END_SECONDS
     while not condition():
@@ -113,8 +119,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 def test_a_file_of_an_older_kafka_is_refused_with_the_command_that_writes_it_anew(tmp_path: Path) -> None:
     older, newer = tmp_path / "older.properties", tmp_path / "newer.properties"
-    # The controller's port, 10,000 behind it, has to be free and below those that the system hands out, too.
-    port = next(port for port in iter(free_port, None) if port < 22_000 and is_free(port + 10_000))
+    port = port_with_room()
     older.write_text(f"broker.id=7\nport={port}\nzookeeper.connect=localhost:2181\nlog.dirs={tmp_path}/data\n")
     refused = _run(START, str(older))
     assert refused.returncode == 1
@@ -123,6 +128,47 @@ def test_a_file_of_an_older_kafka_is_refused_with_the_command_that_writes_it_ane
         "default value.",
         f"port and zookeeper.connect are of an older Kafka: `ottla config upgrade {older}` prints the file for 4.3.",
     ]
+    newer.write_text(_run("ottla.cli.main", "config", "upgrade", str(older)).stdout)
+    done = _run(STORAGE, "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", str(newer), "--standalone")
+    assert done.returncode == 0, done.stderr
+    with running(START, str(newer), directory=tmp_path) as node:
+        node.wait_for("Kafka Server started")
+        assert is_ready(("127.0.0.1", port))
+        assert node.end() == 0
+
+
+LAB = {
+    0: "min.insync.replicas=3\ncompression.type=producer\nauto.create.topics.enable=false\nmessage.max.bytes=65536\n"
+    "replica.lag.time.max.ms=5000\ndelete.topic.enable=true\n",
+    1: "min.insync.replicas=1\nauto.create.topics.enable=true\nzookeeper.connect=localhost:3181\nnum.partitions=13\n",
+    2: "",
+}
+"""Server files as trainings print them, but for the port: in one directory, with relative directories for the logs."""
+
+
+def test_three_files_of_a_training_start_side_by_side(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        nodes = []
+        for number, settings in LAB.items():
+            port = port_with_room()
+            older, newer = tmp_path / f"server-{number}.properties", tmp_path / f"new-{number}.properties"
+            older.write_text(f"broker.id={number}\nport={port}\nlog.dirs=./logs/kafka-{number}\n{settings}")
+            newer.write_text(_run("ottla.cli.main", "config", "upgrade", str(older)).stdout)
+            done = _run(
+                STORAGE, "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", newer.name, "--standalone", cwd=tmp_path
+            )
+            assert done.returncode == 0, done.stderr
+            nodes.append(stack.enter_context(running(START, newer.name, directory=tmp_path)))
+            nodes[-1].wait_for("Kafka Server started")
+            assert is_ready(("127.0.0.1", port))
+        assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == ["kafka-0", "kafka-1", "kafka-2"]
+        for node in nodes:
+            assert node.end() == 0
+
+
+def test_a_combined_node_without_a_controllers_listener_gets_one_that_starts(tmp_path: Path) -> None:
+    older, newer, port = tmp_path / "older.properties", tmp_path / "newer.properties", port_with_room()
+    older.write_text(f"process.roles=broker,controller\nbroker.id=7\nport={port}\nlog.dirs={tmp_path}/data\n")
     newer.write_text(_run("ottla.cli.main", "config", "upgrade", str(older)).stdout)
     done = _run(STORAGE, "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", str(newer), "--standalone")
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ from ottla.client import Admin, Consumer, NewTopic, Producer, TopicPartition
 from ottla.protocol.messages.describe_quorum import DescribeQuorumRequest, RequestPartitionData, RequestTopicData
 from ottla.protocol.messages.metadata import MetadataRequest
 from tests.clients.server import CLUSTER_ID, OttlaServer
-from tests.harness.sleeping_disk import SleepingDisk
+from tests.harness.troubled_disk import TroubledDisk
+from tests.integration.node.writing import Writer, until
 from tests.kafka.port import free_port
 from tests.kafka.server import Server
 from tests.kafka.wire import Wire
@@ -25,11 +26,10 @@ class ServerOnSleepingDisk(OttlaServer):
 
     def __init__(self, directory: Path, **settings: str) -> None:
         super().__init__(directory, **settings)
-        self.disk = SleepingDisk(self.log_directory, directory)
+        self.disk = TroubledDisk(self.log_directory, directory)
 
     def _serve_command(self) -> list[str]:
-        variables = [f"{name}={value}" for name, value in self.disk.environment.items()]
-        return ["env", *variables, *super()._serve_command()]
+        return self.disk.command([*super()._serve_command()])
 
 
 @pytest.fixture
@@ -106,47 +106,6 @@ def test_a_reader_of_old_records_keeps_nobody_waiting(server: ServerOnSleepingDi
 
 STALL_SECONDS = 12
 """Longer than the time after which a broker is fenced, and than the quorum's patience."""
-
-
-class Writer:
-    """Sends records to one partition all the time, each with the next number."""
-
-    def __init__(self, bootstrap: str, topic: str, partition: int, **options: str) -> None:
-        self.place = TopicPartition(topic, partition)
-        self._settings = {"bootstrap.servers": bootstrap, "linger.ms": "0", **options}
-        self._stopping = threading.Event()
-        self.sent = 0
-        self.acknowledged = 0
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self) -> None:
-        with Producer(self._settings) as producer:
-            while not self._stopping.wait(0.01):
-                future = producer.send(self.place.topic, b"%d" % self.sent, partition=self.place.partition)
-                self.sent += 1
-                future.result(120)
-                self.acknowledged += 1
-
-    def stop(self) -> None:
-        """Returns when all is acknowledged."""
-        self._stopping.set()
-        self.thread.join(120)
-        assert self.acknowledged == self.sent
-
-    def check(self, bootstrap: str) -> None:
-        """Whether each record is there once, in order."""
-        with Consumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest") as consumer:
-            consumer.assign([self.place])
-            records = iter(consumer)
-            assert [next(records).value for _ in range(self.sent)] == [b"%d" % number for number in range(self.sent)]
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def settings_of_two_disks(directory: Path) -> dict[str, str]:

@@ -73,7 +73,7 @@ class Machine:
             config=CONFIG,
             settings=SETTINGS,
             disk=self.disk,
-            endpoint_of=lambda leader_id: Link(self.world, self, leader_id),
+            endpoint_of=lambda leader_id, number: Link(self.world, self, leader_id),
         )
         broker.proposals = self  # type: ignore[assignment]
         broker.replicas.isr._port = self

@@ -247,5 +247,5 @@ def _registration(broker: int) -> RegisterBrokerRecord:
     )
 
 
-def _nobody(broker: int) -> Any:
+def _nobody(*_: object) -> Any:
     return SimpleNamespace(fetch=lambda *_, **__: None, list_offset=lambda *_, **__: None, close=lambda: None)

@@ -1,6 +1,6 @@
 """A broker's replication on a disk in memory and a manual loop, and the metadata that tells it what to do."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ottla.base.ids import Uuid
@@ -18,7 +18,7 @@ from ottla.protocol.metadata_log.topic import (
 )
 from ottla.protocol.records.reader import read_tuples
 from ottla.protocol.records.writer import BatchOptions, write_batch
-from ottla.replication.follower.leader_endpoint import LeaderEndpoint
+from ottla.replication.follower.fetcher_pool import EndpointOf
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import AlterPartitionDone, LeaderAndIsr
 from ottla.replication.replica_manager import ReplicaManager
@@ -177,7 +177,7 @@ class BrokerUnderTest:
         directories: Sequence[str] = ("/data",),
         config: LogConfig | None = None,
         settings: ReplicationSettings | None = None,
-        endpoint_of: Callable[[int], LeaderEndpoint] | None = None,
+        endpoint_of: EndpointOf | None = None,
         disk: SimulatedDisk | None = None,
     ) -> None:
         self.loop = loop
@@ -205,7 +205,7 @@ class BrokerUnderTest:
                 loop=loop,
                 alter_partition=self.proposals,
                 directory_events=self.events,
-                endpoint_of=endpoint_of or (lambda broker_id: NoLeader()),
+                endpoint_of=endpoint_of or (lambda broker_id, number: NoLeader()),
                 settings=settings or ReplicationSettings(),
                 make_worker=lambda name: LoopWorker(loop),
             )

@@ -26,9 +26,9 @@ class Network:
         self.wait_max_ms = 100
         self.fetches = 0
 
-    def endpoint_of(self, own_id: int) -> Callable[[int], "MemoryLeader"]:
+    def endpoint_of(self, own_id: int) -> Callable[[int, int], "MemoryLeader"]:
         """How a broker reaches others."""
-        return lambda leader_id: MemoryLeader(self, own_id, leader_id)
+        return lambda leader_id, number: MemoryLeader(self, own_id, leader_id)
 
 
 class MemoryLeader:

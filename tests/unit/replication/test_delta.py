@@ -139,7 +139,7 @@ def test_a_follower_fetches_from_its_leader_in_the_leaders_epoch(loop: ManualLoo
     asked: list[tuple[int, ReplicaFetch]] = []
 
     class Leader(NoLeader):
-        def __init__(self, broker_id: int) -> None:
+        def __init__(self, broker_id: int, number: int) -> None:
             self._broker_id = broker_id
 
         def fetch(self, wanted: object, done: object) -> None:

@@ -169,7 +169,7 @@ def on_a_real_loop(disk: SimulatedDisk, use: Callable[[ReplicaManager, LogManage
                 loop=loop,
                 alter_partition=Proposals(),
                 directory_events=DirectoryEvents(),
-                endpoint_of=lambda broker_id: NoLeader(),
+                endpoint_of=lambda broker_id, number: NoLeader(),
                 cleaner=LogCleaner(logs, CleanerConfig(backoff_ms=1)),
                 settings=ReplicationSettings(
                     log_initial_task_delay_ms=0,

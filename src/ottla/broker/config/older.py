@@ -20,6 +20,15 @@ OLDER_AUTHORIZERS: Final = frozenset(
 )
 
 _PROTOCOLS: Final = "listener.security.protocol.map"
+_NAMES: Final = "controller.listener.names"
+_SERVERS: Final = "controller.quorum.bootstrap.servers"
+_QUORUM: Final = frozenset({_SERVERS, "controller.quorum.voters"})
+_FACTORS: Final = (
+    "offsets.topic.replication.factor", "transaction.state.log.replication.factor",
+    "transaction.state.log.min.isr", "share.coordinator.state.topic.replication.factor",
+    "share.coordinator.state.topic.min.isr",
+)  # fmt: skip
+"""Replicas of internal topics, of which a node that is alone has one."""
 _PORT: Final = "9092"
 _CONTROLLER_OFFSET: Final = 10_000
 """How far behind the clients' port the controller's is put: next to it may be another node of this machine."""
@@ -142,30 +151,52 @@ def _listening(
 
 
 def standalone(given: Mapping[str, str]) -> dict[str, str]:
-    """The settings that make the node of a file without a quorum its own controller; {} if it has one."""
-    if "process.roles" in given:
+    """The settings that make the node of a file without a quorum its own controller; {} if it has one.
+
+    >>> standalone({"process.roles": "controller", "listeners": "PLAINTEXT://:9093", "node.id": "1"})
+    {'controller.listener.names': 'PLAINTEXT', 'controller.quorum.bootstrap.servers': 'localhost:9093'}
+    """
+    roles = {role.strip() for role in given.get("process.roles", "broker,controller").split(",")}
+    if _NAMES in given or "controller" not in roles:
         return {}
+    added = _controller_alone(given) if "broker" not in roles else _controller_beside(given)
+    if "process.roles" not in given:
+        added["process.roles"] = "broker,controller"
+    if not {"broker.id", "node.id"} & given.keys():
+        added["node.id"] = "1"
+    if _QUORUM & given.keys():
+        del added[_SERVERS]
+    elif "broker" in roles:
+        added |= {name: "1" for name in _FACTORS if name not in given}
+    return added
+
+
+def _controller_alone(given: Mapping[str, str]) -> dict[str, str]:
+    """The first listener of a controller that serves no clients is the quorum's."""
+    listeners = given.get("listeners")
+    first = (listeners or "CONTROLLER://localhost:9093").split(",")[0].strip()
+    name, port = first.partition(":")[0], first.rpartition(":")[2]
+    found = {} if listeners else {"listeners": first}
+    return found | {_NAMES: name, _SERVERS: f"localhost:{port}"}
+
+
+def _controller_beside(given: Mapping[str, str]) -> dict[str, str]:
+    """A listener of its own for the controller beside the clients', unless one is called so already."""
     listeners = given.get("listeners", f"PLAINTEXT://:{_PORT}")
-    first = listeners.split(",")[0].rpartition(":")[2].strip()
+    endpoints = [endpoint.strip() for endpoint in listeners.split(",")]
+    ports = {endpoint.partition(":")[0].upper(): endpoint.rpartition(":")[2] for endpoint in endpoints}
+    if "CONTROLLER" in ports:
+        return {_NAMES: "CONTROLLER", _SERVERS: f"localhost:{ports['CONTROLLER']}"}
+    first = endpoints[0].rpartition(":")[2]
     port = int(first) if first.isdigit() else int(_PORT)
     controller = port + _CONTROLLER_OFFSET if port + _CONTROLLER_OFFSET <= _PORT_MAX else port - _CONTROLLER_OFFSET
     added = {
-        "process.roles": "broker,controller",
         "listeners": f"{listeners},CONTROLLER://localhost:{controller}",
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.bootstrap.servers": f"localhost:{controller}",
+        _NAMES: "CONTROLLER",
+        _SERVERS: f"localhost:{controller}",
     }
     protocols = _protocols(given.get(_PROTOCOLS), listeners)
-    if protocols is not None:
-        added[_PROTOCOLS] = protocols
-    if not {"broker.id", "node.id"} & given.keys():
-        added["node.id"] = "1"
-    alone = (
-        "offsets.topic.replication.factor", "transaction.state.log.replication.factor",
-        "transaction.state.log.min.isr", "share.coordinator.state.topic.replication.factor",
-        "share.coordinator.state.topic.min.isr",
-    )  # fmt: skip
-    return added | {name: "1" for name in alone if name not in given}
+    return added if protocols is None else {**added, _PROTOCOLS: protocols}
 
 
 def _protocols(given: str | None, listeners: str) -> str | None:

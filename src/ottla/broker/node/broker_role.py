@@ -8,7 +8,6 @@ logs are closed last, with the mark that they were left in order.
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -28,8 +27,10 @@ from ottla.broker.coordinator_host.coordinator_peer import BrokerPeers
 from ottla.broker.coordinator_host.coordinator_setup import CoordinatorContext, Coordinators
 from ottla.broker.coordinator_host.producer_id_source import ProducerIdSource
 from ottla.broker.node.broker_setting import (
+    CHECK_KEYS,
     CLEANER_KEYS,
     REPLICATION_KEYS,
+    check_threads,
     follower,
     lifecycle_settings,
     replication_settings,
@@ -245,7 +246,8 @@ class BrokerRole:
 
     def _make_checks(self) -> BatchChecks:
         around = self._around
-        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), os.cpu_count() or 1)
+        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), check_threads(self._dynamic.current))
+        self._dynamic.subscribe(CHECK_KEYS, lambda changed: checks.change_threads(check_threads(changed)))
         self._closing.callback(checks.close)
         return checks
 
@@ -371,8 +373,11 @@ class BrokerRole:
 
     def _all_failed(self) -> None:
         paths = ", ".join(self._around.config.log_dirs)
+        directories = self._logs.directories
+        errors = [directory.offline_error for directory in directories.offline()]
+        last = next((error.errno for error in errors[::-1] if error is not None), None)
         self._around.on_failure(
-            StorageError(f"no log directory is left ({self._logs.directories.offline_reasons()})", paths)
+            StorageError(f"no log directory is left ({directories.offline_reasons()})", paths, last)
         )
 
     def _directory_ids(self) -> list[Uuid]:
@@ -395,8 +400,8 @@ class BrokerRole:
         epoch = epochs.pop() if len(epochs) == 1 else None
         return NO_EPOCH if epoch is None else epoch
 
-    def _endpoint_of(self, broker_id: int) -> BrokerEndpoint:
-        client_id = f"broker-{self._around.config.node_id}-fetcher-0"
+    def _endpoint_of(self, broker_id: int, number: int) -> BrokerEndpoint:
+        client_id = f"broker-{self._around.config.node_id}-fetcher-{number}"
         return BrokerEndpoint(
             partial(self._find_broker, broker_id),
             lambda node: self._around.connect_broker(node, client_id),

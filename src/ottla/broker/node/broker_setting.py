@@ -1,5 +1,6 @@
 """From a node's settings to those of its broker's parts."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final
@@ -17,6 +18,13 @@ REPLICATION_KEYS: Final = tuple(_REPLICATION_NAMES.values())
 """The keys that `replication_settings` reads."""
 CLEANER_KEYS: Final = tuple(CLEANER_CONFIG_KEYS)
 """The log cleaner's keys."""
+CHECK_KEYS: Final = ("num.io.threads",)
+"""The key that `check_threads` reads."""
+
+
+def check_threads(config: ServerConfig) -> int:
+    """How many threads check batches: no more than there are cores, which they keep busy."""
+    return min(config.integer("num.io.threads"), os.cpu_count() or 1)
 
 
 def replication_settings(config: ServerConfig) -> ReplicationSettings:

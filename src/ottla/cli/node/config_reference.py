@@ -57,8 +57,9 @@ def _facts(chapter: Chapter, key: ConfigKey) -> dict[str, object]:
         "documentation": key.doc,
         "extension": key.extension,
     }
+    facts["acted_on"] = key.name not in NOT_ACTED_ON
     if chapter.of == BROKER:
-        facts |= {"update_mode": key.dynamic.value, "acted_on": key.name not in NOT_ACTED_ON}
+        facts["update_mode"] = key.dynamic.value
     if key.synonyms:
         facts["default_from"] = [synonym.name for synonym in key.synonyms]
     return facts

@@ -65,7 +65,7 @@ def test_prose_is_there_when_asked_for() -> None:
     assert _describe(BROKER, "num.partitions")["num.partitions"].documentation is None
     entry = _describe(BROKER, "num.partitions", prose=True)["num.partitions"]
     assert entry.documentation == "Partitions of a topic that is made without saying how many."
-    ignored = _describe(BROKER, "num.io.threads", prose=True)["num.io.threads"]
+    ignored = _describe(BROKER, "num.network.threads", prose=True)["num.network.threads"]
     assert ignored.documentation is not None
     assert ignored.documentation.endswith("(No effect here.)")
 

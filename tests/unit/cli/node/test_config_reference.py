@@ -25,7 +25,9 @@ def test_text_says_what_can_be_said_of_a_setting(capsys: pytest.CaptureFixture[s
     place = lines.index("max.connections")
     assert lines[place + 1] == "    int; default 2147483647; valid: [0,...]; dynamic cluster-wide"
     assert lines[lines.index("http.listen") + 1].endswith("not in Apache Kafka")
-    assert lines[lines.index("num.io.threads") + 1].endswith("accepted, not acted on")
+    assert lines[lines.index("num.network.threads") + 1].endswith("accepted, not acted on")
+    assert not lines[lines.index("num.io.threads") + 1].endswith("accepted, not acted on")
+    assert lines[lines.index("local.retention.ms") + 1].endswith("accepted, not acted on")
     assert lines[lines.index("node.id") + 1] == "    int; required; valid: [0,...]"
 
 

@@ -54,6 +54,29 @@ def test_listeners_that_were_there_get_the_controllers_beside_them() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("older", "listeners"),
+    [
+        ("process.roles=broker,controller\nbroker.id=1\nport=19393\nzookeeper.connect=a:1\n",
+         "PLAINTEXT://:19393,CONTROLLER://localhost:29393"),
+        ("process.roles=broker,controller\nnode.id=1\n", "PLAINTEXT://:9092,CONTROLLER://localhost:19092"),
+        ("process.roles=broker,controller\nnode.id=1\nlisteners=PLAINTEXT://:9092,CONTROLLER://:9093\n",
+         "PLAINTEXT://:9092,CONTROLLER://:9093"),
+        ("process.roles=controller\nnode.id=1\nport=9093\n", "PLAINTEXT://:9093"),
+        ("process.roles=controller\nnode.id=1\n", "CONTROLLER://localhost:9093"),
+        ("process.roles=controller\nnode.id=1\ncontroller.quorum.voters=1@localhost:9093\n",
+         "CONTROLLER://localhost:9093"),
+    ],
+)  # fmt: skip
+def test_a_controller_without_a_listener_gets_one(older: str, listeners: str) -> None:
+    config = ServerConfig(parse_properties(upgraded(older)))
+    assert ",".join(config.strings("listeners")) == listeners
+    assert [address.port for address in config.controller_listeners] == [
+        *(server.port for server in config.quorum_bootstrap_servers),
+        *(voter.port for voter in config.quorum_voters),
+    ]
+
+
 def test_a_file_that_is_none_is_answered_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UpgradeError, match=r"absent: No such file or directory; give the server\.properties"):
         upgraded_file(str(tmp_path / "absent"))

@@ -45,7 +45,7 @@ _REQUEST_KEYS: Final = (
     cluster_wide("num.network.threads", INT, 3, Range(1),
                  "Threads that read and write sockets."),
     cluster_wide("num.io.threads", INT, 8, Range(1),
-                 "Threads that handle requests."),
+                 "Threads that check large compressed batches, no more than there are cores."),
     cluster_wide("background.threads", INT, 10, Range(1),
                  "Threads for work that no client waits for."),
     fixed("request.timeout.ms", INT, 30_000, None,

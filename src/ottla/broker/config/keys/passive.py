@@ -1,10 +1,11 @@
-"""Settings that files written for Kafka may have and that nothing in this release acts on.
+"""Settings of nodes, topics and groups that files written for Kafka may have and that nothing in this release acts on.
 
 A node names those that it was given in one line when it starts. A setting that takes effect leaves this list.
 """
 
 from typing import Final
 
+from ottla.broker.config.keys.group_resource import GROUP_RESOURCE_KEYS
 from ottla.broker.config.keys.remote_storage import REMOTE_STORAGE_KEYS
 from ottla.broker.config.keys.security.oauth import OAUTH_KEYS, VALIDATION_NAMES
 from ottla.broker.config.keys.security.sasl import SASL_KEYS
@@ -15,11 +16,9 @@ from ottla.broker.config.keys.streams_group import STREAMS_GROUP_KEYS
 _THREADS: Final = {
     # One thread runs the event loop; what others do is bounded by what there is to do.
     "num.network.threads",
-    "num.io.threads",
     "background.threads",
     "queued.max.requests",
     "num.replica.alter.log.dirs.threads",
-    "num.replica.fetchers",
 }
 _REQUESTS_THAT_WAIT: Final = {
     # A finished request is not kept until a sweep.
@@ -64,6 +63,17 @@ _OTHERS: Final = {
     "internal.metadata.max.batch.size.in.bytes",
     "internal.metadata.delete.delay.millis",
 }
+_TIERED: Final = {
+    # A release without tiered storage has nothing to keep locally for a shorter time.
+    "remote.storage.enable",
+    "remote.log.copy.disable",
+    "remote.log.delete.on.disable",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "log.local.retention.bytes",
+    "log.local.retention.ms",
+}
+_GROUPS: Final = {name for name in GROUP_RESOURCE_KEYS if name.startswith(("share.", "streams."))}
 _INTERNAL_TOPICS: Final = {
     # What internal topics are made with counts.
     "share.coordinator.state.topic.num.partitions",
@@ -126,6 +136,8 @@ NOT_ACTED_ON: Final = frozenset(
         *_METRICS,
         *_COORDINATORS,
         *_OTHERS,
+        *_TIERED,
+        *_GROUPS,
         *SHARE_GROUP_KEYS,
         *STREAMS_GROUP_KEYS,
         *REMOTE_STORAGE_KEYS,
