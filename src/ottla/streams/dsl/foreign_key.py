@@ -109,6 +109,7 @@ def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tupl
     graph.add(receive, answer)
     publish = processor_node(names.publish, lambda: Publish(definition), [subscriptions])
     graph.add(right_step.node, publish)
+    graph.uses_versions(publish, right_step.node, definition.foreign)
     topic, sink, source = names.response_topic + "-topic", names.response_sink, names.response_source
     through = _through(graph, [answer, publish], (topic, sink, source), (Serdes.bytes(), left_step.key_serde))
     sources = left_step.sources | {source}

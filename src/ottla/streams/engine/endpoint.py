@@ -94,7 +94,7 @@ class Sink(Operator):
         except StreamsError:
             raise
         except Exception as error:  # a user's serde may raise anything; the handler decides
-            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error):
+            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error, timestamp):
                 return
             raise RecordEncodeError(f"{self._node.name} cannot encode a record for {topic} ({error})") from error
         if self._write is not None:

@@ -49,7 +49,7 @@ class ErrorContext:
     task_id: str
     dead_letter_topic: str | None
     timestamp: int = 0
-    """The time of the record that was processed, or of the punctuation."""
+    """The time of the record as it came to the node, or of the punctuation."""
 
 
 class ErrorResponse(NamedTuple):
@@ -97,5 +97,4 @@ def _dead_letters(context: ErrorContext, error: Exception) -> list[OutputRecord]
     }
     found += [(_PREFIX + name, None if text is None else text.encode()) for name, text in said.items()]
     key, value = (None, None) if source is None else (source.key, source.value)
-    timestamp = context.timestamp if source is None else source.timestamp
-    return [OutputRecord(context.dead_letter_topic, key, value, max(timestamp, 0), found)]
+    return [OutputRecord(context.dead_letter_topic, key, value, max(context.timestamp, 0), found)]
