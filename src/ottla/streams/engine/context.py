@@ -120,11 +120,15 @@ class TaskState:
         handler: ErrorHandler = self.configuration.get(setting) or log_and_fail
         topic = self.configuration.get(DEAD_LETTER_TOPIC)
         context = ErrorContext(source or self.source, node, self.task_id, topic, timestamp)
-        response = handler(context, error)
-        for letter in response.dead_letters:
+        try:
+            resumes, dead_letters = handler(context, error)
+        except Exception as failure:
+            kind = setting.partition(".")[0]
+            raise StreamsError(f"Fatal user code error in {kind} error callback: {failure!r}") from failure
+        for letter in dead_letters:
             self.host.send(letter)
-        self.dropped_records += response.resumes
-        return response.resumes
+        self.dropped_records += resumes
+        return resumes
 
     def where(self) -> str:
         """Which record is being processed, for messages of errors; nothing in a punctuation."""

@@ -14,7 +14,7 @@ from ottla.streams.engine.extractor import (
 from ottla.streams.engine.operator.operator import Operator
 from ottla.streams.engine.store.spec import SerdeRole
 from ottla.streams.engine.topology import SinkNode, SourceNode
-from ottla.streams.errors import RecordDecodeError, RecordEncodeError, StreamsError
+from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError
 from ottla.streams.record import Headers
 from ottla.streams.serde import Serde
 
@@ -52,7 +52,14 @@ class Source(Operator):
         consumed = ConsumedRecord(
             record.topic, record.partition, record.offset, record.timestamp, *pair, record.headers
         )
-        return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
+        try:
+            return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
+        except StreamsError:
+            raise
+        except Exception as error:
+            raise ProcessingError(
+                f"the timestamp extractor failed on the record of {consumed.place}: {error!r}"
+            ) from error
 
 
 Write: TypeAlias = Callable[[bytes | None, bytes | None, int, Headers], None]
