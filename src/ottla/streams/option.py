@@ -269,18 +269,33 @@ class StreamJoined(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class TableJoined:
-    """How two tables are joined by a foreign key."""
+    """How two tables are joined by a foreign key: a name, and how their topics are partitioned."""
 
     name: str | None = None
+    partitioner: Partitioner | None = None
+    other_partitioner: Partitioner | None = None
 
     @classmethod
     def as_(cls, name: str) -> "TableJoined":
         """With this name."""
         return cls(name)
 
+    @classmethod
+    def with_(cls, partitioner: Partitioner | None, other_partitioner: Partitioner | None) -> "TableJoined":
+        """With the partitioners of this table's topic and of the other's; they are called without a value."""
+        return cls(None, partitioner, other_partitioner)
+
     def with_name(self, name: str) -> "TableJoined":
         """With this name."""
         return replace(self, name=name)
+
+    def with_partitioner(self, partitioner: Partitioner) -> "TableJoined":
+        """With this table's partitioner; without one an answer goes to the partition that asked."""
+        return replace(self, partitioner=partitioner)
+
+    def with_other_partitioner(self, partitioner: Partitioner) -> "TableJoined":
+        """With the other table's partitioner."""
+        return replace(self, other_partitioner=partitioner)
 
 
 @dataclass(frozen=True, slots=True)

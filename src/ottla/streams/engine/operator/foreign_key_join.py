@@ -133,7 +133,8 @@ class Answer(_Step):
         row = None
         if found is not None:
             row = self.context.encode_value(self.definition.foreign_value_serde, found[0])
-        self.forward(value.primary_key, Response(value.value_hash, row).encoded(), timestamp, headers)
+        answer = Response(value.value_hash, row, value.partition)
+        self.forward(value.primary_key, answer.encoded(), timestamp, headers)
 
 
 class Publish(_SubscriptionStep):
@@ -150,7 +151,7 @@ class Publish(_SubscriptionStep):
             return
         row = self.context.encode_value(self.definition.foreign_value_serde, new)
         for subscription in self.store.subscribers(key):
-            answer = Response(subscription.value_hash, row).encoded()
+            answer = Response(subscription.value_hash, row, subscription.partition).encoded()
             self.forward(subscription.primary_key, answer, timestamp, headers)
 
 
