@@ -16,6 +16,15 @@ Partitioner: TypeAlias = Callable[[str, Any, Any, int], int | None]
 """`(topic, key, value, number of partitions)` to a partition; None leaves it to the producer."""
 
 
+class StoreType(Enum):
+    """Where the stores of the DSL lie that have no supplier of their own, by Kafka Streams' names."""
+
+    ROCKS_DB = "rocksDB"
+    """On disk. It is LMDB here."""
+    IN_MEMORY = "in_memory"
+    """In memory, on the local host; Spark keeps all stores on disk."""
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """The name of a node."""
@@ -209,6 +218,7 @@ class StreamJoined(Generic[K, V]):
     this_store: StoreSupplier | None = None
     other_store: StoreSupplier | None = None
     topic_config: Mapping[str, str] = field(default_factory=dict)
+    store_type: StoreType | None = None
 
     @classmethod
     def with_(
@@ -257,6 +267,10 @@ class StreamJoined(Generic[K, V]):
     def with_other_store_supplier(self, supplier: StoreSupplier) -> "StreamJoined[K, V]":
         """With this window store of the right records."""
         return replace(self, other_store=supplier)
+
+    def with_dsl_store_suppliers(self, store_type: StoreType) -> "StreamJoined[K, V]":
+        """With stores of this type, where no supplier is given."""
+        return replace(self, store_type=store_type)
 
     def with_logging_enabled(self, config: Mapping[str, str]) -> "StreamJoined[K, V]":
         """With changelogs that have these settings."""
@@ -360,10 +374,13 @@ class Materialized(Generic[K, V]):
     retention_ms: int | None = None
     logging: bool = True
     topic_config: Mapping[str, str] = field(default_factory=dict)
+    store_type: StoreType | None = None
 
     @classmethod
-    def as_(cls, store: str | StoreSupplier) -> "Materialized[K, V]":
-        """A store of this name, or of this supplier."""
+    def as_(cls, store: str | StoreSupplier | StoreType) -> "Materialized[K, V]":
+        """A store of this name, of this supplier, or of this type."""
+        if isinstance(store, StoreType):
+            return cls(store_type=store)
         return cls(checked_name(store)) if isinstance(store, str) else cls(store.name, store)
 
     @classmethod
@@ -378,6 +395,12 @@ class Materialized(Generic[K, V]):
     def with_value_serde(self, serde: Serde[T]) -> "Materialized[K, T]":
         """With this serde of values."""
         return replace(self, value_serde=serde)  # type: ignore[return-value, arg-type]  # the type of values is new
+
+    def with_store_type(self, store_type: StoreType) -> "Materialized[K, V]":
+        """A store of this type; a supplier has one already."""
+        if self.supplier is not None:
+            raise ValueError("Cannot set store type when store supplier is pre-configured.")
+        return replace(self, store_type=store_type)
 
     def with_retention(self, retention: Duration) -> "Materialized[K, V]":
         """Windows are kept this long, by stream time."""

@@ -124,7 +124,7 @@ class TaskState:
             resumes, dead_letters = handler(context, error)
         except Exception as failure:
             kind = setting.partition(".")[0]
-            raise StreamsError(f"Fatal user code error in {kind} error callback: {failure!r}") from failure
+            raise ProcessingError(f"Fatal user code error in {kind} error callback: {failure!r}") from failure
         for letter in dead_letters:
             self.host.send(letter)
         self.dropped_records += resumes

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ottla.streams.errors import StreamsError
+from ottla.streams.errors import ProcessingError, StreamsError
 from ottla.streams.record import Headers
 
 _log: Final = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ TimestampExtractor: TypeAlias = Callable[[ConsumedRecord, int], int]
 def fail_on_invalid_timestamp(record: ConsumedRecord, partition_time: int) -> int:
     """The record's own time; a negative one stops the task."""
     if record.timestamp < 0:
-        raise StreamsError(
+        raise ProcessingError(
             f"Input record of {record.place} has invalid (negative) timestamp {record.timestamp}. Use a different "
             f"timestamp extractor to process this data: log_and_skip_on_invalid_timestamp goes on without it"
         )
@@ -57,7 +57,7 @@ def use_partition_time_on_invalid_timestamp(record: ConsumedRecord, partition_ti
     if record.timestamp >= 0:
         return record.timestamp
     if partition_time < 0:
-        raise StreamsError(
+        raise ProcessingError(
             f"Could not infer new timestamp for input record of {record.place} because partition time is unknown."
         )
     return partition_time
