@@ -43,6 +43,7 @@ from ottla.streams.option import (
     Named,
     Produced,
     Repartitioned,
+    StoreType,
     StreamJoined,
     TableJoined,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "SessionWindowedKStream",
     "SessionWindows",
     "SlidingWindows",
+    "StoreType",
     "Stores",
     "StreamJoined",
     "StreamsBuilder",

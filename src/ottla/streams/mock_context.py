@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
 from ottla.streams.duration import Duration, signed_milliseconds
+from ottla.streams.engine.context_setting import ContextSettings
 from ottla.streams.engine.store.opening import open_store, view_of
 from ottla.streams.engine.store.spec import LoggedChange, SerdeRole, StoreSpec
 from ottla.streams.engine.store.state_map import MemoryMap, StateMap
@@ -40,7 +41,7 @@ class CapturedPunctuator:
         self.cancelled = True
 
 
-class MockProcessorContext(Generic[KOut, VOut]):
+class MockProcessorContext(ContextSettings, Generic[KOut, VOut]):
     """A context that keeps what its processor does.
 
     >>> from ottla.streams import Processor
@@ -56,8 +57,8 @@ class MockProcessorContext(Generic[KOut, VOut]):
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None, task_id: str = "0_0") -> None:
-        self._config = dict(config or {})
-        self._task_id = task_id
+        configuration = dict(config or {})
+        super().__init__(configuration, str(configuration.get("application.id", "")), task_id)
         self._stores: dict[str, Any] = {}
         self._forwards: list[CapturedForward] = []
         self._punctuators: list[CapturedPunctuator] = []
@@ -145,30 +146,6 @@ class MockProcessorContext(Generic[KOut, VOut]):
             raise StreamsError("Stream time must be set before use via set_current_stream_time_ms().")
         return self._stream_time_ms
 
-    def application_id(self) -> str:
-        """The application's id, if the configuration has one."""
-        return str(self._config.get("application.id", ""))
-
-    def task_id(self) -> str:
-        """Sub-topology and partition."""
-        return self._task_id
-
-    def app_configs(self) -> dict[str, Any]:
-        """The configuration."""
-        return dict(self._config)
-
-    def app_configs_with_prefix(self, prefix: str) -> dict[str, Any]:
-        """The settings that begin like this, without it."""
-        return {name.removeprefix(prefix): value for name, value in self._config.items() if name.startswith(prefix)}
-
-    def key_serde(self) -> Serde[Any] | None:
-        """The serde of keys that the configuration names."""
-        return self._config.get("default.key.serde")
-
-    def value_serde(self) -> Serde[Any] | None:
-        """The serde of values that the configuration names."""
-        return self._config.get("default.value.serde")
-
 
 class _StoreContext:
     """The context of a store in memory, without a changelog."""
@@ -190,5 +167,4 @@ class _StoreContext:
 
     def default_serde(self, of_key: SerdeRole) -> Serde[Any] | None:
         """The serde that the configuration names."""
-        serde: Serde[Any] | None = self._context.app_configs().get(f"default.{of_key.value}.serde")
-        return serde
+        return self._context.key_serde() if of_key is SerdeRole.KEY else self._context.value_serde()

@@ -16,6 +16,15 @@ Partitioner: TypeAlias = Callable[[str, Any, Any, int], int | None]
 """`(topic, key, value, number of partitions)` to a partition; None leaves it to the producer."""
 
 
+class StoreType(Enum):
+    """Where the stores of the DSL lie that have no supplier of their own, by Kafka Streams' names."""
+
+    ROCKS_DB = "rocksDB"
+    """On disk. It is LMDB here."""
+    IN_MEMORY = "in_memory"
+    """In memory, on the local host; Spark keeps all stores on disk."""
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """The name of an operator, which its node in `describe()` has."""
@@ -209,6 +218,7 @@ class StreamJoined(Generic[K, V]):
     this_store: StoreSupplier | None = None
     other_store: StoreSupplier | None = None
     topic_config: Mapping[str, str] = field(default_factory=dict)
+    store_type: StoreType | None = None
 
     @classmethod
     def with_(
@@ -258,6 +268,10 @@ class StreamJoined(Generic[K, V]):
         """With this window store of the right records."""
         return replace(self, other_store=supplier)
 
+    def with_dsl_store_suppliers(self, store_type: StoreType) -> "StreamJoined[K, V]":
+        """With stores of this type, where no supplier is given."""
+        return replace(self, store_type=store_type)
+
     def with_logging_enabled(self, config: Mapping[str, str]) -> "StreamJoined[K, V]":
         """With changelogs that have these settings."""
         return replace(self, logging=True, topic_config=dict(config))
@@ -269,18 +283,33 @@ class StreamJoined(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True)
 class TableJoined:
-    """Options of the join of two tables by a foreign key."""
+    """How two tables are joined by a foreign key: a name, and how their topics are partitioned."""
 
     name: str | None = None
+    partitioner: Partitioner | None = None
+    other_partitioner: Partitioner | None = None
 
     @classmethod
     def as_(cls, name: str) -> "TableJoined":
         """With this name."""
         return cls(name)
 
+    @classmethod
+    def with_(cls, partitioner: Partitioner | None, other_partitioner: Partitioner | None) -> "TableJoined":
+        """With the partitioners of this table's topic and of the other's; they are called without a value."""
+        return cls(None, partitioner, other_partitioner)
+
     def with_name(self, name: str) -> "TableJoined":
         """With this name."""
         return replace(self, name=name)
+
+    def with_partitioner(self, partitioner: Partitioner) -> "TableJoined":
+        """With this table's partitioner; without one an answer goes to the partition that asked."""
+        return replace(self, partitioner=partitioner)
+
+    def with_other_partitioner(self, partitioner: Partitioner) -> "TableJoined":
+        """With the other table's partitioner."""
+        return replace(self, other_partitioner=partitioner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,10 +374,13 @@ class Materialized(Generic[K, V]):
     retention_ms: int | None = None
     logging: bool = True
     topic_config: Mapping[str, str] = field(default_factory=dict)
+    store_type: StoreType | None = None
 
     @classmethod
-    def as_(cls, store: str | StoreSupplier) -> "Materialized[K, V]":
-        """A store of this name, or of this supplier."""
+    def as_(cls, store: str | StoreSupplier | StoreType) -> "Materialized[K, V]":
+        """A store of this name, of this supplier, or of this type."""
+        if isinstance(store, StoreType):
+            return cls(store_type=store)
         return cls(checked_name(store)) if isinstance(store, str) else cls(store.name, store)
 
     @classmethod
@@ -363,6 +395,12 @@ class Materialized(Generic[K, V]):
     def with_value_serde(self, serde: Serde[T]) -> "Materialized[K, T]":
         """With this serde of values."""
         return replace(self, value_serde=serde)  # type: ignore[return-value, arg-type]  # the type of values is new
+
+    def with_store_type(self, store_type: StoreType) -> "Materialized[K, V]":
+        """A store of this type; a supplier has one already."""
+        if self.supplier is not None:
+            raise ValueError("Cannot set store type when store supplier is pre-configured.")
+        return replace(self, store_type=store_type)
 
     def with_retention(self, retention: Duration) -> "Materialized[K, V]":
         """Keeps windows for this long, by stream time."""

@@ -308,6 +308,7 @@ class TopologyTestDriver:
             self._task.enqueue(taken)
 
     def _run(self) -> None:
+        self._capture()
         while self._task.process_next():
             self._task.punctuate_stream_time()
             self._capture()

@@ -40,6 +40,7 @@ from pyspark import cloudpickle
 
 from ottla.pipelines.streams.kafka_streams import KafkaStreams
 from ottla.streams.host.run_state import RunState
+from ottla.streams.local.failure import FailureResponse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -221,3 +222,53 @@ def test_a_topology_as_a_pipeline(broker: Server, topic: CreateTopic, tmp_path: 
         control.wait_until(lambda: counts(broker, "value-counts") == {"a": [1, 2], "b": [1]})
     finally:
         control.stop()
+
+
+def test_a_handler_has_a_failing_application_begin_again(
+    spark: "SparkSession", broker: Server, topic: CreateTopic, tmp_path: Path
+) -> None:
+    """The value that nothing can be made of is mended by the handler; none of the others is lost or counted twice."""
+    source, target = topic(partitions=2), topic(partitions=2)
+    broken = tmp_path / "broken"
+    broken.touch()
+    path = str(broken)
+
+    def checked(key: str, value: str) -> bool:
+        if value == "bad" and Path(path).exists():
+            raise ValueError("no good")
+        return True
+
+    builder = StreamsBuilder()
+    stream = builder.stream(source, Consumed.with_(TEXT, TEXT)).filter(checked)
+    grouped = stream.group_by(lambda key, value: value, Grouped.with_(TEXT, TEXT))
+    grouped.count(materialized_as=Materialized.as_("counts")).to_stream().to(
+        target, Produced.with_(TEXT, Serdes.long())
+    )
+    failures: list[str] = []
+
+    def repairing(error: Exception) -> FailureResponse:
+        failures.append(str(error))
+        if len(failures) == 2:
+            broken.unlink()
+        return FailureResponse.REPLACE_THREAD
+
+    values = ["a", "b", "bad", "a", "bad"]
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    config = {
+        "application.id": "replaced",
+        "processing.guarantee": "exactly_once_v2",
+        "bootstrap.servers": broker.bootstrap,
+        "state.dir": str(tmp_path / "state"),
+        "replication.factor": "1",
+    }
+    produce(broker, source, values)
+    states: list[RunState] = []
+    streams = KafkaStreams(builder.build(), config, spark=spark)
+    streams.set_uncaught_exception_handler(repairing)
+    streams.set_state_listener(lambda new, old: states.append(new))
+    with streams:
+        wait_until(lambda: counts(broker, target) == expected(values), streams)
+        assert streams.state is RunState.RUNNING
+    assert len(failures) == 2
+    assert all("no good" in text for text in failures)
+    assert RunState.PENDING_ERROR not in states

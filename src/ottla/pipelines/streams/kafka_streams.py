@@ -27,6 +27,7 @@ from ottla.streams.host.application import Application
 from ottla.streams.host.lacking_right import right_in, with_right
 from ottla.streams.host.run_state import IllegalStateError, RunState
 from ottla.streams.lifecycle import Lifecycle
+from ottla.streams.local.failure import FailureResponse
 from ottla.streams.local.query.place import KeyQueryMetadata, StreamsMetadata
 from ottla.streams.local.query.reader import QueryableStoreType, StreamsNotRunningError
 from ottla.streams.serving import Serving, served
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _TURN_S: Final = 0.2
 _STANDBY_S: Final = 1.0
+_AGAIN_S: Final = 1.0
 _GRACE_S: Final = 30.0
 _LOOK_S: Final = 15.0
 _STOP_PAUSE_S: Final = 0.02
@@ -49,7 +51,7 @@ each of the first million records, and gave nothing back."""
 
 _OF_USER: Final = (ProcessingError, RecordDecodeError, RecordEncodeError)
 
-FailureHandler = Callable[[Exception], None]
+FailureHandler = Callable[[Exception], FailureResponse | None]
 
 
 class KafkaStreams(Lifecycle):
@@ -99,7 +101,10 @@ class KafkaStreams(Lifecycle):
         return self._query.application
 
     def set_uncaught_exception_handler(self, handler: FailureHandler) -> None:
-        """Is called with what ended the instance; to be set before `start`."""
+        """Is called with what would end the instance; to be set before `start`.
+
+        `REPLACE_THREAD` as the answer: it begins again from what is committed. Any other one: it ends.
+        """
         self._check_created("set_uncaught_exception_handler")
         self._failure_handlers.append(handler)
 
@@ -175,16 +180,23 @@ class KafkaStreams(Lifecycle):
 
     def _run(self) -> None:
         try:
-            self._work()
-        except Exception as error:  # noqa: BLE001  (an edge: the thread of an application, whose owner wants to know)
-            self._fail(error)
+            while self._goes_on():
+                _log.warning("%s begins again from what is committed", self._settings.application_id)
+                self._closing.wait(_AGAIN_S)
         finally:
             if self._lock is not None:
                 self._lock.release()
 
+    def _goes_on(self) -> bool:
+        """Works until it is closed or fails; whether it is to begin again."""
+        try:
+            if self._lock is not None or self._wait_for_turn():
+                self._work()
+        except Exception as error:  # noqa: BLE001  (an edge: the thread of an application, whose owner wants to know)
+            return self._begins_again(error)
+        return False
+
     def _work(self) -> None:
-        if not self._wait_for_turn():
-            return
         spark = self._session()
         self._supervised = SupervisedQuery(
             lambda: self._start_query(spark),
@@ -275,17 +287,22 @@ class KafkaStreams(Lifecycle):
         if self._closing.is_set():
             raise _ClosedError("closed while it was starting, or starting again")
 
-    def _fail(self, error: Exception) -> None:
+    def _begins_again(self, error: Exception) -> bool:
+        """Asks the handlers what a failure means; it ends unless one of them says otherwise."""
         if isinstance(error, _ClosedError) or self._closing.is_set():
-            return
+            return False
         error = self._explained(error)
         text = str(error) if isinstance(error, OttlaError) else reason(error)
-        _log.error("%s ends: %s", self._settings.application_id, text)
+        _log.error("%s fails: %s", self._settings.application_id, text)
+        answers = [handler(error) for handler in self._failure_handlers]
+        if FailureResponse.REPLACE_THREAD in answers:
+            if self._state is RunState.RUNNING:
+                self._move(RunState.REBALANCING)
+            return True
         self.failure = error
         self._move(RunState.PENDING_ERROR)
-        for handler in self._failure_handlers:
-            handler(error)
         self._move(RunState.ERROR)
+        return False
 
     def _move_unless_closing(self, state: RunState) -> None:
         if not self._closing.is_set():

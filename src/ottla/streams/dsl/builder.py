@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ottla.base.config import ConfigError
 from ottla.streams.dsl.global_table import GlobalKTable
 from ottla.streams.dsl.graph import Graph, GraphNode
 from ottla.streams.dsl.kstream import KStream
@@ -16,7 +17,7 @@ from ottla.streams.engine.operator.table import SourceDefinition, TableSource, s
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.engine.topology import ProcessorNode, SourceNode, Topology
 from ottla.streams.errors import TopologyError, required
-from ottla.streams.option import Consumed, Materialized
+from ottla.streams.option import Consumed, Materialized, StoreType
 from ottla.streams.processor import Processor
 from ottla.streams.record import K, V
 
@@ -30,8 +31,9 @@ class StreamsBuilder:
     Sub-topology: 0
     """
 
-    def __init__(self) -> None:
-        self._graph = Graph(KStream)
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        """`dsl.store.suppliers.class` in the configuration, a `StoreType` or its text, says where stores lie."""
+        self._graph = Graph(KStream, store_type_of(config or {}))
 
     def stream(
         self, topics: str | Sequence[str], consumed: "Consumed[K, V] | None" = None, *, pattern: str | None = None
@@ -140,6 +142,23 @@ class StreamsBuilder:
         source = _source(source_name, (topic,), consumed)
         serdes = (source.key_serde or store.spec.key_serde, source.value_serde or store.spec.value_serde)
         return replace(source, key_serde=serdes[0], value_serde=serdes[1]), store, name
+
+
+def store_type_of(config: Mapping[str, Any]) -> StoreType:
+    """What the configuration says of stores that have no type of their own; the second name is Kafka's older one.
+
+    >>> store_type_of({"default.dsl.store": "in_memory"}).name, store_type_of({}).name
+    ('IN_MEMORY', 'ROCKS_DB')
+    """
+    for name in ("dsl.store.suppliers.class", "default.dsl.store"):
+        given = config.get(name)
+        if given is None:
+            continue
+        try:
+            return StoreType(given)
+        except ValueError:
+            raise ConfigError(name, given, f"one of {', '.join(one.value for one in StoreType)}") from None
+    return StoreType.ROCKS_DB
 
 
 def _source(name: str, topics: tuple[str, ...], given: Consumed[Any, Any]) -> SourceNode:

@@ -17,8 +17,9 @@ from ottla.streams.engine.operator.foreign_key_join import (
 )
 from ottla.streams.engine.operator.table import SourceDefinition, TableDefinition
 from ottla.streams.engine.store.spec import StoreKind, StoreSpec
+from ottla.streams.engine.store.subscription import partition_of_response
 from ottla.streams.engine.topology import InternalTopic, SinkNode, SourceNode, Topology
-from ottla.streams.option import Materialized
+from ottla.streams.option import Materialized, Partitioner, TableJoined
 from ottla.streams.serde import Serde, Serdes
 
 _FK = "KTABLE-FK-JOIN-"
@@ -32,7 +33,7 @@ class ForeignKeyJoin:
 
     extractor: Callable[[Any, Any], Any]
     joiner: Callable[[Any, Any], Any]
-    named: str | None
+    joined: TableJoined
     materialized_as: Materialized[Any, Any] | None
     left: bool
 
@@ -82,7 +83,7 @@ def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tupl
     graph = left_step.graph
     right_table.enable_old(force=True)
     left_table.enable_old(force=True)
-    names = _Names.of(graph, join.named)
+    names = _Names.of(graph, join.joined.name)
     subscriptions = StoreSpec(names.subscriptions, StoreKind.SUBSCRIPTION, right_step.key_serde, Serdes.bytes())
     definition = ForeignKeyDefinition(
         None,
@@ -99,7 +100,8 @@ def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tupl
     graph.add(left_step.node, node)
     graph.uses_versions(node, left_step.node, definition)
     topic, sink, source = names.registration_topic + "-topic", names.registration_sink, names.registration_source
-    through = _through(graph, [node], (topic, sink, source), (right_step.key_serde, right_step.key_serde))
+    serdes = (right_step.key_serde, right_step.key_serde)
+    through = _through(graph, [node], (topic, sink, source), serdes, _by_key(join.joined.other_partitioner, None))
     graph.copartitions.append(right_step.sources | {source})
     receive = graph.add(through, processor_node(names.receive, lambda: Receive(definition), [subscriptions]))
     view = right_table.view()
@@ -107,8 +109,11 @@ def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tupl
     graph.add(receive, answer)
     publish = processor_node(names.publish, lambda: Publish(definition), [subscriptions])
     graph.add(right_step.node, publish)
+    graph.uses_versions(publish, right_step.node, definition.foreign)
     topic, sink, source = names.response_topic + "-topic", names.response_sink, names.response_source
-    through = _through(graph, [answer, publish], (topic, sink, source), (Serdes.bytes(), left_step.key_serde))
+    serdes = (Serdes.bytes(), left_step.key_serde)
+    back = _by_key(join.joined.partitioner, left_step.key_serde) or partition_of_response
+    through = _through(graph, [answer, publish], (topic, sink, source), serdes, back)
     sources = left_step.sources | {source}
     graph.copartitions.append(sources)
     left_view = left_table.view()
@@ -120,11 +125,24 @@ def join_by_foreign_key(left: Table, right: Table, join: ForeignKeyJoin) -> tupl
     return step, result, store
 
 
+def _by_key(partitioner: Partitioner | None, serde: Serde[Any] | None) -> Partitioner | None:
+    """The user's partitioner, called with a key, which is bytes where there is a serde, and without a value."""
+    if partitioner is None:
+        return None
+
+    def partition(topic: str, key: Any, value: Any, partitions: int) -> int | None:
+        found = key if serde is None else serde.deserialize(topic, (), key)
+        return partitioner(topic, found, None, partitions)
+
+    return partition
+
+
 def _through(
     graph: Graph,
     parents: list[GraphNode],
     names: tuple[str, str, str],
     serdes: tuple[Serde[Any] | None, Serde[Any] | None],
+    partitioner: Partitioner | None,
 ) -> GraphNode:
     """Sink and source of an internal topic: written and read with their own serde of keys, values as bytes."""
     topic, sink, source = names
@@ -132,7 +150,7 @@ def _through(
 
     def write_sink(node: GraphNode, topology: Topology) -> None:
         topology.internal_topics[topic] = InternalTopic(topic)
-        topology.add_node(SinkNode(sink, topic, node.parent_names(), written, Serdes.bytes()))
+        topology.add_node(SinkNode(sink, topic, node.parent_names(), written, Serdes.bytes(), partitioner))
 
     def write_source(node: GraphNode, topology: Topology) -> None:
         topology.add_node(SourceNode(source, (topic,), None, read, Serdes.bytes()))

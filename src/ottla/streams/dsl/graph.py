@@ -11,9 +11,11 @@ from itertools import count
 from typing import Any
 
 from ottla.streams.engine.operator.table import TableDefinition
+from ottla.streams.engine.store.spec import StoreSupplier
 from ottla.streams.engine.topology import SourceNode, Topology
 from ottla.streams.errors import TopologyError
 from ottla.streams.naming import checked_name
+from ottla.streams.option import StoreType
 
 
 class NodeRole(Enum):
@@ -68,9 +70,10 @@ class GraphNode:
 class Graph:
     """The steps of a `StreamsBuilder`."""
 
-    def __init__(self, make_stream: Callable[..., Any]) -> None:
-        """`make_stream` is the class of streams, for tables that turn into one."""
+    def __init__(self, make_stream: Callable[..., Any], store_type: StoreType = StoreType.ROCKS_DB) -> None:
+        """`make_stream` is the class of streams, for tables that turn into one; `store_type` that of most stores."""
         self.make_stream = make_stream
+        self._store_type = store_type
         self.root = GraphNode("root", lambda node, topology: None)
         self.nodes: dict[GraphNode, None] = {}
         self._index = count()
@@ -96,6 +99,12 @@ class Graph:
         """The given name with a suffix, or a generated one; both use up a number."""
         generated = self.processor_name(prefix)
         return generated if given is None else checked_name(given) + suffix
+
+    def is_persistent(self, supplier: StoreSupplier | None, store_type: StoreType | None) -> bool:
+        """Whether a store lies on disk, by its supplier, its type, or the type of all."""
+        if supplier is not None:
+            return supplier.persistent
+        return (store_type or self._store_type) is StoreType.ROCKS_DB
 
     def add(self, parents: "GraphNode | Iterable[GraphNode]", node: GraphNode) -> GraphNode:
         """Adds a node below its parents."""

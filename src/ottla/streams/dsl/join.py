@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ottla.streams.dsl.graph import GraphNode, NodeRole
+from ottla.streams.dsl.graph import Graph, GraphNode, NodeRole
 from ottla.streams.dsl.step import Step, copartitioned, processor_node
 from ottla.streams.engine.operator.stateless import PassThrough
 from ottla.streams.engine.operator.stream_join import JoinDefinition, Joiner, JoinSide, JoinWindow, SelfJoin
@@ -70,8 +70,8 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
     names = _names(left, join)
     key_serde = given.key_serde or left.key_serde
     left_serde, right_serde = given.value_serde or left.value_serde, given.other_value_serde or right.value_serde
-    this_store = _window_store(join, names.this_store, given.this_store, (key_serde, left_serde))
-    other_store = _window_store(join, names.other_store, given.other_store, (key_serde, right_serde))
+    this_store = _window_store(graph, join, names.this_store, given.this_store, (key_serde, left_serde))
+    other_store = _window_store(graph, join, names.other_store, given.other_store, (key_serde, right_serde))
     if this_store.name == other_store.name:
         raise StreamsError("Both StoreSuppliers have the same name.  StoreSuppliers must provide unique names")
     outer_store = None
@@ -81,6 +81,7 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
             StoreKind.OUTER_JOIN,
             key_serde,
             left_serde,
+            persistent=graph.is_persistent(given.this_store, given.store_type),
             logging=given.logging,
             topic_config=given.topic_config,
             other_value_serde=right_serde,
@@ -123,7 +124,11 @@ def join_streams(left: Step, right: Step, join: StreamJoin) -> Step:
 
 
 def _window_store(
-    join: StreamJoin, name: str, supplier: StoreSupplier | None, serdes: tuple[Serde[Any] | None, Serde[Any] | None]
+    graph: Graph,
+    join: StreamJoin,
+    name: str,
+    supplier: StoreSupplier | None,
+    serdes: tuple[Serde[Any] | None, Serde[Any] | None],
 ) -> StoreSpec:
     """One side's store: the user's, which must fit the join, or one of a generated name."""
     windows = join.windows
@@ -142,7 +147,7 @@ def _window_store(
         retention_ms=retention,
         window_size_ms=size,
         retain_duplicates=True,
-        persistent=supplier is None or supplier.persistent,
+        persistent=graph.is_persistent(supplier, join.given.store_type),
         logging=join.given.logging,
         topic_config=join.given.topic_config,
     )

@@ -231,7 +231,8 @@ class KTable(Generic[K, V]):
             extractor = functions[0]
         pair = ((self.step, self.definition), (other.step, other.definition))
         if extractor is not None:
-            fk = ForeignKeyJoin(with_key(extractor), functions[-1], named, given, left=side is Side.LEFT)
+            joined = next((one for one in arguments if isinstance(one, TableJoined)), TableJoined(named))
+            fk = ForeignKeyJoin(with_key(extractor), functions[-1], joined, given, left=side is Side.LEFT)
             step, definition, store = join_by_foreign_key(*pair, fk)
             return cast("KTable[K, Any]", KTable.of_definition(step, step.name, definition, store))
         joined_step, merged, name = join_tables(*pair, functions[-1], side, (named, given))

@@ -30,7 +30,7 @@ def materialized(
         StoreKind.VERSIONED if versioned else StoreKind.TIMESTAMPED_KEY_VALUE,
         given.key_serde or serdes[0],
         given.value_serde or serdes[1],
-        persistent=given.supplier is None or given.supplier.persistent,
+        persistent=graph.is_persistent(given.supplier, given.store_type),
         logging=given.logging,
         topic_config=given.topic_config,
     )

@@ -105,16 +105,30 @@ class TaskState:
         """The timestamp of the record that is being processed."""
         return max(self.timestamp, 0)
 
-    def resumes(self, setting: str, node: str, error: Exception, source: InputRecord | None = None) -> bool:
-        """Asks the handler of a setting, and writes its dead letters; True: the task goes on without the record."""
+    def resumes(
+        self,
+        setting: str,
+        node: str,
+        error: Exception,
+        timestamp: int,
+        source: InputRecord | None = None,
+    ) -> bool:
+        """Asks the handler of a setting, and writes its dead letters; True: the task goes on without the record.
+
+        The timestamp is that of the record as it came to the node.
+        """
         handler: ErrorHandler = self.configuration.get(setting) or log_and_fail
         topic = self.configuration.get(DEAD_LETTER_TOPIC)
-        context = ErrorContext(source or self.source, node, self.task_id, topic, self.timestamp)
-        response = handler(context, error)
-        for letter in response.dead_letters:
+        context = ErrorContext(source or self.source, node, self.task_id, topic, timestamp)
+        try:
+            resumes, dead_letters = handler(context, error)
+        except Exception as failure:
+            kind = setting.partition(".")[0]
+            raise ProcessingError(f"Fatal user code error in {kind} error callback: {failure!r}") from failure
+        for letter in dead_letters:
             self.host.send(letter)
-        self.dropped_records += response.resumes
-        return response.resumes
+        self.dropped_records += resumes
+        return resumes
 
     def where(self) -> str:
         """Which record is being processed, for messages of errors; nothing in a punctuation."""
@@ -166,6 +180,11 @@ class NodeContext:
         metadata = self._state.metadata
         return 0 if metadata is None else metadata.partition
 
+    def topic(self) -> str:
+        """The topic of the current record."""
+        metadata = self._state.metadata
+        return "" if metadata is None else metadata.topic
+
     def encode_key(self, serde: Serde[Any] | None, key: Any) -> bytes | None:
         """Bytes of a key that belongs to no topic."""
         return self._encoded(serde, SerdeRole.KEY, key)
@@ -193,7 +212,7 @@ class NodeContext:
             except StreamsError:
                 raise
             except Exception as error:
-                if not state.resumes(PROCESSING_HANDLER, self.node, error):
+                if not state.resumes(PROCESSING_HANDLER, self.node, error, time):
                     raise ProcessingError(f"{self.node} failed in its punctuation at {time}: {error!r}") from error
             state.columns = before
 

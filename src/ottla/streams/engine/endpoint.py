@@ -14,7 +14,7 @@ from ottla.streams.engine.extractor import (
 from ottla.streams.engine.operator.operator import Operator
 from ottla.streams.engine.store.spec import SerdeRole
 from ottla.streams.engine.topology import SinkNode, SourceNode
-from ottla.streams.errors import RecordDecodeError, RecordEncodeError, StreamsError
+from ottla.streams.errors import ProcessingError, RecordDecodeError, RecordEncodeError, StreamsError
 from ottla.streams.record import Headers
 from ottla.streams.serde import Serde
 
@@ -52,7 +52,14 @@ class Source(Operator):
         consumed = ConsumedRecord(
             record.topic, record.partition, record.offset, record.timestamp, *pair, record.headers
         )
-        return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
+        try:
+            return (self._extractor or fail_on_invalid_timestamp)(consumed, partition_time)
+        except StreamsError:
+            raise
+        except Exception as error:
+            raise ProcessingError(
+                f"the timestamp extractor failed on the record of {consumed.place}: {error!r}"
+            ) from error
 
 
 Write: TypeAlias = Callable[[bytes | None, bytes | None, int, Headers], None]
@@ -94,7 +101,7 @@ class Sink(Operator):
         except StreamsError:
             raise
         except Exception as error:  # a user's serde may raise anything; the handler decides
-            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error):
+            if self._state.resumes(PRODUCTION_HANDLER, self._node.name, error, timestamp):
                 return
             raise RecordEncodeError(f"{self._node.name} cannot encode a record for {topic} ({error})") from error
         if self._write is not None:

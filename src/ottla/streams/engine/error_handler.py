@@ -5,6 +5,7 @@ topics. With `errors.dead.letter.queue.topic.name` the two built-in ones send th
 Streams' headers.
 """
 
+import logging
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from ottla.streams.record import Headers
 
 DEAD_LETTER_TOPIC: Final = "errors.dead.letter.queue.topic.name"
 _PREFIX: Final = "__streams.errors."
+_log: Final = logging.getLogger(__name__)
 
 
 class InputRecord(NamedTuple):
@@ -49,7 +51,7 @@ class ErrorContext:
     task_id: str
     dead_letter_topic: str | None
     timestamp: int = 0
-    """The time of the record that was processed, or of the punctuation."""
+    """The time of the record as it came to the node, or of the punctuation."""
 
 
 class ErrorResponse(NamedTuple):
@@ -78,8 +80,16 @@ def log_and_fail(context: ErrorContext, error: Exception) -> ErrorResponse:
 
 
 def log_and_continue(context: ErrorContext, error: Exception) -> ErrorResponse:
-    """The task goes on without the record, which is counted as dropped."""
+    """The task goes on without the record, which is counted as dropped, and logged with the error."""
+    _log.warning("%s goes on without %s in task %s", context.node, _place(context), context.task_id, exc_info=error)
     return ErrorResponse.resume(*_dead_letters(context, error))
+
+
+def _place(context: ErrorContext) -> str:
+    source = context.source
+    if source is None:
+        return "its punctuation"
+    return f"the record of {source.topic}-{source.partition} at offset {source.offset}"
 
 
 def _dead_letters(context: ErrorContext, error: Exception) -> list[OutputRecord]:
@@ -97,5 +107,4 @@ def _dead_letters(context: ErrorContext, error: Exception) -> list[OutputRecord]
     }
     found += [(_PREFIX + name, None if text is None else text.encode()) for name, text in said.items()]
     key, value = (None, None) if source is None else (source.key, source.value)
-    timestamp = context.timestamp if source is None else source.timestamp
-    return [OutputRecord(context.dead_letter_topic, key, value, max(timestamp, 0), found)]
+    return [OutputRecord(context.dead_letter_topic, key, value, max(context.timestamp, 0), found)]

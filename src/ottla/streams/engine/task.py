@@ -236,7 +236,7 @@ class Task:
 
     def _refuse(self, record: InputRecord, node: str, error: Exception) -> None:
         self._state.timestamp = record.timestamp
-        if not self._state.resumes(DESERIALIZATION_HANDLER, node, error, record):
+        if not self._state.resumes(DESERIALIZATION_HANDLER, node, error, record.timestamp, record):
             where = f"{record.topic}-{record.partition} at offset {record.offset}"
             raise RecordDecodeError(
                 f"{node} cannot decode the record of {where} ({error}); set {DESERIALIZATION_HANDLER} to "

@@ -87,7 +87,6 @@ class Topology:
     internal_topics: dict[str, InternalTopic] = field(default_factory=dict)
     global_sources: dict[str, str] = field(default_factory=dict)
     copartitions: list[frozenset[str]] = field(default_factory=list)
-    reused_topics: dict[str, str] = field(default_factory=dict)
 
     def add_source(
         self,
@@ -162,6 +161,29 @@ class Topology:
         self.connections[processor.name] = [store.name]
         self.global_sources[source.name] = store.name
         return self
+
+    def add_read_only_state_store(
+        self,
+        spec: StoreSpec,
+        source: str,
+        topic: str,
+        processor: str,
+        supplier: Callable[[], Processor[Any, Any, Any, Any]],
+        *,
+        key_serde: Serde[Any] | None = None,
+        value_serde: Serde[Any] | None = None,
+        timestamp_extractor: TimestampExtractor | None = None,
+    ) -> "Topology":
+        """A store that its own processor fills from a topic, by partition; others are connected to read it."""
+        self.add_source(
+            source,
+            topic,
+            key_serde=key_serde,
+            value_serde=value_serde,
+            timestamp_extractor=timestamp_extractor,
+            offset_reset="earliest",
+        )
+        return self.add_processor(processor, supplier, source).add_state_store(spec, processor)
 
     def add_node(self, node: Node) -> "Topology":
         """Any node; its name and its topics must be new, and its parents known."""

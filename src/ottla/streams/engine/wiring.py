@@ -78,5 +78,5 @@ class _Guarded(Operator):
         except StreamsError:
             raise
         except Exception as error:  # a user's function may raise anything; the handler decides
-            if not self._state.resumes(PROCESSING_HANDLER, self._name, error):
+            if not self._state.resumes(PROCESSING_HANDLER, self._name, error, timestamp):
                 raise ProcessingError(f"{self._name} failed{self._state.where()}: {error!r}") from error

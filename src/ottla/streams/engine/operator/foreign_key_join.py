@@ -6,7 +6,7 @@ left row the answer is joined if the row is still the one that asked (Resolve).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
@@ -29,6 +29,8 @@ class ForeignKeyDefinition(TableDefinition):
     foreign_key_serde: Serde[Any] | None = None
     foreign_value_serde: Serde[Any] | None = None
     subscriptions: StoreSpec | None = None
+    foreign: TableDefinition = field(default_factory=lambda: TableDefinition(None))
+    """Whether updates of the foreign table are those of a versioned one."""
 
 
 class _Step(Operator):
@@ -63,6 +65,7 @@ class Subscribe(_Step):
         new, old, latest = value
         definition = self.definition
         if definition.versioned_semantics and not latest:
+            self.context.drop()
             return
         old_key = None if old is None else definition.extractor(key, old)
         new_key = None if new is None else definition.extractor(key, new)
@@ -130,7 +133,8 @@ class Answer(_Step):
         row = None
         if found is not None:
             row = self.context.encode_value(self.definition.foreign_value_serde, found[0])
-        self.forward(value.primary_key, Response(value.value_hash, row).encoded(), timestamp, headers)
+        answer = Response(value.value_hash, row, value.partition)
+        self.forward(value.primary_key, answer.encoded(), timestamp, headers)
 
 
 class Publish(_SubscriptionStep):
@@ -142,11 +146,12 @@ class Publish(_SubscriptionStep):
             self.context.drop()
             return
         new, _, latest = value
-        if self.definition.versioned_semantics and not latest:
+        if self.definition.foreign.versioned_semantics and not latest:
+            self.context.drop()
             return
         row = self.context.encode_value(self.definition.foreign_value_serde, new)
         for subscription in self.store.subscribers(key):
-            answer = Response(subscription.value_hash, row).encoded()
+            answer = Response(subscription.value_hash, row, subscription.partition).encoded()
             self.forward(subscription.primary_key, answer, timestamp, headers)
 
 

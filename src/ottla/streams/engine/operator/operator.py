@@ -33,6 +33,10 @@ class OperatorContext(Protocol):
         """The partition of the record that is being processed."""
         ...
 
+    def topic(self) -> str:
+        """The topic of the record that is being processed; none in a punctuation."""
+        ...
+
     def encode_key(self, serde: Any, key: Any) -> bytes | None:
         """Encodes a key that is not written to a topic."""
         ...

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ottla.streams.duration import Duration, signed_milliseconds
+from ottla.streams.engine.context_setting import ContextSettings
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.errors import StreamsError
 from ottla.streams.processor import Cancellable, Processor, PunctuationType, uses_fixed_key
 from ottla.streams.record import Headers, Record, RecordMetadata
-from ottla.streams.serde import Serde
 
 
 class UserProcessor(Operator):
@@ -48,10 +48,11 @@ class UserProcessor(Operator):
         child.process(record.key, record.value, record.timestamp, record.headers)
 
 
-class UserContext:
+class UserContext(ContextSettings):
     """The `ProcessorContext` of a processor."""
 
     def __init__(self, operator: UserProcessor, context: Any) -> None:
+        super().__init__(context.configuration, context.application_id, context.task_id)
         self._operator = operator
         self._context = context
 
@@ -91,33 +92,6 @@ class UserContext:
     def current_system_time_ms(self) -> int:
         """The host's clock."""
         return int(self._context.wall_clock_ms())
-
-    def application_id(self) -> str:
-        """The application's id."""
-        return str(self._context.application_id)
-
-    def task_id(self) -> str:
-        """Sub-topology and partition, as in `0_3`."""
-        return str(self._context.task_id)
-
-    def app_configs(self) -> dict[str, Any]:
-        """The application's configuration."""
-        return dict(self._context.configuration)
-
-    def app_configs_with_prefix(self, prefix: str) -> dict[str, Any]:
-        """The settings that begin like this, without it."""
-        found = self._context.configuration.items()
-        return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
-
-    def key_serde(self) -> Serde[Any] | None:
-        """The serde of keys that the configuration names."""
-        serde: Serde[Any] | None = self._context.configuration.get("default.key.serde")
-        return serde
-
-    def value_serde(self) -> Serde[Any] | None:
-        """The serde of values that the configuration names."""
-        serde: Serde[Any] | None = self._context.configuration.get("default.value.serde")
-        return serde
 
     def commit(self) -> None:
         """Asks for a commit as soon as possible."""

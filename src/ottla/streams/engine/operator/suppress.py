@@ -7,7 +7,7 @@ from typing import Any
 
 from ottla.streams.engine.operator.operator import Operator, OperatorContext
 from ottla.streams.engine.operator.table import Getter, TableDefinition, View
-from ottla.streams.engine.store.buffer import Waiting
+from ottla.streams.engine.store.buffer import TimeOrderedBuffer, Waiting
 from ottla.streams.engine.store.spec import StoreSpec
 from ottla.streams.errors import StreamsError
 from ottla.streams.record import Change, Headers
@@ -30,13 +30,34 @@ class SuppressDefinition(TableDefinition):
         return Suppress(self)
 
     def computed_view(self) -> View:
-        """The parent's rows: joins that look the table up also see updates that are held back."""
+        """The rows as they were last sent: what is held back is hidden from joins that look the table up."""
         parent = self.parents[0].view()
 
         def open_getter(context: OperatorContext) -> Getter:
-            return parent.open(context)
+            return SuppressedGetter(context.store(self.buffer.name), parent.open(context))
 
         return View((self.buffer.name, *parent.stores), open_getter)
+
+
+class SuppressedGetter:
+    """Looks into a suppressed table. The time of a row whose update waits is unknown."""
+
+    versioned = False
+
+    def __init__(self, buffer: TimeOrderedBuffer, parent: Getter) -> None:
+        self._buffer = buffer
+        self._parent = parent
+
+    def get(self, key: Any) -> tuple[Any, int] | None:
+        """The row from before the updates that wait; without any the parent's."""
+        if not self._buffer.is_waiting(key):
+            return self._parent.get(key)
+        prior = self._buffer.prior(key)
+        return None if prior is None else (prior, -1)
+
+    def get_as_of(self, key: Any, timestamp: int) -> tuple[Any, int] | None:
+        """A suppressed table has no versions."""
+        return self.get(key)
 
 
 class Suppress(Operator):
@@ -62,7 +83,7 @@ class Suppress(Operator):
         definition = self._definition
         self._stream_time = max(self._stream_time, timestamp)
         time = key.window.end if definition.until_close else timestamp
-        self._buffer.put(time, Waiting(time, key, Change(*value), timestamp, headers))
+        self._buffer.put(time, Waiting(time, key, Change(*value), timestamp, headers, self._context.topic()))
         expiry = self._stream_time - definition.wait_ms
         for place, waiting in self._buffer.oldest():
             if waiting.time > expiry and not self._is_full():
@@ -72,9 +93,9 @@ class Suppress(Operator):
                     f"{self._context.node} buffer exceeded its max capacity. Currently [{self._buffer.record_count}/"
                     f"{definition.records_max}] records and [{self._buffer.bytes_held}/{definition.bytes_max}] bytes."
                 )
-            self._buffer.remove(place)
             if waiting.change.new is not None or not definition.until_close:
                 self.forward(waiting.key, waiting.change, waiting.timestamp, waiting.headers)
+            self._buffer.remove(place)
 
     def _is_full(self) -> bool:
         buffer, definition = self._buffer, self._definition

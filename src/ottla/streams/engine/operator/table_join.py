@@ -109,6 +109,7 @@ class TableJoinHalf(Operator):
             return
         new, old, latest = value
         if self._definition.versioned_semantics and not latest:
+            self._context.drop()
             return
         found = self._getter.get(key)
         row = None if found is None else found[0]

@@ -52,21 +52,29 @@ class Subscription(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The foreign table's answer: the hash it was asked with, and the foreign row."""
+    """The foreign table's answer: the hash it was asked with, the foreign row, and the partition that asked."""
 
     value_hash: bytes | None
     foreign_value: bytes | None
+    partition: int
 
     def encoded(self) -> bytes:
         """The answer's bytes."""
-        version = 0 if self.value_hash is not None else _NO_HASH
-        return bytes((version,)) + (self.value_hash or b"") + (self.foreign_value or b"")
+        version = 1 if self.value_hash is not None else 1 | _NO_HASH
+        head = bytes((version,)) + _LENGTH.pack(self.partition)
+        return head + (self.value_hash or b"") + (self.foreign_value or b"")
 
     @classmethod
     def decoded(cls, data: bytes) -> "Response":
         """The answer that these bytes mean."""
-        at = 1 if data[0] & _NO_HASH else 1 + _HASH_BYTES
-        return cls(data[1:at] or None, data[at:] or None)
+        at = 5 if data[0] & _NO_HASH else 5 + _HASH_BYTES
+        partition: int = _LENGTH.unpack_from(data, 1)[0]
+        return cls(data[5:at] or None, data[at:] or None, partition)
+
+
+def partition_of_response(topic: str, key: Any, value: bytes, partitions: int) -> int:
+    """An answer goes back to the partition that asked, whoever put the row there."""
+    return Response.decoded(value).partition
 
 
 def hash_of(data: bytes | None) -> bytes | None:

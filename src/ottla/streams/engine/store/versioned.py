@@ -1,8 +1,9 @@
 """Versioned stores: the value of a key as of a time.
 
 A version holds until the next one of its key. Versions that ended before stream time minus the history retention
-are dropped; the latest one stays. Each version lies at length of key ++ key ++ time, a deletion as one byte 0, a
-value as one byte 1 and its bytes.
+are dropped; the latest one stays. A latest version that is deleted at its own time, with no value before it, leaves
+no trace, as in Kafka Streams: an older one that comes late is the latest again. Each version lies at length of key ++
+key ++ time, a deletion as one byte 0, a value as one byte 1 and its bytes.
 """
 
 import struct
@@ -86,10 +87,15 @@ class VersionedKeyValueStore(Generic[K, V]):
         if timestamp > self._observed:
             self._observed = timestamp
             self._map.put(_OBSERVED, _TIME.pack(timestamp))
-        self._map.put(_prefix(key) + _TIME.pack(timestamp), b"\x00" if value is None else b"\x01" + value)
+        place = _prefix(key) + _TIME.pack(timestamp)
+        replaced = self._map.get(place) if value is None else None
+        self._map.put(place, b"\x00" if value is None else b"\x01" + value)
         versions = self._versions(key)
         self._forget(key, versions)
-        return versions[-1][0] == timestamp
+        is_latest = versions[-1][0] == timestamp
+        if is_latest and replaced not in (None, b"\x00") and (len(versions) == 1 or versions[-2][1] is None):
+            self._map.delete(place)
+        return is_latest
 
     def _versions(self, key: bytes) -> list[tuple[int, bytes | None]]:
         prefix = _prefix(key)
