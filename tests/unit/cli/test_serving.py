@@ -35,8 +35,8 @@ def test_a_node_that_would_serve_unprotected_does_not_start(caplog: pytest.LogCa
 
 def test_settings_are_reported_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        serving.report(config_of(num_partition="3", num_io_threads="3", ssl_protocol="TLSv1.2"))
+        serving.report(config_of(num_partition="3", num_network_threads="3", ssl_protocol="TLSv1.2"))
     assert [record.getMessage() for record in caplog.records] == [
         "unknown configuration num.partition (did you mean num.partitions?)",
-        "These settings are accepted, but nothing acts on them: num.io.threads, ssl.protocol",
+        "These settings are accepted, but nothing acts on them: num.network.threads, ssl.protocol",
     ]
