@@ -22,8 +22,7 @@ from ottla.coordinator.group.classic.static_return import StaticReturn
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
-from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.group.subscription_change import topic_change
+from ottla.coordinator.group.rebalance_reason import RebalanceReason, topic_change
 from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done
 from ottla.protocol.errors import (
     ApiError,
