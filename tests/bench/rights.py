@@ -11,7 +11,7 @@ from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance
 from ottla.protocol.acl import AclOperation, AclPermissionType, AclResourceType, PatternType
 from ottla.protocol.api_key import ApiKey
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord
+from ottla.protocol.metadata_log.security import AccessControlEntryRecord
 from tests.bench.measure import Figure, rates
 
 _ENTRIES = 100_000

@@ -1,4 +1,4 @@
-"""Errors with which metadata can't go on."""
+"""Errors with which metadata can't go on, or a directory is not formatted."""
 
 from ottla.base.errors import OttlaError
 
@@ -13,3 +13,7 @@ class MetadataError(OttlaError):
 
 class UnwritableMetadataError(OttlaError):
     """An image holds something that the records of the asked metadata.version have no place for."""
+
+
+class FormatError(OttlaError):
+    """A directory can't be formatted; the message has the reason, in Kafka's words where it has some."""

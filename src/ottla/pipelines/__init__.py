@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from ottla.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ottla.pipelines.registration import register
     from ottla.pipelines.registry.function import from_registry, to_registry
-    from ottla.pipelines.session import session
+    from ottla.pipelines.session import register, session
 
 _PLACES = {
     "from_registry": "registry.function",
-    "register": "registration",
+    "register": "session",
     "session": "session",
     "to_registry": "registry.function",
 }

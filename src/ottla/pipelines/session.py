@@ -59,8 +59,6 @@ def session(
     is_new = SparkSession.getActiveSession() is None
     spark = _start(builder)
     if not (is_new and _is_found_by_spark()):
-        from ottla.pipelines.registration import register
-
         register(spark)
     return spark
 
@@ -132,3 +130,15 @@ def _java() -> str | None:
     if home and Path(home, "bin", "java").exists():
         return str(Path(home, "bin", "java"))
     return shutil.which("java")
+
+
+def register(spark: "SparkSession") -> None:
+    """Adds `format("ottla")` to a session.
+
+    Spark finds it alone where the module `pyspark_ottla` can be imported by the Python that Spark looks with. This is
+    for sessions where it can't, on Spark Connect, too. Its name is sent, not its code: Ottla has to be installed
+    wherever Spark's Python processes run.
+    """
+    from ottla.pipelines.source.data_source import OttlaDataSource
+
+    spark.dataSource.register(OttlaDataSource)

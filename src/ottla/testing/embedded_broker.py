@@ -5,7 +5,7 @@ Nothing of the broker is imported before the first one is made: a test that does
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from ottla.base.collector import collector_off, grow_old
 from ottla.base.errors import OttlaError
@@ -15,8 +15,46 @@ from ottla.testing.data_directory import DataDirectory
 from ottla.testing.fault import Fault, FaultRule, Faults
 from ottla.testing.reserved_port import ReservedPort
 
-if TYPE_CHECKING:
-    from ottla.testing.broker_host import BrokerHost
+
+class BrokerHost(Protocol):
+    """Where the broker runs: a thread of this process, or a process of its own.
+
+    It is one life of a broker, from its start to its end; the next one needs a new host on the same directory.
+    """
+
+    @property
+    def pid(self) -> int:
+        """The process that it runs in."""
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started, and neither ended nor failed since."""
+        ...
+
+    def start(self) -> list[tuple[str, int]]:
+        """Returns the addresses of its listeners once clients can use it; `OttlaError` if they never will."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it in order."""
+        ...
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        ...
+
+    def advance(self, seconds: float) -> None:
+        """Lets time pass."""
+        ...
+
+    def add_fault(self, rule: FaultRule) -> Fault:
+        """Has it commit a fault."""
+        ...
+
+    def clear_faults(self) -> None:
+        """Has it commit none."""
+        ...
 
 
 class BrokerDownError(OttlaError):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.coordinator.group.offsets.offset_codec import OffsetCodec
-from ottla.coordinator.runtime.codec import RecordCodec
+from ottla.coordinator.runtime.machine import RecordCodec
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import DecodeError
 from ottla.protocol.group_log.log import GROUP_LOG

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.base.ids import Uuid
-from ottla.coordinator.group.assignors.assignor_table import ASSIGNORS
 from ottla.coordinator.group.assignors.group_spec import Assignment, GroupSpec, MemberSpec
+from ottla.coordinator.group.consumer.assignment.target import ASSIGNORS
 
 TOPICS = [Uuid(number.to_bytes(16, "big")) for number in range(1, 5)]
 counts_strategy = st.fixed_dictionaries({topic: st.integers(0, 12) for topic in TOPICS})

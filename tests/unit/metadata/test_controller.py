@@ -30,8 +30,8 @@ from ottla.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
-from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
+from ottla.protocol.metadata_log.record import NoOpRecord
+from ottla.protocol.metadata_log.security import UserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import PartitionRecord, TopicRecord
 from ottla.protocol.metadata_log.transaction import (
     AbortTransactionRecord,

@@ -13,7 +13,6 @@ from ottla.metadata.image.snapshot import load_snapshot, snapshot_records
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from ottla.protocol.metadata_log.acl import RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.broker import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -22,11 +21,10 @@ from ottla.protocol.metadata_log.broker import (
     UnregisterBrokerRecord,
 )
 from ottla.protocol.metadata_log.config import ConfigRecord
-from ottla.protocol.metadata_log.feature import FeatureLevelRecord
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord, ZkMigrationStateRecord
 from ottla.protocol.metadata_log.log import RECORD_TYPES, decode_record, encode_record
-from ottla.protocol.metadata_log.migration import ZkMigrationStateRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord
+from ottla.protocol.metadata_log.security import RemoveAccessControlEntryRecord, RemoveUserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import (
     ClearElrRecord,
     PartitionChangeRecord,

@@ -46,7 +46,7 @@ cdef enum:
     UUID_BYTES = 16
     STRING_BYTES_MAX = 0x7FFF
     METADATA_BYTES_MAX = 126  # as in the codec of records: its length is one byte
-    RECORD_OVERHEAD_BYTES_MAX = 32  # as in `open_batch`
+    RECORD_OVERHEAD_BYTES_MAX = 32  # as in `journal`
     VALUE_BYTES = 42  # of a record without metadata, with the topic's id
     FRAME_BYTES_MAX = 60000
     KEPT_MAX = 10000

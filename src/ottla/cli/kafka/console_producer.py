@@ -263,8 +263,7 @@ class _Told:
     def __call__(self, metadata: "RecordMetadata | None", error: BaseException | None) -> None:
         if error is None:
             return
-        from ottla.cli.kafka.output.java_error import java_text
-        from ottla.cli.kafka.record.console_log import log_error
+        from ottla.cli.kafka.output.java_error import java_text, log_error
 
         log_error(
             f"Error when sending message to topic {self._topic} with key: {_size(self._key)}, "

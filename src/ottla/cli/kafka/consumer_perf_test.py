@@ -126,7 +126,7 @@ class Measurement:
         if not self._options.has("show-detailed-stats"):
             print(self._total(start_ms, end_ms))
         if self._options.has("print-metrics"):
-            from ottla.cli.kafka.output.metric_table import metric_lines
+            from ottla.cli.kafka.output.table import metric_lines
 
             for line in metric_lines(self._consumer.metrics()):
                 print(line)

@@ -162,7 +162,7 @@ def _settings(args: Any) -> dict[str, object]:
 
 def _measure(args: Any, payloads: Iterator[bytes], settings: dict[str, object]) -> None:
     from ottla.cli.kafka.argument.server_address import check_servers
-    from ottla.cli.kafka.output.metric_table import metric_lines
+    from ottla.cli.kafka.output.table import metric_lines
     from ottla.cli.kafka.session.client_start import patiently
     from ottla.client import Producer
 

@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def _verify(options: ChosenOptions) -> int:
-    from ottla.cli.kafka.record.console_log import log_error
+    from ottla.cli.kafka.output.java_error import log_error
     from ottla.cli.kafka.subcommand.replica_comparison import OffsetMismatchError, ReplicaComparison
     from ottla.client.admin.async_admin import AsyncAdmin
     from ottla.client.cluster.cluster_client import ClusterClient

@@ -91,9 +91,8 @@ def _settings(args: argparse.Namespace, path: str | None) -> dict[str, object]:
 
 def _run(args: argparse.Namespace, settings: Mapping[str, object]) -> int:
     from ottla.cli.kafka.argument.server_address import check_servers
-    from ottla.cli.kafka.output.java_error import java_text
+    from ottla.cli.kafka.output.java_error import java_text, log_error
     from ottla.cli.kafka.output.verifiable_event import print_event
-    from ottla.cli.kafka.record.console_log import log_error
     from ottla.cli.kafka.session.stop_signal import stop_signal
     from ottla.client import Consumer
     from ottla.client.errors import WakeupError

@@ -25,8 +25,8 @@ from ottla.connect.data.schema import Field, Schema
 from ottla.connect.data.type import Type
 from ottla.connect.errors import DataError
 from ottla.schema.protobuf import element as e
-from ottla.schema.protobuf.dependency import built_in, dependencies
 from ottla.schema.protobuf.schema import ProtobufSchema
+from ottla.schema.protobuf.source import built_in, dependencies
 
 _WRAPPERS: Final = "google/protobuf/wrappers.proto"
 _META: Final = "confluent/meta.proto"

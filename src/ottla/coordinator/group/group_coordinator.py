@@ -11,11 +11,8 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from ottla.coordinator.group.caller import GroupCaller
-from ottla.coordinator.group.classic.request_check import check_group_id, check_join, check_sync_protocol
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
-from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
-from ottla.coordinator.group.consumer.refusal import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.gathering import Gathering
 from ottla.coordinator.group.group_kind import Join, Sync
 from ottla.coordinator.group.group_machine import GroupMachine
@@ -35,6 +32,8 @@ from ottla.coordinator.group.offsets.refusal import (
 from ottla.coordinator.group.refusal import (
     join_answer,
     leave_answer,
+    refused_consumer_description,
+    refused_consumer_heartbeat,
     refused_deletion,
     refused_description,
     refused_heartbeat,
@@ -42,6 +41,7 @@ from ottla.coordinator.group.refusal import (
     refused_leave,
     refused_sync,
 )
+from ottla.coordinator.group.request_check import check_group_id, check_heartbeat, check_join, check_sync_protocol
 from ottla.coordinator.ports import MetadataView, TransactionalProducer, TransactionMarker
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult, Done
 from ottla.coordinator.runtime.routing import partition_for

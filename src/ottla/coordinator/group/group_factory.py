@@ -10,8 +10,7 @@ from ottla.coordinator.group.consumer.assignment.metadata_hash import TopicHashe
 from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
-from ottla.coordinator.group.group_state import GroupsState
-from ottla.coordinator.group.group_type import GroupType
+from ottla.coordinator.group.group_state import GroupsState, GroupType
 from ottla.coordinator.group.rebalance_reason import RebalanceLog
 from ottla.coordinator.ports import MetadataView, ShardLog
 from ottla.coordinator.runtime.shard import Shard

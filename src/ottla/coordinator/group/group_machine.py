@@ -17,8 +17,7 @@ from ottla.coordinator.group.classic.offset_check import is_from_outside
 from ottla.coordinator.group.config import GroupConfig
 from ottla.coordinator.group.group_expiry import GroupExpiry
 from ottla.coordinator.group.group_kind import ClassicProtocol, GroupKind, Join, Sync, TopicWatcher
-from ottla.coordinator.group.group_state import EMPTY_STATE, GroupsState
-from ottla.coordinator.group.group_type import GroupType
+from ottla.coordinator.group.group_state import EMPTY_STATE, GroupsState, GroupType
 from ottla.coordinator.group.offsets.deletion import delete_all
 from ottla.coordinator.group.offsets.offset_codec import OffsetCodec
 from ottla.coordinator.group.offsets.offset_rules import CommitClaim, OffsetRules

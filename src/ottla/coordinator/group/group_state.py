@@ -1,11 +1,29 @@
 """The replicated state of a shard: its groups of every kind, and their offsets."""
 
-from typing import Final, NamedTuple
+import enum
+from typing import Final, NamedTuple, Protocol
 
 from immutables import Map
 
-from ottla.coordinator.group.group_type import Group
 from ottla.coordinator.group.offsets.offsets_state import EMPTY_OFFSETS, OffsetsState
+
+
+class GroupType(enum.Enum):
+    """The kinds of groups, as ListGroups spells them."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+class Group(Protocol):
+    """A group in the replicated state: an immutable value."""
+
+    @property
+    def type(self) -> GroupType:
+        """Which kind takes care of it."""
+        ...
 
 
 class GroupsState(NamedTuple):

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple, Self
 
 from ottla.coordinator.group.group_machine import GroupMachine
-from ottla.coordinator.group.group_state import GroupsState
-from ottla.coordinator.group.group_type import Group
+from ottla.coordinator.group.group_state import Group, GroupsState
 from ottla.protocol.messages.list_groups import ListedGroup
 
 PAGE_GROUPS: Final = 500

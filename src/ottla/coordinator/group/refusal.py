@@ -3,6 +3,8 @@
 from typing import Final
 
 from ottla.protocol.errors import ApiError, ErrorCode
+from ottla.protocol.messages import consumer_group_describe
+from ottla.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from ottla.protocol.messages.delete_groups import DeletableGroupResult
 from ottla.protocol.messages.describe_groups import DescribedGroup
 from ottla.protocol.messages.heartbeat import HeartbeatResponse
@@ -78,3 +80,15 @@ def refused_description(group_id: str, error: ApiError) -> DescribedGroup:
 def refused_deletion(group_id: str, error: ApiError) -> DeletableGroupResult:
     """One group of DeleteGroups."""
     return DeletableGroupResult(group_id=group_id, error_code=error.code)
+
+
+def refused_consumer_heartbeat(error: ApiError) -> ConsumerGroupHeartbeatResponse:
+    """ConsumerGroupHeartbeat."""
+    return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=str(error) or None)
+
+
+def refused_consumer_description(group_id: str, error: ApiError) -> consumer_group_describe.DescribedGroup:
+    """One group of ConsumerGroupDescribe."""
+    return consumer_group_describe.DescribedGroup(
+        group_id=group_id, error_code=error.code, error_message=str(error) or None
+    )

@@ -9,7 +9,7 @@ from immutables import Map
 
 from ottla.base.buffer import Buffer
 from ottla.coordinator.ports import KeyValue
-from ottla.coordinator.runtime.codec import RecordCodec
+from ottla.coordinator.runtime.machine import RecordCodec
 from ottla.coordinator.txn.transaction_metadata import TransactionMetadata, metadata_of
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.transaction_log import TRANSACTION_LOG, TransactionLogKey, TransactionLogValue

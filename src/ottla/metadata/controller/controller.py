@@ -20,14 +20,13 @@ from typing import Any, Final
 
 from ottla.base.collector import collector_off
 from ottla.base.errors import OttlaError
-from ottla.metadata.controller.answer import Answer
+from ottla.metadata.controller.answer import Answer, PendingAnswers
 from ottla.metadata.controller.bootstrap import activation_records, is_transaction, transaction
 from ottla.metadata.controller.broker.broker_heartbeat import fence_stale_broker
 from ottla.metadata.controller.broker.broker_session import BrokerSessions
 from ottla.metadata.controller.context import MIN_IN_SYNC_REPLICAS, Caller, ControllerContext, ControllerPorts
 from ottla.metadata.controller.controller_result import RECORDS_PER_BATCH_MAX, ControllerResult
 from ottla.metadata.controller.operation import OPERATIONS
-from ottla.metadata.controller.pending_answer import PendingAnswers
 from ottla.metadata.controller.periodic_task import Schedule, periodic_tasks
 from ottla.metadata.controller.resource.token_index import TokenIndex
 from ottla.metadata.controller.setting import ControllerSettings

@@ -10,7 +10,7 @@ from ottla.metadata.controller.resource.delegation_token import sweep_expired_to
 from ottla.metadata.controller.setting import ControllerSettings
 from ottla.metadata.controller.topic.leader_election import balance_leaders, elect_unclean_leaders
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.record import NoOpRecord
 
 MORE_TO_DO_DELAY_MS: Final = 10
 """The pause before a task that did not get done goes on: requests get their turn between."""

@@ -7,7 +7,7 @@ from immutables import Map
 from ottla.base.ids import Uuid
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
+from ottla.protocol.metadata_log.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 
 
 class Acl(NamedTuple):

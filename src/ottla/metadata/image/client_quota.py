@@ -3,7 +3,7 @@
 from immutables import Map
 
 from ottla.metadata.image.map_delta import MapDelta
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord, EntityData
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, EntityData
 
 QuotaEntity = tuple[tuple[str, str | None], ...]
 """(type, name) pairs in the order of their types; a name of None is the default of its type."""

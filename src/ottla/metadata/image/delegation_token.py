@@ -4,7 +4,7 @@ import hmac
 from typing import NamedTuple
 
 from ottla.metadata.image.map_delta import MapDelta
-from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, RemoveDelegationTokenRecord
+from ottla.protocol.metadata_log.security import DelegationTokenRecord, RemoveDelegationTokenRecord
 
 
 def token_hmac(secret: bytes, token_id: str) -> bytes:

@@ -16,10 +16,8 @@ from ottla.metadata.image.config import ConfigsDelta
 from ottla.metadata.image.delegation_token import DelegationTokensDelta
 from ottla.metadata.image.feature import FeaturesDelta
 from ottla.metadata.image.metadata_image import MetadataImage, Provenance
-from ottla.metadata.image.producer_id import ProducerIdsDelta
 from ottla.metadata.image.scram import ScramDelta
 from ottla.metadata.image.topics_delta import TopicsDelta
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.broker import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -27,16 +25,19 @@ from ottla.protocol.metadata_log.broker import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from ottla.protocol.metadata_log.config import ConfigRecord
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, ConfigRecord
 from ottla.protocol.metadata_log.controller import RegisterControllerRecord
-from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, RemoveDelegationTokenRecord
-from ottla.protocol.metadata_log.feature import FeatureLevelRecord
-from ottla.protocol.metadata_log.migration import ZkMigrationStateRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord, ZkMigrationStateRecord
 from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord
-from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.record import MetadataRecord, NoOpRecord
+from ottla.protocol.metadata_log.security import (
+    AccessControlEntryRecord,
+    DelegationTokenRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
 from ottla.protocol.metadata_log.topic import (
     ClearElrRecord,
     PartitionChangeRecord,
@@ -44,6 +45,19 @@ from ottla.protocol.metadata_log.topic import (
     RemoveTopicRecord,
     TopicRecord,
 )
+
+
+class ProducerIdsDelta:
+    """The first id of the next block, as far as records were taken in."""
+
+    __slots__ = ("next_id",)
+
+    def __init__(self, next_id: int) -> None:
+        self.next_id = next_id
+
+    def replay(self, record: ProducerIdsRecord) -> None:
+        """A block was given away."""
+        self.next_id = record.next_producer_id
 
 
 class MetadataDelta:

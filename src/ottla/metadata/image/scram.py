@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.image.map_delta import MapDelta
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
 
 
 class ScramUser(NamedTuple):

@@ -15,14 +15,12 @@ from ottla.metadata.image.metadata_image import EMPTY_IMAGE, NO_PRODUCER_ID, Met
 from ottla.metadata.image.partition import PartitionRegistration
 from ottla.metadata.image.topic import TopicImage
 from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord
-from ottla.protocol.metadata_log.config import ConfigRecord
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, ConfigRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import AccessControlEntryRecord, UserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import TopicRecord
 
 OnLoss = Callable[[str], None]

@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 from ottla.base.frozen import frozen
 from ottla.base.ids import Uuid
 from ottla.metadata.controller.bootstrap import bootstrap_records
+from ottla.metadata.errors import FormatError
 from ottla.metadata.feature import KRAFT_VERSION
 from ottla.metadata.metadata_version import FEATURE_NAME, MetadataVersion
 from ottla.metadata.store import snapshot_name
 from ottla.metadata.store.bootstrap_file import write_bootstrap
-from ottla.metadata.store.format_error import FormatError
 from ottla.metadata.store.initial_feature import initial_levels
 from ottla.metadata.store.metadata_store import METADATA_DIRECTORY
 from ottla.protocol.metadata_log.log import VersionedRecord

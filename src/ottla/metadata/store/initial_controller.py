@@ -5,7 +5,7 @@ from typing import Final
 
 from ottla.base.ids import Uuid
 from ottla.metadata.directory_id import is_reserved
-from ottla.metadata.store.format_error import FormatError
+from ottla.metadata.errors import FormatError
 from ottla.raft.endpoint import Address, Endpoints
 from ottla.raft.identity import ReplicaKey
 from ottla.raft.voters.voter_set import VoterNode, VoterSet

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from ottla.metadata.errors import FormatError
 from ottla.metadata.feature import FEATURES, KRAFT_VERSION, default_features
 from ottla.metadata.metadata_version import FEATURE_NAME, LATEST, MetadataVersion
-from ottla.metadata.store.format_error import FormatError
 
 
 def initial_levels(

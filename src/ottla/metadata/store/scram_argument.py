@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.metadata.controller.resource.scram import ITERATIONS_MAX, ITERATIONS_MIN
-from ottla.metadata.store.format_error import FormatError
+from ottla.metadata.errors import FormatError
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import UserScramCredentialRecord
 from ottla.protocol.scram import ScramMechanism
 
 _MECHANISMS: Final = {

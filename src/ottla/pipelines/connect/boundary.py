@@ -5,11 +5,25 @@
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from ottla.base.frozen import frozen
 from ottla.connect.connector import SourceConnector
-from ottla.connect.errors import ConnectError
-from ottla.pipelines.connect.interval import flush_interval_s
+from ottla.connect.errors import ConnectError, InvalidConfigError
+
+_FLUSH_INTERVAL_MS: Final = 5_000
+
+
+def flush_interval_s(worker: Mapping[str, str]) -> float:
+    """`offset.flush.interval.ms` of the worker's properties, in seconds; five where it is not given.
+
+    >>> flush_interval_s({"offset.flush.interval.ms": "250"}), flush_interval_s({})
+    (0.25, 5.0)
+    """
+    given = worker.get("offset.flush.interval.ms", str(_FLUSH_INTERVAL_MS)).strip()
+    if not given.isdigit():
+        raise InvalidConfigError.of("offset.flush.interval.ms", given, "Not a number of type LONG")
+    return int(given) / 1000
 
 
 @frozen

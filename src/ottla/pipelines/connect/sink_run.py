@@ -23,10 +23,10 @@ from ottla.connect.pipeline.record_pipeline import Dropped, RecordPipeline
 from ottla.connect.plugin import Plugins
 from ottla.connect.record import SinkRecord
 from ottla.connect.transform.java_regex import compiled
+from ottla.pipelines.connect.boundary import flush_interval_s
 from ottla.pipelines.connect.client_setting import consumer_settings
 from ottla.pipelines.connect.dead_letter_writer import DeadLetterWriter
 from ottla.pipelines.connect.definition import TaskJob
-from ottla.pipelines.connect.interval import flush_interval_s
 from ottla.pipelines.connect.pause import Stop
 from ottla.pipelines.connect.record_batch import ROWS_MIN
 from ottla.pipelines.connect.report import Report

@@ -11,7 +11,6 @@ from ottla.protocol.codec import engine
 from ottla.protocol.codec.plan import StructPlan
 from ottla.protocol.codec.uvarint import read_uvarint, uvarint
 from ottla.protocol.errors import DecodeError
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.broker import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -19,16 +18,19 @@ from ottla.protocol.metadata_log.broker import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from ottla.protocol.metadata_log.config import ConfigRecord
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, ConfigRecord
 from ottla.protocol.metadata_log.controller import RegisterControllerRecord
-from ottla.protocol.metadata_log.delegation_token import DelegationTokenRecord, RemoveDelegationTokenRecord
-from ottla.protocol.metadata_log.feature import FeatureLevelRecord
-from ottla.protocol.metadata_log.migration import ZkMigrationStateRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.feature import FeatureLevelRecord, ZkMigrationStateRecord
 from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord
-from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.record import MetadataRecord, NoOpRecord
+from ottla.protocol.metadata_log.security import (
+    AccessControlEntryRecord,
+    DelegationTokenRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
 from ottla.protocol.metadata_log.topic import (
     ClearElrRecord,
     PartitionChangeRecord,

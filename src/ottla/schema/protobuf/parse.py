@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ottla.schema.protobuf.dependency import dependencies
 from ottla.schema.protobuf.schema import ProtobufSchema
-from ottla.schema.protobuf.source import parse_source
+from ottla.schema.protobuf.source import dependencies, parse_source
 from ottla.schema.reference import Reference
 
 

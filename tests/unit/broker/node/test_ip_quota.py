@@ -4,7 +4,7 @@ from ottla.broker.node.ip_quota import IpQuotas
 from ottla.metadata.image.metadata_delta import MetadataDelta
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from ottla.net.connection_rate import AddressRates
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord, EntityData
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, EntityData
 
 
 def test_addresses_get_what_is_said_of_them_or_of_all() -> None:

@@ -8,7 +8,7 @@ from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.protocol.messages.produce import ProduceResponse
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord, EntityData
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, EntityData
 from tests.unit.broker.data_broker import DataBroker
 from tests.unit.broker.handlers.data.test_produce import batch, produce
 from tests.unit.broker.recorder import RecordedConnection

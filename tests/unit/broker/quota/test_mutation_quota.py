@@ -7,7 +7,7 @@ from ottla.broker.quota.mutation_quota import MutationCharge, MutationQuotas
 from ottla.metadata.image.metadata_delta import apply_records
 from ottla.metadata.image.metadata_image import EMPTY_IMAGE, Provenance
 from ottla.protocol.errors import ThrottlingQuotaExceededError
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord, EntityData
+from ottla.protocol.metadata_log.config import ClientQuotaRecord, EntityData
 from tests.unit.broker.hand_loop import HandLoop
 
 

@@ -7,7 +7,7 @@ from ottla.metadata.image.metadata_image import EMPTY_IMAGE, MetadataImage, Prov
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.messages.api_versions import ApiVersionsResponse
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.record import NoOpRecord
 
 
 def image() -> MetadataImage:

@@ -9,8 +9,8 @@ from ottla.cli.kafka import producer_perf_test
 from ottla.cli.kafka.argument.option import ToolError
 from ottla.cli.kafka.e2e_latency import Payload, validate
 from ottla.cli.kafka.output.java_date import DateFormat
-from ottla.cli.kafka.output.metric_table import metric_lines
 from ottla.cli.kafka.output.send_statistic import SendStatistic, now_ms
+from ottla.cli.kafka.output.table import metric_lines
 from ottla.client.consumer.fetch.record import Record
 from ottla.client.metric.metric_name import MetricName
 

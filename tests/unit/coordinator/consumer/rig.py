@@ -11,11 +11,10 @@ from ottla.coordinator.group.consumer.consumer_groups import ConsumerGroups
 from ottla.coordinator.group.consumer.context import ConsumerGroupContext
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.heartbeat import MemberHeartbeat
-from ottla.coordinator.group.consumer.heartbeat_check import check_heartbeat
-from ottla.coordinator.group.consumer.refusal import refused_consumer_description, refused_consumer_heartbeat
 from ottla.coordinator.group.group_machine import GroupKinds, GroupMachine
-from ottla.coordinator.group.group_state import GroupsState
-from ottla.coordinator.group.group_type import GroupType
+from ottla.coordinator.group.group_state import GroupsState, GroupType
+from ottla.coordinator.group.refusal import refused_consumer_description, refused_consumer_heartbeat
+from ottla.coordinator.group.request_check import check_heartbeat
 from ottla.coordinator.runtime.shard import Shard
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import ApiError

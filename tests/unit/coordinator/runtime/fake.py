@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from immutables import Map
 
 from ottla.coordinator.ports import KeyValue, TransactionalProducer, TransactionMarker
-from ottla.coordinator.runtime.codec import RecordCodec
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.coordinator.runtime.loading import StoredBatch, StoredMarker
+from ottla.coordinator.runtime.machine import RecordCodec
 from ottla.coordinator.runtime.shard import Shard
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ApiError

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ottla.base.ids import Uuid
+from ottla.metadata.errors import FormatError
 from ottla.metadata.metadata_version import MetadataVersion
 from ottla.metadata.store.bootstrap_file import read_bootstrap
 from ottla.metadata.store.format import FormatOptions, Formatted, QuorumKind, Standalone, format_directories
-from ottla.metadata.store.format_error import FormatError
 from ottla.metadata.store.initial_controller import parse_initial_controllers
 from ottla.metadata.store.metadata_store import METADATA_DIRECTORY, MetadataStore, NotFormattedError
 from ottla.metadata.store.scram_argument import parse_scram_argument

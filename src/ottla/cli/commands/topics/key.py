@@ -1,10 +1,10 @@
 """Whether a topic's records have keys, found by looking at the newest of them; and the warning for who has some."""
 
 from collections.abc import Mapping
+from math import lcm
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.cli.commands.topics.key_move import moved_share
 from ottla.client.admin.async_admin import AsyncAdmin
 from ottla.client.admin.value.config import ConfigResource, ConfigResourceType
 from ottla.client.admin.value.offset import ListedOffset, OffsetSpec
@@ -67,3 +67,16 @@ def key_warning(topic: str, before: int, after: int, *, is_certain: bool) -> str
         "what is there, and stores built from the topic look in the wrong place. "
         f"To keep order per key: ottla topics repartition {topic} NEW -p {after}"
     )
+
+
+def moved_share(before: int, after: int) -> float:
+    """The part of all keys that changes its partition.
+
+    A key's partition is its hash modulo the number of partitions, so a change of that number sends most keys elsewhere:
+    3 → 6 keeps half of them, 3 → 4 a quarter.
+
+    >>> moved_share(3, 6), moved_share(3, 4), moved_share(5, 5)
+    (0.5, 0.75, 0.0)
+    """
+    # In each stretch of lcm(before, after) hashes one for each remainder below both stays.
+    return 1 - min(before, after) / lcm(before, after)

@@ -1,5 +1,7 @@
 """What Java's tools would call an error: they print class names, and scripts look for them."""
 
+import sys
+import time
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -82,3 +84,10 @@ def java_execution_text(error: OttlaError) -> str:
 def failed_call(what: str, error: OttlaError) -> ToolError:
     """The server's refusal in the words of the tools that log on the side."""
     return ToolError(f"{what}: {error}. Enable debug logging for additional detail.")
+
+
+def log_error(message: str, logger: str) -> None:
+    """Prints a line on the error output as Java's tools log it: time, level, message, and logger."""
+    now = time.time()
+    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(now))
+    print(f"[{moment},{int(now * 1000) % 1000:03d}] ERROR {message} ({logger})", file=sys.stderr, flush=True)

@@ -10,8 +10,7 @@ from ottla.base.config import ConfigError
 from ottla.base.errors import OttlaError
 from ottla.cli.ending import leave_output
 from ottla.cli.kafka.argument.server_address import check_servers
-from ottla.cli.kafka.output.java_error import java_text
-from ottla.cli.kafka.record.console_log import log_error
+from ottla.cli.kafka.output.java_error import java_text, log_error
 from ottla.cli.kafka.session.stop_signal import stop_signal
 from ottla.client import Consumer, TopicPartition
 from ottla.client.errors import KafkaTimeoutError, NoBrokersAvailableError, WakeupError

@@ -21,7 +21,7 @@ from ottla.metadata.store.initial_feature import initial_levels
 from ottla.metadata.store.scram_argument import parse_scram_argument
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.scram import UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import UserScramCredentialRecord
 from ottla.storage.disk.local import LocalDisk
 
 _VOTERS: Final = "controller.quorum.voters"

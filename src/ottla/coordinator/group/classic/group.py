@@ -7,7 +7,7 @@ happens between two records (who waits, who is still to join) is in `live_group`
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ottla.coordinator.group.group_type import GroupType
+from ottla.coordinator.group.group_state import GroupType
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.group_log.classic import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 

@@ -16,15 +16,13 @@ from ottla.coordinator.group.classic.answer import joined_answer
 from ottla.coordinator.group.classic.group import ClassicGroup, ClassicMember, group_record
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member, joining_protocols
 from ottla.coordinator.group.classic.live_group import LiveGroup
-from ottla.coordinator.group.classic.member_id import new_member_id
 from ottla.coordinator.group.classic.rebalance import Rebalancer
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.static_return import StaticReturn
 from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
-from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.group.subscription_change import topic_change
+from ottla.coordinator.group.rebalance_reason import RebalanceReason, topic_change
 from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done
 from ottla.protocol.errors import (
     ApiError,
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from ottla.coordinator.group.group_state import GroupsState
 
 _MEMBER_ID_REQUIRED_VERSION: Final = 4
+_UUID_VERSION_4 = 0x4000
+_UUID_VARIANT = 0x8000
 
 
 class Joining:
@@ -171,3 +171,16 @@ def _change(group: LiveGroup, before: ClassicMember, said: ClassicMember) -> str
         return ""
     old, new = (subscribed_topics(group.group_id, [data for _, data in each.protocols]) for each in (before, said))
     return "" if old is None or new is None else f", {topic_change(old, new)}"
+
+
+def new_member_id(client_id: str, instance_id: str | None, chance: Chance) -> str:
+    """The instance id of a static member, or the client id, and a random UUID: `app-1b4e28ba-2fa1-41d2-883f-…`."""
+    return f"{client_id if instance_id is None else instance_id}-{_random_uuid(chance)}"
+
+
+def _random_uuid(chance: Chance) -> str:
+    digits = bytearray(chance.randbytes(16))
+    digits[6] = digits[6] & 0x0F | _UUID_VERSION_4 >> 8
+    digits[8] = digits[8] & 0x3F | _UUID_VARIANT >> 8
+    text = digits.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

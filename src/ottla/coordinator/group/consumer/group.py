@@ -15,7 +15,7 @@ from immutables import Map
 from ottla.base.ids import Uuid
 from ottla.coordinator.group.assignors.group_spec import Assignment
 from ottla.coordinator.group.consumer.member import ConsumerMember
-from ottla.coordinator.group.group_type import GroupType
+from ottla.coordinator.group.group_state import GroupType
 
 FIRST_EPOCH: Final = 1
 """Of a new group and of its empty assignment: the first subscription makes it 2."""

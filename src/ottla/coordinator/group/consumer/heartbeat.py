@@ -16,8 +16,7 @@ from ottla.coordinator.group.consumer.entry import Entry
 from ottla.coordinator.group.consumer.leave import Leaving
 from ottla.coordinator.group.consumer.member import JOIN_EPOCH, ConsumerMember
 from ottla.coordinator.group.consumer.member_timer import SESSION
-from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.group.subscription_change import some, topic_change
+from ottla.coordinator.group.rebalance_reason import RebalanceReason, some, topic_change
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.messages.consumer_group_heartbeat import (
     Assignment,

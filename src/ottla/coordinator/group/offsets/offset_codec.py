@@ -11,7 +11,7 @@ from ottla.base.buffer import Buffer
 from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.coordinator.group.offsets.record import PRESENT_VERSION
 from ottla.coordinator.ports import KeyValue
-from ottla.coordinator.runtime.codec import RecordCodec
+from ottla.coordinator.runtime.machine import RecordCodec
 from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.group_log.log import GROUP_LOG
 from ottla.protocol.group_log.offset import OffsetCommitKey, OffsetCommitValue

@@ -21,8 +21,8 @@ from ottla.protocol.messages.delete_acls import (
     DeleteAclsRequest,
     DeleteAclsResponse,
 )
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
+from ottla.protocol.metadata_log.security import AccessControlEntryRecord, RemoveAccessControlEntryRecord
 
 
 def create_acls(context: ControllerContext, request: CreateAclsRequest) -> ControllerResult[CreateAclsResponse]:

@@ -21,8 +21,8 @@ from ottla.protocol.messages.alter_client_quotas import (
     OpData,
     ResponseEntryData,
 )
+from ottla.protocol.metadata_log.config import ClientQuotaRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"

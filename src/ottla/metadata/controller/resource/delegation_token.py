@@ -22,8 +22,8 @@ from ottla.protocol.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
-from ottla.protocol.metadata_log.delegation_token import RemoveDelegationTokenRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
+from ottla.protocol.metadata_log.security import RemoveDelegationTokenRecord
 
 EXPIRATIONS_PER_RUN_MAX: Final = 1_000
 _USER_TYPE: Final = "User"

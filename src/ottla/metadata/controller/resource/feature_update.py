@@ -33,7 +33,7 @@ from ottla.protocol.messages.update_features import (
 )
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.noop import NoOpRecord
+from ottla.protocol.metadata_log.record import NoOpRecord
 from ottla.protocol.versions import VersionRange
 
 UPGRADE: Final = 1

@@ -28,7 +28,7 @@ from ottla.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 from ottla.protocol.metadata_log.log import VersionedRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
 from ottla.protocol.scram import ScramMechanism
 
 ITERATIONS_MIN: Final = 4_096

@@ -26,7 +26,7 @@ from ottla.protocol.metadata_log.config import ConfigRecord
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.metadata_log.producer_ids import ProducerIdsRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord
+from ottla.protocol.metadata_log.security import RemoveUserScramCredentialRecord
 from ottla.protocol.metadata_log.topic import PartitionChangeRecord
 from ottla.testing.simulation.canary import Canary, Sabotage, replacing
 from ottla.testing.simulation.metadata import part as metadata_part

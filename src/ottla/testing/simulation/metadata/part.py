@@ -5,7 +5,7 @@ leadership is claimed when the quorum tells of it, and renounced when it tells o
 becomes a snapshot, from which nodes that restart or lag begin.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from immutables import Map
@@ -25,7 +25,7 @@ from ottla.metadata.loader import MetadataLoader
 from ottla.metadata.metadata_version import LATEST, MetadataVersion
 from ottla.protocol.control_record import SnapshotHeaderRecord
 from ottla.protocol.definition import Request
-from ottla.protocol.errors import NotControllerError, RequestTimedOutError
+from ottla.protocol.errors import NotControllerError, NotLeaderOrFollowerError, RequestTimedOutError
 from ottla.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.protocol.metadata_log.log import VersionedRecord
 from ottla.protocol.records.batch import batches
@@ -34,7 +34,6 @@ from ottla.raft.identity import LeaderAndEpoch, OffsetAndEpoch
 from ottla.raft.log.control_batch import read_control_batch
 from ottla.testing.simulation.metadata.client import NAME, ControllerClient, answer_frame, decode_request
 from ottla.testing.simulation.metadata.history import HastyFencing, MetadataHistory, PrematureAnswer
-from ottla.testing.simulation.metadata.quorum import RaftQuorum
 from ottla.testing.simulation.metadata.schema import SimulatedSchema
 from ottla.testing.simulation.network import Frame
 from ottla.testing.simulation.node import SimulatedNode
@@ -44,6 +43,41 @@ from ottla.testing.simulation.raft.raft_part import RaftPart
 
 NEVER_MS: Final = 2**62
 _SNAPSHOT_DELAY_MS = 20
+
+
+class RaftQuorum:
+    """The quorum as the controller sees it: writes through the quorum part of the same node."""
+
+    def __init__(self, raft: RaftPart) -> None:
+        self._raft = raft
+
+    def end_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self._raft.core.next_offset
+
+    def append(self, epoch: int, records: Sequence[VersionedRecord]) -> int:
+        """Appends one atomic batch; a quorum that has moved on is NOT_CONTROLLER to the controller."""
+        try:
+            return self._raft.core.append(epoch, record_values(records), self._raft.node.clock.now_ms())
+        except NotLeaderOrFollowerError as error:
+            raise NotControllerError(error.message) from error
+
+    def leader_id(self) -> int | None:
+        """Who leads, as far as this node knows."""
+        return self._raft.core.leader.leader_id
+
+    def voter_ids(self) -> Collection[int]:
+        """The voters that count now."""
+        return [key.id for key in self._raft.core.voters.keys]
+
+    def kraft_version(self) -> int:
+        """The kraft.version that counts now."""
+        return self._raft.core.kraft_version
+
+    def upgrade_kraft_version(self, epoch: int, level: int, *, validate_only: bool) -> None:
+        """Raises kraft.version, or says why not."""
+        now_ms = self._raft.node.clock.now_ms()
+        self._raft.core.upgrade_kraft_version(epoch, level, now_ms, validate_only=validate_only)
 
 
 @frozen

@@ -14,11 +14,15 @@ from ottla.metadata.feature import KRAFT_VERSION
 from ottla.metadata.image.acl import Acl
 from ottla.metadata.image.client_quota import entity_of
 from ottla.metadata.image.metadata_image import MetadataImage
-from ottla.protocol.metadata_log.acl import AccessControlEntryRecord, RemoveAccessControlEntryRecord
+from ottla.protocol.metadata_log.config import ClientQuotaRecord
 from ottla.protocol.metadata_log.feature import FeatureLevelRecord
-from ottla.protocol.metadata_log.quota import ClientQuotaRecord
 from ottla.protocol.metadata_log.record import MetadataRecord
-from ottla.protocol.metadata_log.scram import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from ottla.protocol.metadata_log.security import (
+    AccessControlEntryRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
 from ottla.protocol.metadata_log.transaction import (
     AbortTransactionRecord,
     BeginTransactionRecord,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ottla.cli.commands.topics.key_move import moved_share
+from ottla.cli.commands.topics.key import moved_share
 from ottla.cli.commands.topics.repartition import chooser
 from ottla.cli.commands.topics.skew import Heat, Look, heats
 

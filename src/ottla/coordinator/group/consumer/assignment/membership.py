@@ -25,8 +25,7 @@ from ottla.coordinator.group.consumer.record import (
     target_epoch_record,
     target_record,
 )
-from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason
-from ottla.coordinator.group.subscription_change import some
+from ottla.coordinator.group.rebalance_reason import Rebalance, RebalanceReason, some
 from ottla.coordinator.runtime.shard import TIMER_RETRY_MS
 
 

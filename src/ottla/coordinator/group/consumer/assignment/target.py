@@ -1,13 +1,20 @@
-"""The target assignment: what every member of a group is to have, computed by the assignor that most members want."""
+"""The target assignment: what every member of a group is to have, computed by the assignor that most members want.
+
+`ASSIGNORS` has the assignors by the names that members and `group.consumer.assignors` call them.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from ottla.base.ids import Uuid
-from ottla.coordinator.group.assignors.assignor_table import ASSIGNORS
-from ottla.coordinator.group.assignors.group_spec import Assignment, GroupSpec, MemberSpec
+from ottla.coordinator.group.assignors.group_spec import Assignment, Assignor, GroupSpec, MemberSpec
+from ottla.coordinator.group.assignors.range import RangeAssignor
+from ottla.coordinator.group.assignors.uniform import UniformAssignor
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.ports import MetadataView
+
+ASSIGNORS: Final[dict[str, Assignor]] = {"uniform": UniformAssignor(), "range": RangeAssignor()}
 
 
 def compute_targets(group: ConsumerGroup, metadata: MetadataView, assignors: Sequence[str]) -> dict[str, Assignment]:

@@ -26,8 +26,7 @@ from ottla.coordinator.group.consumer.migration.embedded import (
     read_subscription,
 )
 from ottla.coordinator.group.group_kind import Join, Sync
-from ottla.coordinator.group.rebalance_reason import RebalanceReason
-from ottla.coordinator.group.subscription_change import topic_change
+from ottla.coordinator.group.rebalance_reason import RebalanceReason, topic_change
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.consumer_protocol import ConsumerProtocolSubscription
 from ottla.protocol.errors import (
