@@ -27,7 +27,7 @@ _CLOSE_S: Final = 10.0
 
 @frozen
 class ReadLimits:
-    """When a read ends."""
+    """The limits at which a read ends."""
 
     timeout_s: float
     bytes_min: int
