@@ -62,7 +62,7 @@ class Caller:
         self.instances.start()
 
     async def check(self) -> None:
-        """Logs in again if the last time is long ago. Raises `AuthenticationFailedError`; no error while brokers are away."""
+        """Logs in again if the last time is long ago. Raises `AuthenticationFailedError` only if brokers refuse."""
         now = asyncio.get_running_loop().time()
         if now - self._checked_at < _CHECK_S:
             return
