@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     memory_maps: int
     failover_s: float
     stop_s: float
-    """When a broker is stopped politely: no session has to end first."""
+    """When a broker is stopped cleanly: no session has to end first."""
 
 
 def plan_of(wish: Wish) -> Plan:
