@@ -97,7 +97,7 @@ class ConnectorDefinition:
 
 
 def read_definition(name: str, definition: Mapping[str, Any], cluster: Mapping[str, str]) -> ConnectorDefinition:
-    r"""The checked definition; settings of the `cluster` fill the gaps in the worker's properties.
+    """The checked definition; settings of the `cluster` fill the gaps in the worker's properties.
 
     Raises `InvalidDefinitionError` for one that can never work.
 
