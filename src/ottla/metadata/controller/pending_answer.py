@@ -30,7 +30,7 @@ class PendingAnswers:
 
     @property
     def next_deadline_ms(self) -> int:
-        """When `expire` may have something to do."""
+        """The next time to call `expire`."""
         return self._earliest_ms if self._waiting else NEVER_MS
 
     def add(self, offset: int, deadline_ms: int, answer: Answer, settle: Callable[[], None]) -> None:
