@@ -104,7 +104,7 @@ def read_definition(name: str, definition: Mapping[str, Any], cluster: Mapping[s
     >>> read_definition("x", {"config": {}}, {})
     Traceback (most recent call last):
     ottla.pipelines.runner.kind.InvalidDefinitionError: 'connector': there has to be one, or 'connector.class' in \
-    'config'
+'config'
     """
     unknown = sorted(definition.keys() - set(_KNOWN))
     if unknown:
