@@ -60,7 +60,7 @@ class _Detail(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How long the record that has been waiting longest has been."""
+        """The longest wait of a next record."""
         return max((lag.seconds for lag in self.lags.values() if lag.seconds is not None), default=None)
 
 

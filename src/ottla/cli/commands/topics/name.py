@@ -18,7 +18,7 @@ class TopicPart(NamedTuple):
 
 
 def parse_part(text: str) -> TopicPart:
-    """What `orders`, `orders:0` or `orders:0,2-4` means.
+    """The topic and partitions that `orders`, `orders:0` or `orders:0,2-4` stands for.
 
     >>> parse_part("orders:0,2-4")
     TopicPart(topic='orders', partitions=(0, 2, 3, 4))
