@@ -29,7 +29,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record was written; offset -1 if the broker was not asked (`acks=0`)."""
+    """The place of a written record; offset -1 if the broker was not asked for it (`acks=0`)."""
 
     topic: str
     partition: int

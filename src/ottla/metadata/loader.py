@@ -66,7 +66,7 @@ class MetadataLoader:
 
     @property
     def last_offset(self) -> int:
-        """How far the log was read: further than `image` reaches, within a transaction."""
+        """The last offset that was read: beyond `image` within a transaction."""
         return self._read.offset
 
     def add_listener(self, listener: MetadataListener) -> None:

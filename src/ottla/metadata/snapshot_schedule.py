@@ -1,4 +1,4 @@
-"""When a node writes a snapshot of its image: after so many bytes of records, or after so much time."""
+"""Decides when a node writes a snapshot of its image: after so many bytes of records, or after so much time."""
 
 from typing import Final
 

@@ -84,14 +84,14 @@ class Exchange:
 
 
 class Rounds(Protocol):
-    """What a channel needs of the poller that serves it."""
+    """The services that a channel needs of its poller."""
 
     sending: int
     """Counts how often all answers have left."""
 
     @property
     def view(self) -> memoryview:
-        """Where what is received lies before it is cut into frames."""
+        """The buffer for received bytes, before they are cut into frames."""
         ...
 
     @property
@@ -101,7 +101,7 @@ class Rounds(Protocol):
 
     @property
     def answering(self) -> "list[Channel]":
-        """Those with answers for the end of the round."""
+        """The channels with answers for the end of the round."""
         ...
 
     @property
@@ -119,7 +119,7 @@ class Rounds(Protocol):
         ...
 
     def at_next_round(self, callback: Callable[[], None]) -> None:
-        """Calls back once, after everybody else has had a turn."""
+        """Calls back once, after all other sockets have had a turn."""
         ...
 
     def finish_sends(self) -> None:
@@ -128,7 +128,7 @@ class Rounds(Protocol):
 
 
 class Receiver(Protocol):
-    """Where whole frames go."""
+    """The receiver of whole frames."""
 
     def received(self, frame: memoryview, exchange: Exchange) -> None:
         """As `FrameHandler.received`."""
@@ -136,12 +136,10 @@ class Receiver(Protocol):
 
 
 class ChannelOwner(Protocol):
-    """What a channel needs of the listener that it belongs to."""
+    """The services that a channel needs of its listener."""
 
     @property
-    def poller(self) -> Rounds:
-        """Who serves it."""
-        ...
+    def poller(self) -> Rounds: ...
 
     @property
     def handler(self) -> Receiver:
@@ -154,7 +152,7 @@ class ChannelOwner(Protocol):
         ...
 
     def note(self, connection: "Channel") -> float:
-        """It is active; until the time that is returned nobody needs to know that again."""
+        """Notes activity; it need not be called again before the time that it returns."""
         ...
 
 
@@ -439,7 +437,7 @@ class Channel(ABC):
 
     @abstractmethod
     def _end_if_answered(self) -> None:
-        """Nothing is read any more: ends once all answers have left."""
+        """Ends the connection, which reads no more, once all answers have left."""
 
     @abstractmethod
     def _keep(self, view: memoryview, position: int, end: int) -> None:

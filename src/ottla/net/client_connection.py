@@ -136,7 +136,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @property
     def in_flight_count(self) -> int:
-        """How many requests wait for their answers."""
+        """The number of requests without an answer."""
         return len(self._sent) + len(self._held)
 
     @property

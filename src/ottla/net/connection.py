@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ottla.net.poller import Poller
 
     class ConnectionOwner(ChannelOwner, Protocol):
-        """What a connection needs of its listener, beside what its hot half does."""
+        """The services that a connection needs of its listener, beside those of its channel."""
 
         @property
         def name(self) -> str:
@@ -268,7 +268,7 @@ class Connection(Channel):
             self.end(*self._ending)
 
     def _end_if_answered(self) -> None:
-        """Nothing is read any more: once all answers have left there is nothing left to do."""
+        """Ends the connection, which reads no more, once all answers have left."""
         self._finish_sending()
         if not self._out and not self._pending:
             self.end(*self._ending)

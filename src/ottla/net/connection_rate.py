@@ -1,7 +1,7 @@
-"""How fast new connections may come: in all, on one listener, from one address (KIP-612).
+"""Limits the rate of new connections: in all, on one listener, from one address (KIP-612).
 
-A limit is kept as an allowance that grows with time, up to what ten seconds are worth, which is Apache Kafka's window:
-who was quiet for a while may come in a crowd, and then has to wait. Knows no clock: times are given, in seconds.
+A limit is kept as an allowance that grows with time, up to the worth of ten seconds, which is Apache Kafka's window:
+a quiet client may open many connections at once, and then has to wait. Knows no clock: times are given, in seconds.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class ConnectionRate:
             self._allowance, self._noted_s = rate * _WINDOW_S, None
 
     def delay_s(self, now_s: float) -> float:
-        """How long the next connection has to wait."""
+        """The time until the next connection is allowed."""
         if self._rate >= UNLIMITED:
             return 0.0
         missing = 1.0 - self._grown(now_s)

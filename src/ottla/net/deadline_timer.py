@@ -24,7 +24,7 @@ class DeadlineTimer:
         self._timer = self._loop.call_at(deadline, self._fire)
 
     def close(self) -> None:
-        """Nothing expires any more; who owns it is let go of, and so leaves no cycle of references."""
+        """Stops the timer, and drops the reference to its owner, so that no cycle is left."""
         self._expire = None
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""How many descriptors this process may open, and how many of them clients may take.
+"""The number of descriptors that this process may open, and the part of them that clients may take.
 
 Files need descriptors too: a log that cannot be opened takes its directory offline, and the metadata log the node. So
 clients are let in only while an eighth of the limit is free. Limit 1,024: at 896 open ones further clients wait.

@@ -1,6 +1,6 @@
-"""HTTP requests that end where the settings say: a redirect could leave TLS, or carry a secret to somebody else.
+"""HTTP requests without redirects: one could leave TLS, or carry a secret to another server.
 
-Blocks, so callers run it in a thread. `urllib.request` takes a while to import: who rarely needs this imports it late.
+Blocks, so callers run it in a thread. `urllib.request` takes a while to import, so import this module late.
 """
 
 import ssl
@@ -16,7 +16,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def direct_opener(tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
-    """What opens addresses; without a context, the system says whom to trust for `https`."""
+    """An opener without redirects; without a context the system decides whom to trust for `https`."""
     handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
     if tls is not None:
         handlers.append(urllib.request.HTTPSHandler(context=tls))

@@ -67,7 +67,7 @@ class HttpServer:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The bound address."""
         if self._server is None:
             return self._host, self._port
         name = self._server.sockets[0].getsockname()

@@ -1,8 +1,8 @@
-"""Finds who has been idle for too long, looking only at those who have.
+"""Finds members that were idle for too long, and looks at no others.
 
-Members stand in the order of their last activity, so that the first one is the next to go and nobody else is looked
-at. Activity is noted at most once per `step_s` and member, to keep it off the hot path: a member is given up between
-the limit and the limit plus two steps, never early.
+Members stand in the order of their last activity, so that the first one is the next to go. Activity is noted at most
+once per `step_s` and member, to keep it off the hot path: a member is given up between the limit and the limit plus two
+steps, never early.
 """
 
 import asyncio

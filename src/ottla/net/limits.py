@@ -1,4 +1,4 @@
-"""How much a listener and a server take on, under Kafka's defaults."""
+"""The limits of a listener and of a server, with Kafka's defaults."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -91,14 +91,14 @@ class Listener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The bound address."""
         if self._sock is None:
             return self._host, self._port
         return _plain(self._sock.getsockname())
 
     @property
     def connection_count(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._connections)
 
     def bind(self) -> None:
@@ -184,7 +184,7 @@ class Listener:
         return next(self._numbers)
 
     def note(self, connection: Channel) -> float:
-        """A connection is active; until the time that is returned nobody needs to know that again."""
+        """Notes activity of a connection; it need not be called again before the time that it returns."""
         now = self.poller.now
         self._idle.note(connection, now)
         return now + self._idle.step_s

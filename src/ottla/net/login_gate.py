@@ -36,7 +36,7 @@ class Guarded(Protocol):
 
     @property
     def handler(self) -> "FrameHandler":
-        """Who serves it once its client is known."""
+        """The handler of the connection's frames once its client is known."""
         ...
 
     @property
@@ -46,7 +46,7 @@ class Guarded(Protocol):
 
     @property
     def client_certificate(self) -> bytes | None:
-        """What the client has shown, in DER."""
+        """The client's certificate, in DER."""
         ...
 
     def logged_in(self) -> None:

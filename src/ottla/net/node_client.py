@@ -22,7 +22,7 @@ _JITTER: Final = 0.2
 
 @frozen
 class NodeClientOptions:
-    """How a node is spoken to; the defaults are those of Kafka's clients."""
+    """The options of requests to a node; the defaults are those of Kafka's clients."""
 
     setup_timeout_ms: int = 10_000
     """`socket.connection.setup.timeout.ms`."""

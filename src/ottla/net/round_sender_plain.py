@@ -25,7 +25,7 @@ class RoundSender:
         self._jobs.append((owner, fd, data))
 
     def start(self) -> bool:
-        """No more are added before `finish`. False if nobody is at work meanwhile: then call it now."""
+        """Begins to send; nothing is added before `finish`. False if no thread works meanwhile: then call that now."""
         return False
 
     def finish(self) -> list[Unsent]:

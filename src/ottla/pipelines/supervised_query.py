@@ -44,8 +44,8 @@ class SupervisedQuery:
         is_passing: Callable[[str], bool] = lambda text: False,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """What an error's text means: `is_permanent`, a restart would only meet it again; `is_passing`, it is tried
-        again however often it comes. `pause` waits some seconds before; what it raises ends the query.
+        """`is_permanent` tells by an error's text that a restart would only meet it again, `is_passing` that it is
+        tried again however often it comes. `pause` waits some seconds before; what it raises ends the query.
         """
         self._pause: Final = pause
         self._is_passing: Final = is_passing

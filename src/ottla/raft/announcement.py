@@ -181,7 +181,7 @@ class Announcement:
 
 
 def successor_backoff_ms(position: int, count: int, backoff_max_ms: int) -> int:
-    """How long the successor at a position waits: nothing for the first, then doubling up to the most.
+    """The wait of the successor at a position: 0 for the first, then doubling up to the maximum.
 
     >>> [successor_backoff_ms(position, 4, 1000) for position in (0, 1, 2, 3, -1)]
     [0, 125, 250, 500, 1000]

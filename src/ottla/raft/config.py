@@ -1,4 +1,4 @@
-"""How patient the quorum is. Each field is Kafka's `controller.quorum.<field with dots>`, with Kafka's default."""
+"""The timeouts of the quorum. Each field is Kafka's `controller.quorum.<field with dots>`, with Kafka's default."""
 
 from typing import Final
 

@@ -69,7 +69,7 @@ class Connections:
         return False
 
     def deadline_ms(self, now_ms: int) -> int:
-        """When the first that is not ready will be; a backoff from now if all are."""
+        """The time at which the next node is ready again; a backoff from now if all are."""
         deadline_ms = NEVER_MS
         for connection in self._by_id.values():
             if now_ms < connection.until_ms < deadline_ms:

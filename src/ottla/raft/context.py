@@ -61,7 +61,7 @@ class RaftContext:
 
     @property
     def log_end(self) -> OffsetAndEpoch:
-        """Where the log ends, flushed or not."""
+        """The end of the log, flushed or not."""
         return OffsetAndEpoch(offset=self.log.end_offset, epoch=self.log.last_epoch)
 
     @property

@@ -178,7 +178,7 @@ class RaftCore:
 
     @property
     def deadline_ms(self) -> int:
-        """When to come back with `TimeElapsed` at the latest."""
+        """The latest time for the next `TimeElapsed`."""
         role = self._context.quorum.role
         if isinstance(role, Leader):
             return min(self._deadline_ms, role.accumulator.drain_deadline_ms)
@@ -196,7 +196,7 @@ class RaftCore:
 
     @property
     def high_watermark(self) -> int | None:
-        """How far the log is known to be committed."""
+        """The offset up to which the log is known to be committed."""
         return self._context.quorum.high_watermark
 
     @property

@@ -63,7 +63,7 @@ class LeaderChanged:
 
 @frozen
 class ShutdownCompleted:
-    """Nothing holds the node any more; `graceful` says whether that was before the time was up."""
+    """The node may end; `graceful` says whether that was before the time was up."""
 
     graceful: bool
 

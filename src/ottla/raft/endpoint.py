@@ -1,4 +1,4 @@
-"""Where a replica listens: an address for each listener name, to and from the many messages that carry them."""
+"""The addresses of a replica by listener name, to and from the many messages that carry them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol, TypeVar

@@ -78,7 +78,7 @@ ALL_KRAFT_VERSIONS: Final = KRaftVersionRange()
 
 
 class Node(NamedTuple):
-    """Where a request goes: a replica's id and address; bootstrap servers have ids from -2 down."""
+    """The id and address of a replica for requests; bootstrap servers have ids from -2 down."""
 
     id: int
     host: str

@@ -1,7 +1,7 @@
-"""Changes of role with everything that follows from them, and what other nodes' words do to ours.
+"""Changes the role with all that follows, and handles what other nodes report of leaders and epochs.
 
-`quorum.Quorum` changes the role and its file; here the listener is told, connections are forgotten, and whoever
-waits for us as leader is sent away.
+`quorum.Quorum` changes the role and its file; here the listener is told, connections are forgotten, and requests that
+wait for this node as leader are refused.
 """
 
 from dataclasses import replace

@@ -14,7 +14,7 @@ _APPLY_BYTES_MAX = 1 << 20
 
 
 class ListenerProgress:
-    """How far the listener is."""
+    """The listener's progress in the log."""
 
     def __init__(self, log: LogPort, snapshots: SnapshotPort, effects: list[Effect]) -> None:
         self._log = log

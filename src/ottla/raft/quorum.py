@@ -73,7 +73,7 @@ class Quorum:
 
     @property
     def high_watermark(self) -> int | None:
-        """How far the log is known to be committed."""
+        """The offset up to which the log is known to be committed."""
         return self.role.high_watermark
 
     @property

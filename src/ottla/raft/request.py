@@ -54,7 +54,7 @@ def is_our_key(context: RaftContext, voter: ReplicaKey) -> bool:
 def leader_node_endpoints(
     context: RaftContext, event: RequestReceived, make: Callable[..., NodeEndpoint], *, since_version: int
 ) -> list[NodeEndpoint]:
-    """Where the leader listens, for a response that says who it is; on the listener that the request came in on."""
+    """The leader's address for a response that names it, on the listener that the request came in on."""
     role = context.quorum.role
     address = role.leader_endpoints.address(event.listener)
     if event.api_version < since_version or role.leader_id is None or address is None:

@@ -1,9 +1,9 @@
-"""Makes the broker's partitions what the metadata says: deletes, creates, promotes, demotes, in the order of the log.
+"""Applies the metadata to the broker's partitions: deletes, creates, promotes, demotes, in the order of the log.
 
 One delta is finished before the next begins. Work on the loop is done in slices, so that thousands of partitions at
-once hold up nobody; what waits for the disk is done by `log_preparation`. Until its turn comes a new partition is
-answered for by `PartitionTable.absence`; one that is to go is out of the table at once. A topic may have been deleted
-and made anew by then, and nobody may write to the old one what is meant for the new.
+once delay no request; `log_preparation` waits for the disk. Until its turn comes a new partition is answered for by
+`PartitionTable.absence`; one that is to go is out of the table at once. A topic may have been deleted and made anew by
+then, and records for the new one must not go to the old one.
 """
 
 import logging

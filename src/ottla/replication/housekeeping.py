@@ -104,7 +104,7 @@ class Housekeeping:
         self._every(lambda: 0 if cleaned else cleaner.config.backoff_ms, clean, worker).start(cleaner.config.backoff_ms)
 
     def stop(self) -> None:
-        """Nothing begins any more; a round of compaction that is under way is told to end."""
+        """Stops all tasks; a round of compaction that is under way is told to end."""
         self._is_cleaning_paused = True
         for task in self._tasks:
             task.stop()

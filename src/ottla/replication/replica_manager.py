@@ -227,7 +227,7 @@ class ReplicaManager:
     ) -> Callable[[], None] | None:
         """Reads each partition, and calls `done` at once if there is enough, or an error, or no time to wait.
 
-        If it has to wait, what is returned gives that up: nobody is there any more to be answered.
+        If it has to wait it returns a function that gives the request up, for when its client is gone.
         """
         results, size_bytes, is_final, is_cold = self._reader.read(params, wanted, is_first=True)
         wait_ms = params.max_wait_ms
@@ -273,7 +273,7 @@ class ReplicaManager:
             raise
 
     def last_offset_for_epoch(self, partition: TopicPartition, current_leader_epoch: int, epoch: int) -> EpochEntry:
-        """Where a leader epoch ends (OffsetForLeaderEpoch); raises the `ApiError` of the partition."""
+        """The end of a leader epoch (OffsetForLeaderEpoch); raises the `ApiError` of the partition."""
         return self.table.get(*partition).last_offset_for_epoch(current_leader_epoch, epoch)
 
     def describe_producers(self, partition: TopicPartition) -> Sequence[ProducerEntry]:

@@ -57,7 +57,7 @@ def test_a_reset_is_shown_before_it_is_done(ottla: Ottla, group: str) -> None:
 
 
 def test_a_group_can_be_given_offsets_before_its_first_consumer(ottla: Ottla, group: str) -> None:
-    assert "there is no group of consumers" in ottla("groups", "reset", "unborn", "--to", "end").err
+    assert "there is no consumer group" in ottla("groups", "reset", "unborn", "--to", "end").err
     done = ottla("groups", "reset", "unborn", "--topic", group, "--to", "3", "--execute")
     assert done.lines[1].split() == [group, "0", "-", "3", "-"]
     assert ottla("groups", "describe", "unborn", "--json").document[0]["lag_records"] == 7
@@ -80,4 +80,4 @@ def test_groups_are_deleted_and_those_that_are_none_are_named(ottla: Ottla, grou
     assert f"did you mean {group}?" in ottla("groups", "describe", group + "x").err
     assert ottla("groups", "delete", group).code == 1
     assert ottla("groups", "delete", group, "--yes").out == f"Deleted {group}.\n"
-    assert "there is no group of consumers" in ottla("groups", "delete", group, "--yes").err
+    assert "there is no consumer group" in ottla("groups", "delete", group, "--yes").err

@@ -1,4 +1,4 @@
-"""What can stand next on a command line of `ottla`, found in the very parsers that will read it.
+"""Finds the completions of a command line of `ottla`, in the very parsers that will read it.
 
 So no list of options has to be kept in step with the commands. Only the command on the line is imported.
 """
@@ -22,7 +22,7 @@ _ASKED: Final = {
 
 
 def candidates(words: Sequence[str], names: Names | None = None) -> list[Candidate]:
-    """What completes the last word, with a line each on what it means; `names` finds topics and groups."""
+    """The completions of the last word, each with a line of help; `names` finds topics and groups."""
     *before, last = words or [""]
     if not before:
         return [(name, command.summary) for name, command in COMMANDS.items() if name.startswith(last)]

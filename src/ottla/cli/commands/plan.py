@@ -1,4 +1,4 @@
-"""How large does a cluster have to be: partitions, disk, network, open files and fail-over for a rate.
+"""Size a cluster for a rate: partitions, disk, network, open files and fail-over.
 
   ottla plan --target 200MB/s --produce 10MB/s --consume 25MB/s
   ottla plan --target 200MB/s --measure -b HOST:PORT     what one partition takes and gives is measured there

@@ -1,4 +1,4 @@
-"""How large a cluster has to be for a rate: partitions, disk, network, open files, fail-over. Pure.
+"""The size of a cluster for a rate: partitions, disk, network, open files, fail-over. Pure.
 
 The formulas are those of docs/PLANNING.md, one function each; rates are bytes per second as they go over the wire.
 """
@@ -13,7 +13,7 @@ MAPS_PER_SEGMENT: Final = 2
 
 
 class Wish(NamedTuple):
-    """What the cluster is for; `produce` and `consume` are what one partition takes and gives."""
+    """The requirements; `produce` and `consume` are the rates of one partition."""
 
     target: float
     produce: float
@@ -40,7 +40,7 @@ class Network(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What the wish needs; what is said of a broker holds while all are there, unless it says otherwise."""
+    """The size that the requirements need. Figures of a broker hold while all are up, unless they say otherwise."""
 
     partitions: int
     partitions_even: int
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     memory_maps: int
     failover_s: float
     stop_s: float
-    """When a broker is stopped politely: no session has to end first."""
+    """When a broker is stopped cleanly: no session has to end first."""
 
 
 def plan_of(wish: Wish) -> Plan:

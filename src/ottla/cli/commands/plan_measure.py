@@ -1,4 +1,4 @@
-"""What one partition takes and gives here: written for some seconds to a topic made for it, and read back."""
+"""Measures the rates of one partition here: writes to a topic made for it for some seconds, and reads that back."""
 
 import argparse
 import os

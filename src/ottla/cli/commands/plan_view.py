@@ -105,7 +105,7 @@ def _lines(wish: Wish, plan: Plan) -> list[tuple[str, Text]]:
         (
             "fail-over",
             f"{duration_text(plan.failover_s)} after kill -9: the session of {duration_text(wish.session_s)}, then "
-            f"{counted(plan.leaders_per_broker, 'leadership')}; {duration_text(plan.stop_s)} at a polite stop",
+            f"{counted(plan.leaders_per_broker, 'leadership')}; {duration_text(plan.stop_s)} when stopped cleanly",
         ),
     ]
 

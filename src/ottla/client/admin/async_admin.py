@@ -79,7 +79,7 @@ class AsyncAdmin(
 
     @property
     def api_timeout_ms(self) -> int:
-        """How long a call tries: `default.api.timeout.ms`."""
+        """The time limit of a call: `default.api.timeout.ms`."""
         return self._settings.integer("default.api.timeout.ms")
 
     async def start(self, *, timeout_ms: int | None = None) -> None:

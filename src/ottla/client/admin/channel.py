@@ -1,9 +1,8 @@
-"""How the admin client asks: which node, how often, and for how long.
+"""Sends the requests of the admin client: chooses the node, repeats, and gives up.
 
-Owns deadlines (`default.api.timeout.ms` for a call, `request.timeout.ms` for one request) and retries. What the
-requests say is for the operations. Two kinds of asking: `ask` sends one request until it gets an answer that is worth
-keeping; `ask_each` splits many keys by the nodes in charge of them, and asks again about those keys alone whose
-answers were "not here" or "not now".
+Owns deadlines (`default.api.timeout.ms` for a call, `request.timeout.ms` for one request) and retries. The operations
+own the requests' content. `ask` sends one request until it gets an answer that is worth keeping; `ask_each` splits many
+keys by the nodes in charge of them, and asks again about those keys alone whose answers were "not here" or "not now".
 """
 
 import asyncio
@@ -58,7 +57,7 @@ class Speaker(Protocol):
 
 @frozen
 class AdminTimeouts:
-    """How long to try, and how long to wait in between."""
+    """The time limits of calls and requests, and the pauses between attempts."""
 
     api_timeout_ms: int = 60_000
     request_timeout_ms: int = 30_000
@@ -84,7 +83,7 @@ class AdminChannel:
 
     @property
     def request_timeout_ms(self) -> int:
-        """How long a server may take for a change."""
+        """The time that a server may take for a change."""
         return self._timeouts.request_timeout_ms
 
     async def ask_once(self, node_id: int, request: Request, answer: type[R], *, version_max: int | None = None) -> R:

@@ -11,7 +11,7 @@ _WRITTEN: Final = re.compile(
 
 
 class Address(NamedTuple):
-    """Where a node listens.
+    """The host and port of a node.
 
     >>> str(Address("::1", 9092)), str(Address("kafka", 9092))
     ('[::1]:9092', 'kafka:9092')

@@ -27,7 +27,7 @@ class AnswerReader(FrameReader):
 
     @property
     def missing(self) -> int:
-        """How many bytes of a large frame are still to come; 0 if none is being received."""
+        """The number of bytes of a large frame that are still to come; 0 if none is being received."""
         return 0 if self._large is None else self._large.nbytes - self._large_end
 
     def _begin_large(self, size: int, start: memoryview) -> None:

@@ -1,6 +1,6 @@
-"""How long to wait before the next attempt: twice as long each time, up to a limit, a fifth of it left to chance.
+"""The pause before the next attempt: doubled each time, up to a limit, with a fifth of jitter.
 
-Chance keeps clients that lost the same broker from coming back all at once.
+The jitter keeps clients that lost the same broker from coming back all at once.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Backoff:
 
 @dataclass(slots=True)
 class Trouble:
-    """How often a node could not be reached in a row, and until when (by the loop's time) not to try it again."""
+    """The number of failed attempts in a row to reach a node, and the loop's time before which not to try again."""
 
     failures: int = 0
     not_before: float = 0.0

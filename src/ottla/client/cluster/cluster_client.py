@@ -180,7 +180,7 @@ class ClusterClient:
 
     @property
     def metadata_age_s(self) -> float:
-        """How long ago a broker told who leads what."""
+        """The age of the metadata."""
         return time.monotonic() - self._metadata_at
 
     def want_topics(self, names: Iterable[str]) -> None:

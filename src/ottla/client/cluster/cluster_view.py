@@ -34,7 +34,7 @@ class BrokerView(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Where it can be reached."""
+        """The address of the node."""
         return Address(self.host, self.port)
 
     def __str__(self) -> str:

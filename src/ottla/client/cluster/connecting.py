@@ -53,7 +53,7 @@ class Target(NamedTuple):
 
 @frozen
 class ConnectOptions:
-    """How connections are made: all that a client's settings say about them."""
+    """The part of a client's settings that making connections needs."""
 
     client: ClientOptions
     tls: SSLContext | None = None
@@ -67,7 +67,7 @@ class ConnectOptions:
 
 @dataclass(slots=True)
 class _Progress:
-    """How far an attempt came: a failure is explained by what was being done."""
+    """The step that an attempt has reached, which explains a failure."""
 
     step: str = "resolving the name"
     address: str = ""

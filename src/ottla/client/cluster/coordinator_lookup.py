@@ -1,7 +1,7 @@
-"""Finds and remembers which broker coordinates a group or a transactional id.
+"""Finds and caches the broker that coordinates a group or a transactional id.
 
-One question per name is under way at a time, shared by all who ask. An answer is remembered until somebody whom the
-broker refused says that it is wrong.
+One lookup per name is under way at a time, shared by all callers. An answer is kept until a caller whom that broker
+refused reports it as wrong.
 """
 
 import asyncio

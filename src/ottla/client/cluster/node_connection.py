@@ -88,7 +88,7 @@ class NodeConnection(ClientConnection):
 
     @property
     def throttled_ms(self) -> float:
-        """How much longer the node wants to be left alone: 0 if not at all."""
+        """The rest of the time for which the node has throttled this client; 0 if it has not."""
         return max(0.0, (self._throttled_until - self._loop.time()) * 1000) if self._throttled_until else 0.0
 
     def ask(self, request: Request, *, timeout_ms: int, version: int | None = None) -> "asyncio.Future[Response]":
@@ -142,7 +142,7 @@ class NodeConnection(ClientConnection):
 
     @property
     def client_id(self) -> str | None:
-        """How we call ourselves."""
+        """The `client.id` of requests."""
         return self._options.client_id
 
     def close_when_answered(self) -> None:

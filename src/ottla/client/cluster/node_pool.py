@@ -84,8 +84,8 @@ class NodePool:
     async def any_connection(self) -> NodeConnection:
         """A connection to the least busy node; each known node is tried before this gives up.
 
-        Raises `NoBrokersAvailableError` with every address and its reason, or `AuthenticationFailedError` if nobody
-        could be reached and somebody refused us.
+        Raises `NoBrokersAvailableError` with every address and its reason, or `AuthenticationFailedError` if no node
+        could be reached and one refused the log-in.
         """
         ready = self._least_loaded()
         if ready is not None:
@@ -126,7 +126,7 @@ class NodePool:
 
     @property
     def connection_count(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return sum(slot.connection is not None for slot in self._all_slots())
 
     def close_idle(self, idle_ms_max: int) -> None:

@@ -81,7 +81,7 @@ class NodeSlot:
 
     @property
     def pause_s(self) -> float:
-        """How long the next attempt would have to wait."""
+        """The time until the next attempt is allowed."""
         return max(0.0, self.trouble.not_before - self._loop.time())
 
     async def connected(self) -> NodeConnection:

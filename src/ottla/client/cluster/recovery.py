@@ -1,4 +1,4 @@
-"""When a client gives up on the brokers it knows and begins again with the bootstrap addresses.
+"""Decides when a client drops the brokers it knows and begins again with the bootstrap addresses.
 
 Kafka's rules: at once when none of them can be connected to (KIP-899), and after a while when they can but don't answer
 for Metadata, or when one of them says so (KIP-1102).

@@ -36,7 +36,7 @@ class Retries:
 
     @property
     def left_ms(self) -> int:
-        """How long the next attempt may take; at least a moment, so that a deadline of now means one attempt."""
+        """The time left for the next attempt; at least a moment, so that a deadline of now means one attempt."""
         return max(1, round((self._deadline_s - self._loop.time()) * 1000))
 
     async def wait(self) -> bool:

@@ -204,7 +204,7 @@ class AsyncConsumer:
         return None if found is None else found.id
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How far the position is behind the end, as of the last fetch; None if nothing was fetched yet."""
+        """The number of offsets between position and end, as of the last fetch; None if nothing was fetched yet."""
         with self._access:
             return self._core.offsets.lag(partition)
 

@@ -184,7 +184,7 @@ class Consumer:
         return self._run(self._core.offsets.for_times(timestamps_ms, timeout))
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How far the position is behind the end, as of the last fetch; None if nothing was fetched yet."""
+        """The number of offsets between position and end, as of the last fetch; None if nothing was fetched yet."""
         return self._call(lambda: self._core.offsets.lag(partition))
 
     def pause(self, partitions: Collection[TopicPartition]) -> None:

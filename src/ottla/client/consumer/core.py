@@ -57,7 +57,7 @@ _WAIT_S_MAX: Final = 1.0
 
 @frozen
 class UserContext:
-    """How the facade reaches its user's code, and the loop from the user's thread."""
+    """The facade's ways to call its user's code, and to call the loop from the user's thread."""
 
     invoke: Invoke
     in_loop: Callable[[Callable[[], None]], None]

@@ -28,7 +28,7 @@ UNCHECKED: Final = -2
 
 
 class SubscriptionKind(Enum):
-    """How the consumer came by its partitions; the kinds exclude each other."""
+    """The ways to choose partitions, which exclude each other."""
 
     NONE = "none"
     TOPICS = "topics"

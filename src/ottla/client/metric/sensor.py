@@ -63,7 +63,7 @@ class Sensor:
         return sum(window.total for window in windows) / self._elapsed_s(windows)
 
     def event_rate(self) -> float:
-        """How many values came per second."""
+        """The number of values per second."""
         windows = self._windows()
         return sum(window.count for window in windows) / self._elapsed_s(windows)
 
@@ -74,7 +74,7 @@ class Sensor:
         return sum(window.total for window in windows) / count if count else math.nan
 
     def lately(self) -> tuple[int, float]:
-        """How many values came lately, and their sum: for means over several sensors."""
+        """The number of recent values, and their sum: for means over several sensors."""
         windows = self._windows()
         return sum(window.count for window in windows), sum(window.total for window in windows)
 
@@ -93,7 +93,7 @@ class Sensor:
         return self.total
 
     def event_count(self) -> float:
-        """How many values there were since the start."""
+        """The number of values since the start."""
         return self.count
 
     def _windows(self) -> list[_Window]:

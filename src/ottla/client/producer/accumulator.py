@@ -291,7 +291,7 @@ class Accumulator(Appender):
         return bool(self._flushes or self._room_waiters)
 
     def next_due_ms(self) -> int | None:
-        """When the oldest open batch has waited for long enough, on the monotonic clock."""
+        """The monotonic time at which the oldest open batch is due."""
         if not self._lingering:
             return None
         oldest = self._lingering[0]
@@ -458,7 +458,7 @@ class Accumulator(Appender):
 
     @property
     def waiting_count(self) -> int:
-        """How many wait for memory."""
+        """The number of threads and tasks that wait for memory."""
         return len(self._room_waiters)
 
     def learn_ratio(self, topic: str, ratio: float) -> None:

@@ -141,7 +141,7 @@ class SendFuture:
         return send_future.is_done(self)
 
     def result(self, timeout: float | None = None) -> RecordMetadata:
-        """Where the record is, once it is there; raises what it failed with, `TimeoutError` after `timeout` s."""
+        """The record's place, once it is acknowledged; raises its failure, or `TimeoutError` after `timeout` s."""
         return send_future.result(self, timeout)
 
     def exception(self, timeout: float | None = None) -> Exception | None:

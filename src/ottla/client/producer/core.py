@@ -118,7 +118,7 @@ class ProducerCore:
             self._sender.run()
 
     def _become_fatal(self, error: Exception) -> None:
-        """Nothing can be sent: the brokers don't give this producer an id."""
+        """Fails all sends from now on: the brokers don't give this producer an id."""
         self._error = error
         self.accumulator.is_open = False
         for batch in self.accumulator.remove_waiting():

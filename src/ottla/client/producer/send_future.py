@@ -89,7 +89,7 @@ def exception(future: RecordFuture, timeout: float | None) -> Exception | None:
 
 
 def metadata(future: RecordFuture) -> RecordMetadata:
-    """Where the record is; its batch must be done."""
+    """The record's place; its batch must be done."""
     batch, index = place(future)
     timestamp = future.timestamp if batch.log_append_time_ms < 0 else batch.log_append_time_ms
     offset = -1 if batch.base_offset < 0 else batch.base_offset + index

@@ -1,4 +1,4 @@
-"""When a request is repeated, and after which pause."""
+"""Decides whether a request to a registry is repeated, and after which pause."""
 
 from typing import Final
 

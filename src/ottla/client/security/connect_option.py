@@ -9,7 +9,7 @@ from ottla.net.client_connection import ClientOptions
 
 
 def connect_options(settings: ClientSettings, client_id: str) -> ConnectOptions:
-    """How this client connects. Raises `ConfigError` for security settings that can't be used."""
+    """The options of this client's connections. Raises `ConfigError` for security settings that can't be used."""
     protocol = settings.string("security.protocol").upper()
     return ConnectOptions(
         client=ClientOptions(client_id=client_id, software_name="ottla", software_version=VERSION),

@@ -111,7 +111,7 @@ class TokenEndpoint:
 
 
 def _tls(options: Mapping[str, str]) -> SSLContext | None:
-    """Nothing where a login module names no stores: then the system's certificates are read when they are needed."""
+    """The TLS context; None where a login module names no stores: then the system's certificates count."""
     return client_context(TlsSettings.of_options(options)) if any(name.startswith("ssl.") for name in options) else None
 
 

@@ -1,4 +1,4 @@
-"""Where OAUTHBEARER's tokens come from, and how long one is used.
+"""Gets the tokens of OAUTHBEARER, and keeps one until it has to be renewed.
 
 In the order in which they are looked for: the user's callable (`sasl.login.callback.handler.class`), a file or an
 OAuth provider (`sasl.oauthbearer.token.endpoint.url`, with client credentials), or an unsigned token for trials (the

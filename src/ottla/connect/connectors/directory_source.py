@@ -50,7 +50,7 @@ class DirectorySourceConnector(SourceConnector):
     )  # fmt: skip
 
     def validate(self, settings: Settings) -> dict[str, list[str]]:
-        """What is wrong beyond single settings."""
+        """Checks settings against each other: error messages by the name of the setting."""
         try:
             _check(self.config_def.parse(settings))
         except InvalidConfigError:

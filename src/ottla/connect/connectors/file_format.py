@@ -23,7 +23,7 @@ Rows = Iterator[SchemaAndValue]
 
 @frozen
 class CsvOption:
-    """How columns are told apart and named."""
+    """The delimiter and the header of a CSV file."""
 
     delimiter: str = ","
     has_header: bool = True

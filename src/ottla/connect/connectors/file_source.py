@@ -169,7 +169,7 @@ class FileStreamSourceTask(SourceTask):
 
 
 def _line_end(data: bytes, start: int) -> tuple[int, int]:
-    """Where the first line ends and how long its end is; `\\r` alone ends a line, too, once something follows."""
+    r"""The end of the first line, and the length of its line end. `\r` alone ends a line once something follows."""
     feed = data.find(b"\n", start)
     carriage = data.find(b"\r", start, feed if feed >= 0 else len(data))
     if carriage < 0:

@@ -49,7 +49,7 @@ AVRO_OPTION_KEYS: Final = tuple(
 
 @frozen(kw_only=True)
 class AvroOption:
-    """What a schema of Connect's looks like in Avro, and the other way round."""
+    """The settings that decide how Connect's schemas and Avro's correspond."""
 
     generalizes: bool = False
     ignores_defaults: bool = False
@@ -83,7 +83,7 @@ class AvroOption:
         return _scrubbed(name) if self.scrubs_names else name
 
     def full_name(self, name: str) -> str:
-        """The same of a name with its package."""
+        """A name with its namespace as Avro can have it, if names are to be scrubbed."""
         return ".".join(self.name(part) for part in name.split("."))
 
     def is_enum(self, schema: Schema) -> bool:

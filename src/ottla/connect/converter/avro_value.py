@@ -24,7 +24,7 @@ _TYPES: Final = {
 
 
 def writer(schema: Schema, option: AvroOption | None = None) -> Convert:
-    """What makes Avro's value of one that fits the schema."""
+    """A function from Connect's values of this schema to Avro's."""
     settings = option or AvroOption()
     inner = _writer(schema, settings)
     keeps_null = settings.ignores_defaults and schema.optional
@@ -42,7 +42,7 @@ def writer(schema: Schema, option: AvroOption | None = None) -> Convert:
 
 
 def reader(schema: Schema) -> Convert:
-    """What makes a value of Avro's."""
+    """A function from Avro's values of this schema to Connect's."""
     inner = _reader(schema)
     return lambda value: None if value is None else inner(value)
 

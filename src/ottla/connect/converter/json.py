@@ -143,7 +143,7 @@ class JsonConverter(Converter):
         return found
 
     def _known_head(self, data: bytes) -> tuple[_Known, bytes]:
-        """What reads a message, and its bytes before the payload; `RowsNeededError` if it is unlike other envelopes."""
+        """The reader of a message, and its bytes before the payload; `RowsNeededError` for an unusual envelope."""
         head = data[: data.find(_PAYLOAD) + len(_PAYLOAD)]
         if head not in self._heads:
             self.to_connect("", data)
@@ -183,7 +183,7 @@ class JsonConverter(Converter):
         return SchemaAndValue(schema, read(node["payload"]))
 
     def _payload(self, data: bytes) -> tuple[_Known, object] | None:
-        """What reads the payload of a message whose schema is known by its very bytes, and the payload."""
+        """The reader for the payload of a message whose first bytes are known, and the payload."""
         end = data.find(_PAYLOAD) + len(_PAYLOAD)
         known = self._heads.get(data[:end])
         if known is None:

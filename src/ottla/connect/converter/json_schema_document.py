@@ -1,8 +1,8 @@
 """JSON Schemas for Connect's, and back, as Confluent's JSON Schema converter writes them. Pure: schemas are JSON.
 
-What JSON Schema lacks stands beside it: `connect.type`, `connect.version`, `connect.parameters`, `connect.index`. An
-optional value is `oneOf` null and its type; in a schema of somebody else, a property that is not `required` is
-optional, too.
+Keywords of Connect's own hold what JSON Schema lacks: `connect.type`, `connect.version`, `connect.parameters`,
+`connect.index`. An optional value is `oneOf` null and its type; in a schema from elsewhere, a property that is not
+`required` is optional, too.
 """
 
 from collections.abc import Mapping

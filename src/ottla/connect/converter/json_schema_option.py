@@ -33,7 +33,7 @@ JSON_OPTION_KEYS: Final = (
 
 @frozen(kw_only=True)
 class JsonSchemaOption:
-    """What a schema of Connect's looks like in JSON Schema, and its values."""
+    """The settings that decide how Connect's schemas and JSON Schema's correspond."""
 
     numeric_decimals: bool = False
     ignores_defaults: bool = False

@@ -23,7 +23,7 @@ _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 
 @frozen
 class WriteOption:
-    """How values are written."""
+    """The options for writing values."""
 
     numeric_decimals: bool = False
     replace_null: bool = True

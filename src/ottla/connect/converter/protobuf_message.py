@@ -47,7 +47,7 @@ _UNSIGNED: Final = {
 
 
 def filler(schema: Schema, descriptor: Descriptor, option: ProtobufOption) -> Fill:
-    """What sets a message of that type from a value of that schema."""
+    """A function that fills a message of that type from a value of that schema."""
     if schema.type is not Type.STRUCT:
         return _fill_wrapper
     members = [(each.index, each.name, each.schema, _member(each, descriptor, option)) for each in schema.fields]
@@ -161,7 +161,7 @@ def _map_setter(schema: Schema, field: FieldDescriptor, option: ProtobufOption) 
 
 
 def _part_filler(schema: Schema, field: FieldDescriptor, option: ProtobufOption, *, in_union: bool) -> Fill | None:
-    """What sets a message inside of another; None for a field that is no message."""
+    """A function that fills a message inside of another; None for a field that is no message."""
     logical = _LOGICAL.get(schema.name or "")
     if logical is not None:
         return logical(schema)

@@ -40,7 +40,7 @@ OPTION_KEYS: Final = tuple(
 
 @frozen(kw_only=True)
 class ProtobufOption:
-    """What a schema of Connect's looks like in Protobuf, and the other way round."""
+    """The settings that decide how Connect's schemas and Protobuf's correspond."""
 
     generalizes: bool = False
     ignores_defaults: bool = False

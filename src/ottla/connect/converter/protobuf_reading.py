@@ -232,7 +232,7 @@ class _Reader:
         return made, lambda found: {read_key(each.key): read_value(each.value) for each in found}
 
     def _parameters(self, field: FieldDescriptor) -> dict[str, str]:
-        """What Confluent's options of a field tell of its type."""
+        """The schema parameters that Confluent's options of a field stand for."""
         options = field.GetOptions().SerializeToString()
         if not options:
             return {}

@@ -23,7 +23,7 @@ _TIMESTAMP: Final = DateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
 
 
 def parse_literal(text: str | None) -> SchemaAndValue:
-    """What a text stands for.
+    """The value that a text stands for.
 
     >>> parse_literal("42"), parse_literal("[1, 300]").value, parse_literal("no {idea").value
     (SchemaAndValue(schema=Schema{INT8}, value=42), [1, 300], 'no {idea')

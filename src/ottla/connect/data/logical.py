@@ -93,7 +93,7 @@ def scale_of(schema: Schema) -> int:
 
 
 def decimal_scale(value: Decimal) -> int:
-    """How many digits a decimal has behind the point."""
+    """The number of digits that a decimal has behind the point."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):
         raise DataError(f"{value} is no number that a Decimal can hold")

@@ -69,7 +69,7 @@ class Schema:
         return self._by_name.get(name)
 
     def replace(self, **changes: object) -> "Schema":
-        """The same with some attributes changed."""
+        """A copy with some attributes changed."""
         kept = {name: getattr(self, name) for name in _ATTRIBUTES}
         return Schema(**{**kept, **changes})
 

@@ -63,23 +63,23 @@ class ColumnPipeline:
         )
 
     def source(self, records: Sequence[SourceRecord]) -> ProducerColumns | None:
-        """What becomes of records of one run (`record_runs`); None if they have to be rows."""
+        """Processes records of one run (`record_runs`) as columns; None if they have to be rows."""
         return self._tried(lambda: self._written(_columns_of(records)))
 
     def texts(self, columns: SourceColumns) -> ProducerColumns | None:
-        """What becomes of columns that a task gave; None if they have to be rows."""
+        """Processes columns of a task; None if they have to be rows."""
         return self._tried(lambda: self._written(_columns_of_arrow(columns)))
 
     def sink(self, records: Sequence[ConsumerRecord]) -> list[SinkRecord] | None:
-        """What becomes of records of one partition without headers; None if they have to go one by one."""
+        """Processes records of one partition without headers as columns; None if they have to go one by one."""
         return self._tried(lambda: self._read(records))
 
     def sink_columns(self, block: ReadBlock) -> list[Column] | None:
-        """What becomes of the values alone; None if the records have to go one by one."""
+        """Processes only the values of records as columns; None if the records have to go one by one."""
         return self._tried(lambda: self._read_columns(block))
 
     def _tried(self, step: Callable[[], T]) -> T | None:
-        """What the step makes; after failures, some are not tried at all."""
+        """The result of a step; after failures some steps are not tried at all."""
         if not self.is_open or self._skipped < self._skips:
             self._skipped += 1
             return None

@@ -86,7 +86,7 @@ class Aliases:
             return None
 
     def _refusal(self, kind: str, names: Sequence[str]) -> Validator:
-        """What is wrong with a class that is none of these."""
+        """A validator that refuses every class, with the reason that fits."""
 
         def refuse(name: str, value: object) -> None:
             if value is None:

@@ -1,6 +1,6 @@
 """The records of the config topic, in Kafka Connect's form: text keys, JSON without schema, tombstones.
 
-What has another form is nobody's of ours and is left alone: `decode` gives None.
+Records of another form are left alone: `decode` gives None.
 """
 
 import enum
@@ -18,7 +18,7 @@ _SESSION: Final = "session-key"
 
 
 class TargetState(enum.StrEnum):
-    """What a user wants of a connector."""
+    """The state that a user wants a connector to have."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"
@@ -52,7 +52,7 @@ class TasksCommit:
 
 @frozen
 class TargetChange:
-    """What is wanted from now on; None: the connector was deleted."""
+    """A new target state; None: the connector was deleted."""
 
     connector: str
     state: TargetState | None
@@ -99,7 +99,7 @@ def connector_config(name: str, properties: Properties) -> Record:
 
 
 def target_state(name: str, state: TargetState) -> Record:
-    """What is wanted; workers before Kafka 3.5 know no STOPPED and read PAUSED.
+    """The record of a target state; workers before Kafka 3.5 know no STOPPED and read PAUSED.
 
     >>> target_state("lines", TargetState.STOPPED)[1]
     b'{"state":"PAUSED","state.v2":"STOPPED"}'
@@ -136,7 +136,7 @@ def logger_level(name: str, level: str) -> Record:
 
 
 def decode(key: bytes, value: bytes | None) -> ConfigRecord | None:
-    """What a record says.
+    """The decoded record; None for one of another form.
 
     >>> decode(b"commit-a-b", b'{"tasks": 2}')
     TasksCommit(connector='a-b', count=2)

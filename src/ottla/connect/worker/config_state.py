@@ -1,4 +1,4 @@
-"""What the config topic's records say together: connectors, their tasks, what is wanted of them.
+"""The state that the config topic's records make: connectors, their tasks, and their target states.
 
 Records of tasks are in force once their commit follows with all of them there. A commit that lacks some (compaction
 can remove them while a new set is written) leaves the connector inconsistent until its tasks are made anew.
@@ -48,7 +48,7 @@ class ConfigState:
         return self._configs.get(name)
 
     def target(self, name: str) -> TargetState:
-        """What is wanted of it."""
+        """The target state of the connector."""
         return self._targets.get(name, TargetState.STARTED)
 
     def tasks(self, name: str) -> list[Properties] | None:
@@ -59,7 +59,7 @@ class ConfigState:
         return [known[number] for number in range(self._counts[name])]
 
     def task_count(self, name: str) -> int:
-        """How many tasks are in force."""
+        """The number of tasks in force."""
         return len(self.tasks(name) or ())
 
     def apply(self, key: bytes, value: bytes | None) -> None:

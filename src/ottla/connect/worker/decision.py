@@ -1,4 +1,4 @@
-"""What changes of connectors come to: records of the config topic, or a refusal. Nothing is written here."""
+"""Decides on changes of connectors: records of the config topic, or a refusal. Writes nothing."""
 
 from collections.abc import Mapping
 

@@ -27,7 +27,7 @@ class ConfigInfo:
 
     @property
     def error_count(self) -> int:
-        """How many errors there are."""
+        """The number of errors."""
         return sum(len(each.value.errors) for each in self.settings)
 
     @property

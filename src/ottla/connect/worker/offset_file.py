@@ -44,7 +44,7 @@ def encode_offsets(offsets: Mapping[bytes, bytes | None]) -> bytes:
 
 
 def decode_offsets(data: bytes) -> dict[bytes, bytes | None]:
-    """What the file says. Raises `ConnectError` for another one."""
+    """The offsets in a file. Raises `ConnectError` for another file."""
     reader = _Reader(data)
     try:
         return reader.map()

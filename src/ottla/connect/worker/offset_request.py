@@ -1,4 +1,4 @@
-"""What `PATCH /connectors/{name}/offsets` asks for, and what it is answered with. Texts are Kafka's."""
+"""The body of `PATCH /connectors/{name}/offsets`, and the answers to it. Texts are Kafka's."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,6 +1,6 @@
 """A connector as a pipeline: the spec that a runner reads, and when it has to be written again.
 
-The spec's topic is readable to whoever may read the pipelines: secrets of the worker never get into it. A runner has
+Every client that may read the pipelines' topic sees the spec: secrets of the worker never get into it. A runner has
 the cluster's security from its own settings.
 """
 
@@ -22,7 +22,7 @@ _WANTED: Final = {TargetState.STARTED: "running", TargetState.PAUSED: "paused", 
 
 @frozen
 class ConnectorPlan:
-    """What a connector comes to."""
+    """The pipeline of a connector."""
 
     config: Properties
     tasks: Sequence[Properties]
@@ -34,7 +34,7 @@ class ConnectorPlan:
 
 
 def prefix_of(group: str) -> str:
-    """What the names of all pipelines of a Connect cluster begin with, and of no other one."""
+    """The prefix of the names of all pipelines of one Connect cluster."""
     return f"{KIND}-{quote(group, safe=' ')}@"
 
 
@@ -53,7 +53,7 @@ def pipeline_name(group: str, connector: str) -> str:
 
 
 def definition(plan: ConnectorPlan, worker: Mapping[str, str]) -> dict[str, Any]:
-    """What the kind `connect` is told."""
+    """The definition for the kind `connect`."""
     config = dict(raw(plan.config))
     return {
         "connector": config.get("connector.class", ""),
@@ -105,12 +105,12 @@ def next_spec(
 
 
 def restarted(current: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, started again."""
+    """The spec with one more restart."""
     return {**current, "restart": int(current.get("restart") or 0) + 1}
 
 
 def with_restarts(current: Mapping[str, Any], tasks: Iterable[int]) -> dict[str, Any]:
-    """The same with these tasks started again; the others go on.
+    """The spec with one more restart of these tasks; the others continue.
 
     >>> with_restarts({"part_restarts": {"0": 1}}, [0, 2])["part_restarts"]
     {'0': 2, '2': 1}

@@ -1,4 +1,4 @@
-"""What a request is refused with: an HTTP status and a sentence, both Kafka Connect's."""
+"""The refusals of requests: an HTTP status and a sentence, both Kafka Connect's."""
 
 from typing import Final
 

@@ -25,7 +25,7 @@ class CreateRequest:
 
 
 def read_create(body: object) -> CreateRequest:
-    """What is to be created; its name is without the blanks around it, and part of its configuration.
+    """The connector to create; its name is stripped of blanks, and part of its configuration.
 
     >>> read_create({"name": " a ", "config": {"tasks.max": 2}, "initial_state": "paused"})
     CreateRequest(name='a', config={'tasks.max': '2', 'name': 'a'}, initial_state=<TargetState.PAUSED: 'PAUSED'>)

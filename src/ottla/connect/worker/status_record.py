@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class State(enum.StrEnum):
-    """What a connector or a task does."""
+    """The state of a connector or a task."""
 
     UNASSIGNED = "UNASSIGNED"
     RUNNING = "RUNNING"

@@ -25,7 +25,7 @@ class Reporter:
 
 @frozen
 class Report:
-    """What is known of a connector."""
+    """The facts behind a connector's status: its target, its tasks, its failure, and its pipeline's report."""
 
     target: TargetState
     version: str | None

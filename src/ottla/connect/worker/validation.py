@@ -31,7 +31,7 @@ _OVERRIDES = ("producer.override.", "consumer.override.", "admin.override.")
 
 @frozen
 class WorkerFacts:
-    """What the worker contributes to a validation."""
+    """The worker's part of a validation."""
 
     converters: Mapping[str, str]
     """Its converters, by the name of the setting."""
@@ -87,7 +87,7 @@ def found_connector(config: Mapping[str, str | None], plugins: Plugins) -> Conne
 def base_definition(
     connector: Connector, facts: WorkerFacts, plugins: Plugins, given: Mapping[str, str | None]
 ) -> ConfigDef:
-    """What every connector of its kind has; the classes that are `given` say the default versions."""
+    """The settings of every connector of its kind; the `given` classes decide on default versions."""
     is_sink = isinstance(connector, SinkConnector)
     more = [*sink_keys(), *restart_keys()] if is_sink else [*source_keys(), *dead_letter_keys(), *restart_keys()]
     converters = {name: given.get(name) or default for name, default in facts.converters.items()}
@@ -136,7 +136,7 @@ def _own(connector: Connector, given: Mapping[str, str | None]) -> tuple[ConfigD
 
 
 def _sentences(found: object) -> list[tuple[str, str]]:
-    """What a connector found wrong, by setting; one sentence may stand alone."""
+    """A connector's error messages by setting; a single message may stand without a list."""
     if not isinstance(found, Mapping):
         raise TypeError(f"it returned no dict, but {type(found).__name__}")
     return [

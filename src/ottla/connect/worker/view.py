@@ -23,7 +23,7 @@ def kind_of(config: Properties, plugins: Plugins) -> str:
 
 
 def kind_of_connector(connector: Connector) -> str:
-    """What it is."""
+    """The kind: source, sink or unknown."""
     if isinstance(connector, SinkConnector):
         return "sink"
     return "source" if isinstance(connector, SourceConnector) else "unknown"

@@ -1,9 +1,9 @@
-"""Whether a principal may do an operation, decided as Kafka's StandardAuthorizer does.
+"""Decides whether a principal may do an operation, as Kafka's StandardAuthorizer does.
 
 In this order: a super user may; an entry that denies decides; an entry that allows decides; where no entry at all is
-about the resource, `allow.everyone.if.no.acl.found` decides; otherwise not. Only what is allowed implies more: whoever
-may READ, WRITE, DELETE or ALTER may DESCRIBE, and ALTER_CONFIGS implies DESCRIBE_CONFIGS. Who is denied READ may still
-DESCRIBE.
+about the resource, `allow.everyone.if.no.acl.found` decides; otherwise not. Only allowed operations imply others: READ,
+WRITE, DELETE and ALTER imply DESCRIBE, and ALTER_CONFIGS implies DESCRIBE_CONFIGS. A principal that is denied READ may
+still DESCRIBE.
 """
 
 from collections.abc import Iterable

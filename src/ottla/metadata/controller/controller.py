@@ -98,11 +98,11 @@ class Controller:
         return self._active().image
 
     def claim(self, epoch: int, image: MetadataImage, now_ms: int, *, in_transaction: bool = False) -> None:
-        """This node was elected for `epoch`.
+        """Becomes active: this node was elected for `epoch`.
 
         `image` must hold every record before that epoch, all of them committed by now; `in_transaction` says whether
         they end within a metadata transaction, which is aborted. Raises `NotControllerError`, and stays idle, if the
-        quorum has elected somebody else since; any other error leaves it idle too.
+        quorum has elected another node since; any other error leaves it idle too.
         """
         if self._term is not None:
             self.renounce()
@@ -171,7 +171,7 @@ class Controller:
 
     @property
     def next_tick_ms(self) -> int | None:
-        """When `tick` has something to do, if nothing happens before; None if not active.
+        """The latest time for the next `tick`; None if not active.
 
         A time that is past says that there is more to do at once.
         """
@@ -337,7 +337,7 @@ class Controller:
 
 
 def _timeout_ms(request: Request) -> int:
-    """How long who asked is going to wait. A list of moves takes no time, so Kafka never looks at what it is given."""
+    """The request's time-out. Kafka ignores that of a list of reassignments, which takes no time."""
     if isinstance(request, ListPartitionReassignmentsRequest):
         return ANSWER_TIMEOUT_MS_DEFAULT
     wanted: int = getattr(request, "timeout_ms", ANSWER_TIMEOUT_MS_DEFAULT)

@@ -46,14 +46,14 @@ def periodic_tasks(settings: ControllerSettings) -> list[PeriodicTask]:
 
 
 class Schedule:
-    """When each task is due."""
+    """The times at which tasks are due."""
 
     def __init__(self, tasks: Iterable[PeriodicTask], now_ms: int) -> None:
         self._due = {task.name: (now_ms + task.period_ms, task) for task in tasks}
 
     @property
     def next_ms(self) -> int:
-        """When the first task is due."""
+        """The time at which the first task is due."""
         return min(due_ms for due_ms, _ in self._due.values())
 
     def due(self, now_ms: int) -> list[PeriodicTask]:

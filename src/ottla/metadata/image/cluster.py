@@ -29,7 +29,7 @@ _AS_BOOLEAN: Final[dict[int, bool | None]] = {FENCE: True, 0: None, UNFENCE: Fal
 
 
 class Endpoint(NamedTuple):
-    """Where a listener of a node is reached."""
+    """The address of a listener of a node."""
 
     name: str
     host: str
@@ -96,7 +96,7 @@ class BrokerRegistration:
 
     @property
     def default_directory(self) -> Uuid:
-        """Where a new replica goes, as far as the controller can tell: only a broker with one directory is sure."""
+        """The directory of a new replica, which the controller knows only for a broker with a single one."""
         if not self.directories:
             return MIGRATING
         return self.directories[0] if len(self.directories) == 1 else UNASSIGNED

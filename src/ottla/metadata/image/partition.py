@@ -50,7 +50,7 @@ class PartitionRegistration(NamedTuple):
         return bool(self.removing_replicas or self.adding_replicas)
 
     def directory(self, replica: int) -> Uuid | None:
-        """Where `replica` keeps this partition; None if it holds no replica of it."""
+        """The log directory of `replica`; None if it holds no replica of the partition."""
         try:
             return self.directories[self.replicas.index(replica)]
         except ValueError:

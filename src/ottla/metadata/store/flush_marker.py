@@ -1,4 +1,4 @@
-"""How far the metadata log was on the disk for certain: what lies below and is missing or broken was lost by the disk.
+"""The offset up to which the metadata log was certainly on the disk: damage below it is the disk's.
 
 Without it a bit flip looks like the torn end of an interrupted write, and recovery would cut off topics that clients
 were told of. The offset is written after each flush of the log and not flushed itself, which costs microseconds: a

@@ -85,7 +85,7 @@ class MetadataLog:
 
     @property
     def high_watermark(self) -> int:
-        """How far the log is known to be committed."""
+        """The offset up to which the log is known to be committed."""
         return self._log.high_watermark
 
     def update_high_watermark(self, offset: int) -> None:

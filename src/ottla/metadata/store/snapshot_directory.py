@@ -118,7 +118,7 @@ class SnapshotDirectory:
         return self.read(snapshot_id, 0, size)
 
     def timestamp_ms(self, snapshot_id: OffsetAndEpoch) -> int:
-        """When the last record that a snapshot covers was written."""
+        """The time of the last record that a snapshot covers."""
         data = self.read(snapshot_id, 0, _HEADER_BYTES_MAX)
         return read_header(data, self.path(snapshot_id)).last_contained_log_timestamp
 

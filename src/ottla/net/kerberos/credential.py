@@ -146,7 +146,7 @@ def _name(principal: str | None) -> gssapi.Name | None:
 
 
 def _store(place: Place, keytab_kind: str) -> dict[str, str] | None:
-    """Where the library looks. Tickets that it gets by a keytab are kept in memory, for all connections."""
+    """The library's credential store. Tickets that it gets by a keytab are kept in memory, for all connections."""
     if place.keytab is not None:
         store = {keytab_kind: place.keytab}
         if keytab_kind == "client_keytab":

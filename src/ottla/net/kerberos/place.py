@@ -1,6 +1,6 @@
-"""Where a side of Kerberos finds its keys or tickets: the options of Java's `Krb5LoginModule`, and `KAFKA_OPTS`.
+"""The places of Kerberos' keys and tickets: the options of Java's `Krb5LoginModule`, and `KAFKA_OPTS`.
 
-Needs no library, so that settings are understood, and complained about, where there is none.
+Needs no library, so that settings are checked also where there is none.
 """
 
 import os

@@ -58,7 +58,7 @@ def _check_handshake(response: SaslHandshakeResponse, mechanism: str) -> None:
 
 
 def _advice(mechanism: str) -> str:
-    """What the user can do; a broker does not tell which of the two is wrong."""
+    """Advice for the user; a broker does not tell whether name or password is wrong."""
     if mechanism == "OAUTHBEARER":
         return ""
     if mechanism == "GSSAPI":

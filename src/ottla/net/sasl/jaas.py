@@ -124,7 +124,7 @@ class _Reader:
         self._advance()
 
     def error(self, reason: str) -> JaasError:
-        """What is wrong at the next token."""
+        """The error at the next token."""
         return JaasError(f"{self.next.place}: {reason}")
 
     def _advance(self) -> None:

@@ -32,7 +32,7 @@ _RENEWED_MS_MIN: Final = 1_000
 
 
 class Turn(Enum):
-    """What becomes of a frame."""
+    """The decision about a frame."""
 
     PASS = auto()
     """The handler answers it: it has nothing to do with the log-in."""
@@ -46,7 +46,7 @@ class Turn(Enum):
 
 
 class Step(NamedTuple):
-    """What to do with a frame."""
+    """The decision about a frame, with the answer."""
 
     turn: Turn
     answer: bytes | None = None
@@ -60,7 +60,7 @@ PASS: Final = Step(Turn.PASS)
 
 @frozen
 class LoginRules:
-    """How a listener has its clients log in."""
+    """The rules for log-ins on a listener."""
 
     mechanisms: Mechanisms
     session_ms_max: Callable[[str], int]

@@ -1,4 +1,4 @@
-"""OAUTHBEARER (RFC 7628) from both sides: a token that somebody else gave says who the client is."""
+"""OAUTHBEARER (RFC 7628) from both sides: a token from elsewhere identifies the client."""
 
 import json
 import re

@@ -27,7 +27,7 @@ def plain_exchange(username: str, password: str) -> Generator[bytes, bytes, None
 
 
 def plain_server(find_password: FindPassword, check: CheckPassword | None = None) -> ServerExchange:
-    """The server's side: checks the only message, by `check` where somebody else compares."""
+    """The server's side: checks the only message, by `check` where another service compares passwords."""
     message = yield b""
     parts = message.decode("utf-8", "replace").split("\0", _PARTS_MAX)[:_PARTS_MAX]
     if len(parts) != _PARTS:

@@ -26,7 +26,7 @@ MECHANISMS: Final = tuple(HASHES)
 
 @frozen
 class ScramLogin:
-    """Who logs in. `is_token`: user and password are a delegation token's id and HMAC (KIP-48)."""
+    """The credentials of a client. `is_token`: user and password are a delegation token's id and HMAC (KIP-48)."""
 
     mechanism: str
     username: str

@@ -38,7 +38,7 @@ _NONCE_TWICE: Final = "the client repeats its nonce, as librdkafka before 2.6.1 
 
 
 class ServerCredential(NamedTuple):
-    """What the server keeps of a password, and who logs in with it."""
+    """The server's form of a password, and the identity that it proves."""
 
     salt: bytes
     stored_key: bytes
@@ -51,7 +51,7 @@ class ServerCredential(NamedTuple):
 
 
 class ScramName(NamedTuple):
-    """Whose credential is wanted."""
+    """The name of a credential to look up."""
 
     mechanism: str
     username: str
@@ -94,7 +94,7 @@ def scram_server(mechanism: str, find_credential: FindCredential, nonce: str) ->
 
 
 def credential_of(hash_name: str, password: str, salt: bytes, identity: Identity) -> ServerCredential:
-    """What a server keeps of a password that it knows, with as few iterations as are safe: it is not stored."""
+    """The server's form of a password that it knows, with the least safe number of iterations: it is not stored."""
     iterations = 4096
     salted = hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
     client_key = hmac.digest(salted, b"Client Key", hash_name)

@@ -1,4 +1,4 @@
-"""What the server's half of every mechanism has in common: who was recognised, and the two ways of failing.
+"""The common part of the server's half of every mechanism: the identity, and the two kinds of failure.
 
 A mechanism is a generator: it is sent the client's messages, yields the server's, and returns `Accepted`.
 """
@@ -12,7 +12,7 @@ from ottla.base.frozen import frozen
 
 @frozen
 class Identity:
-    """Who logged in."""
+    """The identity of a client that logged in."""
 
     principal: str
     """As ACLs name them: `User:alice`."""
@@ -47,7 +47,7 @@ OTHER_AUTHORIZATION_ID = "Authentication failed: Client requested an authorizati
 
 
 def invalid_credentials(mechanism: str) -> SaslRefusedError:
-    """What is told to a client that should not learn more."""
+    """The refusal that does not tell the client more."""
     return SaslRefusedError(
         f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
     )

@@ -20,7 +20,7 @@ class UnknownKeyError(TokenRefusedError):
 
 @frozen
 class SignedRules:
-    """What a token must have, as the `sasl.oauthbearer.*` settings say."""
+    """The requirements of a token, from the `sasl.oauthbearer.*` settings."""
 
     principal_claim: str = "sub"
     scope_claim: str = "scope"
@@ -30,7 +30,7 @@ class SignedRules:
 
 
 def read_signed(token: str, keys: KeySet, rules: SignedRules, now_ms: int) -> Identity:
-    """Who a token says its bearer is. Raises `TokenRefusedError`, and `UnknownKeyError` for want of a key."""
+    """The bearer's identity. Raises `TokenRefusedError`, and `UnknownKeyError` for want of a key."""
     found = read_web_token(token)
     _check_signature(found, keys)
     claims = found.claims

@@ -16,7 +16,7 @@ _PREFIX: Final = "unsecuredValidator"
 
 @frozen
 class UnsecuredRules:
-    """What a token must have, from the options of the JAAS entry."""
+    """The requirements of a token, from the options of the JAAS entry."""
 
     principal_claim: str = "sub"
     scope_claim: str = "scope"
@@ -42,7 +42,7 @@ class UnsecuredRules:
 
 
 def unsecured_reader(rules: UnsecuredRules, now_ms: Callable[[], int]) -> ReadToken:
-    """What reads tokens by the rules."""
+    """A function that reads tokens by the rules."""
 
     def read(token: str) -> Identity:
         claims = _claims(token)

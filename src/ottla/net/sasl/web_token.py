@@ -14,7 +14,7 @@ _ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 
 
 class WebToken(NamedTuple):
-    """What a token says, and what was signed of it."""
+    """The parts of a token: header, claims, the signed bytes and the signature."""
 
     header: Mapping[str, Any]
     claims: Mapping[str, Any]

@@ -42,7 +42,7 @@ class CertificateError(OttlaError):
 
 
 class Certificate(NamedTuple):
-    """What a certificate says about whose it is."""
+    """The owner's names in a certificate, and its validity."""
 
     subject: str
     """As RFC 2253 has it; empty if it names nobody."""
@@ -61,7 +61,7 @@ class _Element(NamedTuple):
 
 
 def read_certificate(der: bytes) -> Certificate:
-    """What the certificate in these bytes says. Raises `CertificateError`."""
+    """Reads a certificate in DER. Raises `CertificateError`."""
     try:
         [certificate] = _elements(der)
         fields = [each for each in _elements(next(_elements(certificate.content)).content) if each.tag != _VERSION]
@@ -74,7 +74,7 @@ def read_certificate(der: bytes) -> Certificate:
 
 
 def first_certificate(pem: str) -> Certificate:
-    """What the first certificate of a text in PEM says, which is the owner's. Raises `CertificateError`."""
+    """Reads the first certificate of a text in PEM, which is the owner's. Raises `CertificateError`."""
     start = pem.find(_PEM_BEGIN)
     end = pem.find(_PEM_END, start)
     if start < 0 or end < 0:
@@ -115,7 +115,7 @@ def _attribute(oid: str, value: _Element) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""What Java escapes: more than RFC 2253 asks for.
+    r"""A value with Java's escapes, which are more than RFC 2253 asks for.
 
     >>> _escaped(" a,b#c ") == r"\ a\,b\#c\ "
     True

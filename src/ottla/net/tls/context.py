@@ -25,7 +25,7 @@ _MODES: Final = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "require
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """The context of whoever dials. Raises `ConfigError`."""
+    """The client's TLS context. Raises `ConfigError`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.checks_host_name
     context.sslobject_class = NamingObject
@@ -44,7 +44,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def server_context(settings: TlsSettings) -> ssl.SSLContext:
-    """The context of whoever is dialled. Raises `ConfigError`."""
+    """The server's TLS context. Raises `ConfigError`."""
     own = key_store(settings)
     if own is None:
         raise settings.error("ssl.keystore.location", None, "a TLS listener needs a key and its certificate")

@@ -34,7 +34,7 @@ class TlsOutbox(Outbox):
 
     @property
     def unread_bytes(self) -> int:
-        """What has not been written yet: the region that was read in part may stand behind its start."""
+        """The bytes that have not been written yet, without the part of a region that was read."""
         return sum(map(len, self.pieces)) - self._region_sent
 
     def take(self) -> Self:
@@ -46,7 +46,7 @@ class TlsOutbox(Outbox):
         return taken
 
     def put_back(self, taken: Self) -> None:
-        """What another thread did not get rid of comes first again."""
+        """Puts the rest of another thread back in front."""
         self.pieces[0:0] = taken.pieces
         self._region_sent, self._has_begun = taken._region_sent, taken._has_begun
 

@@ -1,7 +1,7 @@
-"""`ssl.principal.mapping.rules`: from the name in a client's certificate to the name of a user (KIP-371).
+"""`ssl.principal.mapping.rules`: maps the name in a client's certificate to the name of a user (KIP-371).
 
-`RULE:pattern/replacement/[L|U]` and `DEFAULT`, separated by commas. The first rule whose pattern is the whole name
-decides; DEFAULT takes the name as it is. If none does, nobody has logged in.
+`RULE:pattern/replacement/[L|U]` and `DEFAULT`, separated by commas. The first rule whose pattern matches the whole name
+decides; DEFAULT takes the name as it is. If none does, the log-in fails.
 """
 
 import re

@@ -36,7 +36,7 @@ class NobodyError(OttlaError):
 
 
 class TlsServer:
-    """What a listener needs for encrypted connections."""
+    """The context and rules of a listener's encrypted connections."""
 
     def __init__(self, context: ssl.SSLContext, rules: Sequence[PrincipalRule], anonymous: str) -> None:
         self._rules: Final = rules
@@ -82,7 +82,7 @@ class TlsServer:
             written += outbox.write(sock)
 
     def principal(self, sock: TlsSocket) -> str:
-        """Who shook hands. Raises `NobodyError` if the rules make no user of the certificate."""
+        """The client's principal. Raises `NobodyError` if the rules make no user of the certificate."""
         der = sock.getpeercert(binary_form=True)
         if der is None:
             return self._anonymous

@@ -1,4 +1,4 @@
-"""What the `ssl.*` settings of one listener or client say, whoever reads them."""
+"""The `ssl.*` settings of one listener or client."""
 
 from collections.abc import Mapping
 
@@ -45,5 +45,5 @@ class TlsSettings:
         )
 
     def error(self, name: str, value: object, reason: str) -> ConfigError:
-        """What is wrong with one of them."""
+        """The error of a setting."""
         return ConfigError(f"{self.prefix}{name}", value, reason)

@@ -65,7 +65,7 @@ class StoreFile:
         return f"ssl.{self.kind}.location"
 
     def error(self, reason: str) -> Exception:
-        """What is wrong with it."""
+        """The error of the store."""
         return self.settings.error(self.name, self.location, reason)
 
 

@@ -97,14 +97,14 @@ class ConnectorDefinition:
 
 
 def read_definition(name: str, definition: Mapping[str, Any], cluster: Mapping[str, str]) -> ConnectorDefinition:
-    r"""The checked definition; settings of the `cluster` fill the gaps in the worker's properties.
+    """The checked definition; settings of the `cluster` fill the gaps in the worker's properties.
 
     Raises `InvalidDefinitionError` for one that can never work.
 
     >>> read_definition("x", {"config": {}}, {})
     Traceback (most recent call last):
     ottla.pipelines.runner.kind.InvalidDefinitionError: 'connector': there has to be one, or 'connector.class' in \
-    'config'
+'config'
     """
     unknown = sorted(definition.keys() - set(_KNOWN))
     if unknown:

@@ -31,7 +31,7 @@ class ColumnFormat:
 
     @property
     def error_column(self) -> str:
-        """Where the reasons are, with `badRecords=column`."""
+        """The column of reasons, with `badRecords=column`."""
         return f"{self.column}_error"
 
 

@@ -20,7 +20,7 @@ REGISTRY_PREFIX: Final = "schema.registry."
 
 
 class Use(Flag):
-    """Where an option has a meaning."""
+    """The reads and writes in which an option has a meaning."""
 
     BATCH_READ = auto()
     STREAM_READ = auto()

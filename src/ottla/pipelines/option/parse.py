@@ -35,7 +35,7 @@ _ISOLATION_LEVELS: Final = ("read_committed", "read_uncommitted")
 
 @frozen
 class Splitting:
-    """How ranges of offsets are cut into tasks."""
+    """The options that cut ranges of offsets into tasks."""
 
     min_partitions: int | None = None
     max_records: int | None = None
@@ -43,7 +43,7 @@ class Splitting:
 
 @frozen
 class Admission:
-    """How much a micro-batch takes in."""
+    """The options that bound a micro-batch."""
 
     max_offsets: int | None = None
     min_offsets: int | None = None
@@ -52,7 +52,7 @@ class Admission:
 
 @frozen
 class ReadOptions:
-    """Everything that the options of a batch or stream read say."""
+    """The parsed options of a batch or stream read."""
 
     subscription: Subscription
     start: OffsetBound

@@ -29,7 +29,7 @@ Settings = tuple[tuple[str, str], ...]
 
 @frozen
 class ColumnReading:
-    """How a column of framed records is read."""
+    """The options for decoding a column of framed records."""
 
     settings: Settings = field(repr=False)
     """May hold secrets."""
@@ -61,7 +61,7 @@ class ColumnReading:
 
 @frozen
 class ColumnWriting:
-    """How a column is written as framed records."""
+    """The options for encoding a column as framed records."""
 
     settings: Settings = field(repr=False)
     """May hold secrets."""

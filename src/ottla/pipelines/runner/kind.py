@@ -31,7 +31,7 @@ class InvalidDefinitionError(OttlaError):
 
 @frozen(kw_only=True)
 class Place:
-    """Where one pipeline runs."""
+    """The surroundings of one pipeline: its checkpoint, its cluster and its trigger."""
 
     name: str
     definition: Mapping[str, Any]

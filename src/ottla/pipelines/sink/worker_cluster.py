@@ -54,7 +54,7 @@ class WorkerCluster(WorkerClient):
         """Of the producer that writes without transactions, while no task uses it."""
 
     def partition_count(self, topic: str, at_least: int = 1) -> int:
-        """How many partitions a topic has; waits `max.block.ms` for one that is being made.
+        """The number of partitions of a topic; waits `max.block.ms` for one that is being made.
 
         Asks again if it is known to have less than `at_least`.
         """

@@ -49,7 +49,7 @@ def _cut(whole: OffsetRange, count: int) -> list[OffsetRange]:
 def admit(
     start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int], offsets_max: int
 ) -> dict[TopicPartition, int]:
-    """Where a micro-batch ends that takes in `offsets_max`, or one of each partition if those are more.
+    """The end of a micro-batch of `offsets_max` offsets, or of one of each partition if those are more.
 
     Half of them are shared alike by all partitions in which something waits, so that one with little in it, such as a
     repartition topic's, is not held up by others with a large backlog. The rest is shared by what waits. 10 and 990

@@ -121,7 +121,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._catalog.close()
 
     def _find_latest(self, started: PartitionOffsets) -> None:
-        """Where the partitions end now; with availableNow, where they ended when the query started."""
+        """Looks up the ends of the partitions; with availableNow, those at the start of the query."""
         for attempt in range(self._options.offset_retries + 1):
             if attempt:
                 time.sleep(self._options.offset_retry_pause_ms / 1000)
@@ -172,7 +172,7 @@ class OttlaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return admit(begun, latest, limit.max_rows) if isinstance(limit, ReadMaxRows) else latest
 
     def _added(self, partitions: set[TopicPartition]) -> PartitionOffsets:
-        """Where partitions begin that the batch before did not have."""
+        """The first offsets of partitions that the batch before did not have."""
         found = self._catalog.earliest(partitions)
         for part, offset in found.items():
             if offset:

@@ -84,11 +84,11 @@ class TopicCatalog:
         return found
 
     def earliest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
-        """Where they begin; those that have gone meanwhile are left out."""
+        """The first offsets; partitions that are gone meanwhile are left out."""
         return self._offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
 
     def latest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
-        """Where they end for a reader of this isolation level; those that have gone meanwhile are left out."""
+        """The ends for a reader of this isolation level; partitions that are gone meanwhile are left out."""
         return self._offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
 
     def at_times(self, times_ms: Mapping[TopicPartition, int]) -> PartitionOffsets:

@@ -37,7 +37,7 @@ class _EmptyHost:
         return 0
 
     def request_commit(self) -> None:
-        """Nothing to commit."""
+        """Does nothing: the end of the batch commits."""
 
 
 def tick_ms_of(application: Application) -> int | None:

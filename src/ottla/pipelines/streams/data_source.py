@@ -25,7 +25,7 @@ class StreamsDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        """What Spark sees."""
+        """The schema that Spark gets."""
         return StructType([StructField(COUNTED, BooleanType())])
 
     @short_errors

@@ -42,11 +42,11 @@ class _GlobalHost:
         """There is nothing to send."""
 
     def partition_count(self, topic: str) -> int:
-        """Nobody asks."""
+        """Never called: a global table has no sinks."""
         return 1
 
     def wall_clock_ms(self) -> int:
-        """Nobody asks."""
+        """Never called: a global table has no punctuations."""
         return 0
 
     def request_commit(self) -> None:

@@ -25,7 +25,7 @@ class GroupPosition:
     times: Times
 
     def offsets(self, partition: int) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What to commit."""
+        """The offsets to commit, with the times as metadata of the first."""
         tick = self.position.get(TICK)
         mark: Times = {} if tick is None else {TICK: {"": (tick,)}}
         metadata = times_to_text({**self.times, **mark}) or times_to_text(mark)
@@ -38,7 +38,7 @@ class GroupPosition:
 
     @classmethod
     def committed(cls, offsets: Mapping[str, tuple[int, str | None]]) -> "GroupPosition | None":
-        """What the group's offsets and their metadata mean, by topic; None: there are none."""
+        """The position that the group's offsets and their metadata hold, by topic; None without offsets."""
         position = {topic: offset for topic, (offset, _) in offsets.items() if offset >= 0}
         if not position:
             return None

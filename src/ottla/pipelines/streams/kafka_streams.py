@@ -85,12 +85,10 @@ class KafkaStreams(Lifecycle):
 
     @property
     def topology(self) -> Topology:
-        """What runs."""
         return self._topology
 
     @property
     def configuration(self) -> Mapping[str, Any]:
-        """How it was configured."""
         return self._config
 
     @property
@@ -140,7 +138,7 @@ class KafkaStreams(Lifecycle):
         shutil.rmtree(self._settings.state_dir / "state", ignore_errors=True)
 
     def metrics(self) -> dict[str, Any]:
-        """What Spark tells of the last micro-batch: rows, durations, offsets; empty before the first."""
+        """Spark's figures of the last micro-batch: rows, durations, offsets; empty before the first."""
         progress = None if self._supervised is None else self._supervised.progress()
         return {} if progress is None else dict(progress)
 

@@ -61,7 +61,7 @@ class StreamsKind:
 
 
 def topology_of(target: str) -> tuple[Topology, dict[str, Any]]:
-    """What `module:function` gives: the topology, and configuration that is no JSON."""
+    """The topology of `module:function`, and configuration that is no JSON."""
     module, _, name = target.partition(":")
     try:
         made = getattr(importlib.import_module(module), name)()

@@ -15,7 +15,7 @@ class ProgramPickler(cloudpickle.CloudPickler):
     """Spark's pickler, for typed programs as well."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is written; `NotImplemented` leaves it to pickle."""
+        """The reduction of an object; `NotImplemented` leaves it to pickle."""
         if typing.is_typeddict(obj) and _is_of_script(obj):
             return typed_dict, (obj.__name__, dict(obj.__annotations__), obj.__total__)
         return super().reducer_override(obj)  # type: ignore[no-untyped-call]  # Spark's pickler has no types

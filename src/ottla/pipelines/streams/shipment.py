@@ -26,7 +26,7 @@ class UnshippableTopologyError(StreamsError):
 
 @frozen
 class SnapshotTerms:
-    """Where copies of the state go, and how old the newest may become."""
+    """The directory of copies of the state, and the age at which a new one is made."""
 
     directory: Path
     interval_ms: int
@@ -34,7 +34,7 @@ class SnapshotTerms:
 
 @frozen
 class Shipment:
-    """What a worker needs to know."""
+    """The data that workers get from the driver."""
 
     application: Application
     state_dir: Path

@@ -188,7 +188,7 @@ class StateOpening:
             time.sleep(_OPEN_PAUSE_S)
 
     def _ends(self, admin: Admin, place: TopicPartition) -> tuple[int, int, int]:
-        """Where a changelog begins, where it ends for readers of committed records, and where it ends."""
+        """The start of a changelog, its end for readers of committed records, and its end."""
         try:
             earliest = admin.list_offsets({place: OffsetSpec.EARLIEST})[place].offset
             wanted = IsolationLevel.READ_COMMITTED
@@ -212,7 +212,7 @@ def is_at(position: Position | None, end: Position) -> bool:
 
 
 def _after(wanted: OffsetRange, offset: int | None) -> OffsetRange | None:
-    """What a changelog has from an offset on; None: it does not go on from there."""
+    """The part of a changelog from an offset on; None if the changelog does not continue there."""
     if offset is None or not wanted.start <= offset <= wanted.end:
         return None
     return OffsetRange(wanted.partition, offset, wanted.end)

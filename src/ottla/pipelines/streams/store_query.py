@@ -59,7 +59,7 @@ class SparkStores:
         return READERS[wanted](_asked, lambda: self._views(query))
 
     def places(self) -> StorePlaces:
-        """Where stores are: all tasks at the driver's `application.server`; nowhere without one."""
+        """The places of stores: all tasks at the driver's `application.server`; none without one."""
         application = self._application()
         tasks = tuple(
             TaskId(stage.number, number) for stage in application.stages for number in range(stage.partitions)
@@ -67,11 +67,11 @@ class SparkStores:
         return StorePlaces(application, TaskMap(active_at={self._server: tasks} if self._server else {}))
 
     def of_key(self, store: str, key: Any) -> KeyQueryMetadata:
-        """Who has a key."""
+        """The owner of a key."""
         return self.places().of_key(store, key)
 
     def of_store(self, store: str) -> list[StreamsMetadata]:
-        """Who has partitions of a store."""
+        """The instances with partitions of a store."""
         return self.places().of_store(store)
 
     def close(self) -> None:

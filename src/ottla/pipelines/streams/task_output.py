@@ -73,7 +73,7 @@ class PlainOutput:
         return True
 
     def settle(self) -> GroupPosition | None:
-        """Nothing is left open, and the group's offsets say nothing of what is written."""
+        """Returns None: no transaction is left open, and the group's offsets do not tell what was written."""
         return None
 
     def write(self, batches: Iterable[Any], end: End) -> None:

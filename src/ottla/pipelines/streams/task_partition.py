@@ -1,4 +1,4 @@
-"""What one task of Spark's reads: partition p of every topic, as the driver has planned it."""
+"""The part of the inputs that one task of Spark reads: partition p of every topic, as the driver has planned it."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from ottla.pipelines.source.range_read import RangePartition
 
 
 class TaskPartition(InputPartition):
-    """What the tasks of one partition number read; `start` and `end` are their positions, by topic."""
+    """The inputs of one partition number; `start` and `end` are their positions, by topic."""
 
     def __init__(self, number: int, ranges: list[RangePartition], ends: tuple[dict[str, int], dict[str, int]]) -> None:
         super().__init__(number)

@@ -72,7 +72,7 @@ class _Truck:
         self._danger = _WILD_DANGER if random.random() < _WILD_SHARE else _CALM_DANGER
 
     def report(self, now_ms: int) -> TruckPosition:
-        """Where it is; afterwards it has moved on, and turned round at the end of its route."""
+        """The position; the truck then moves on, and turns round at the end of its route."""
         (from_north, from_east), (to_north, to_east) = _ROUTE_ENDS[self._route_id]
         self._step = (self._step + 1) % (2 * _STEPS)
         share = abs(self._step - _STEPS) / _STEPS

@@ -45,7 +45,7 @@ class Progress:
 
 
 def driver_name(row: dict[str, Any]) -> str:
-    """How a driver is shown."""
+    """The name to show for a driver."""
     name = " ".join(str(row[part]) for part in ("firstName", "lastName") if row.get(part))
     return name or f"driver {row.get('driverId')}"
 

@@ -82,7 +82,7 @@ class LocalSpark:
 
 
 def _java_end(wait_seconds: float = 0.0) -> str | None:
-    """How the Java process of this one ended; None while it runs, or if there was none."""
+    """The exit of the Java process of this one; None while it runs, or if there was none."""
     from pyspark import SparkContext
 
     if SparkContext._gateway is None:

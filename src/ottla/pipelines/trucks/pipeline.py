@@ -30,7 +30,7 @@ TOPICS: Final = (POSITIONS, DANGEROUS, DRIVEN_TOPIC, COUNTS)
 
 @frozen(kw_only=True)
 class TruckPipeline:
-    """Where the pipeline runs and how."""
+    """The settings of the pipeline."""
 
     bootstrap: str
     checkpoints: Path

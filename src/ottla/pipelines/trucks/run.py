@@ -243,7 +243,7 @@ def _finish(progress: Progress, check: Callable[[], None]) -> None:
 
 
 class _Screen:
-    """Where progress is shown."""
+    """The progress on the terminal."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress: Final = progress

@@ -61,7 +61,7 @@ def with_driver(events: "DataFrame", drivers: "DataFrame") -> "DataFrame":
 
 
 def counts(events: "DataFrame", *, window: str = "10 seconds", late: str = "5 seconds") -> "DataFrame":
-    """How many dangerous events each driver had in each window."""
+    """The number of dangerous events of each driver in each window."""
     timed = events.withColumn("eventTime", f.timestamp_millis("timestamp")).withWatermark("eventTime", late)
     grouped = timed.groupBy(f.window("eventTime", window), "driverId", "firstName", "lastName").count()
     return grouped.select(

@@ -69,7 +69,7 @@ class Watch:
 
 
 def _lag(admin: Admin, group: str, ends: Ends, topic: str) -> int:
-    """How much of a topic a group has not read; all of it if it has committed nothing yet."""
+    """The number of records that a group has not read; all of them if it has committed nothing yet."""
     committed = admin.list_consumer_group_offsets({group: None})[group]
     read = {place: found.offset for place, found in committed.items() if found is not None}
     return sum(max(0, end - read.get(place, 0)) for place, end in ends.items() if place.topic == topic)

@@ -37,7 +37,7 @@ class BatchAccumulator:
 
     @property
     def drain_deadline_ms(self) -> int:
-        """When there is something to write; 0 for at once."""
+        """The time at which batches have to be written; 0 for at once."""
         return 0 if self._completed else self._linger_deadline_ms
 
     @property

@@ -29,7 +29,7 @@ _CLASS_OF: dict[ControlRecordType, type[ControlMessage]] = {number: kind for kin
 
 @frozen
 class BatchPlace:
-    """Where a batch goes: its first offset, the leader's epoch, and when it was made."""
+    """The place of a batch: its first offset, the leader's epoch, and its time."""
 
     base_offset: int
     epoch: int

@@ -58,7 +58,7 @@ def validate_position(log: LogPort, snapshots: SnapshotPort, position: OffsetAnd
 
 
 def end_offset_for_epoch(log: LogPort, snapshots: SnapshotPort, epoch: int) -> OffsetAndEpoch:
-    """Where an epoch ends in the log, or the last one before it.
+    """The end in the log of an epoch, or of the last one before it.
 
     An epoch that lies before the log's first is answered by the log with itself and the log's start; the snapshot
     that ends there knows the true epoch.
@@ -71,7 +71,7 @@ def end_offset_for_epoch(log: LogPort, snapshots: SnapshotPort, epoch: int) -> O
 
 
 def truncation_offset(log: LogPort, snapshots: SnapshotPort, diverging: OffsetAndEpoch) -> int:
-    """Where a follower cuts its log when the leader says that they part at `diverging`.
+    """The offset to which a follower truncates when the leader reports that they diverge at `diverging`.
 
     With our epochs 1 from 0, 2 from 15, 3 from 25: diverging 20@2 → 20, diverging 10@1 → 10, diverging 30@2 → 25,
     since our epoch 2 ends there.

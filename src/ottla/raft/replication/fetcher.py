@@ -147,7 +147,7 @@ def _only_partition(response: fetch.FetchResponse) -> fetch.PartitionData | None
 
 
 def _good_bytes(records: bytes, end_offset: int, epoch: int) -> int:
-    """How many bytes are whole batches that continue our log; what follows a damaged one is asked for again."""
+    """The number of bytes that are whole batches and continue our log; a damaged rest is fetched again."""
     good = 0
     try:
         for batch in batches(records):

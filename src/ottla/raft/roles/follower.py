@@ -49,7 +49,7 @@ class Follower(Role):
         return self._leader_endpoints
 
     def leader_node(self, listener: str) -> Node:
-        """Where to fetch from."""
+        """The node to fetch from."""
         address = self._leader_endpoints.address(listener)
         if self.leader_id is None or address is None:
             raise RaftInvariantError(f"no address of leader {self.leader_id} for listener {listener}")

@@ -56,12 +56,12 @@ class Leader(Role):
 
     @property
     def check_quorum_timeout_ms(self) -> int:
-        """How long we lead without hearing from a majority."""
+        """The time for which a leader may not hear from a majority."""
         return int(self._fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)
 
     @property
     def check_quorum_deadline_ms(self) -> int:
-        """When to step down for want of a majority; a sole voter always has one."""
+        """The time to step down for want of a majority; a sole voter always has one."""
         return NEVER_MS if len(self.voters) == 1 else self._check_quorum_deadline_ms
 
     def can_grant_vote(self, ballot: Ballot) -> bool:

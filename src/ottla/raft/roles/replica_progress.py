@@ -7,7 +7,7 @@ UNKNOWN = -1
 
 
 class ReplicaProgress:
-    """How far a replica has got, and when it last showed."""
+    """The log end of a replica, and the times of its fetches."""
 
     __slots__ = (
         "_leader_end_at_last_fetch",

@@ -52,7 +52,7 @@ class Role:
 
     @property
     def leader_endpoints(self) -> Endpoints:
-        """Where the leader listens, if known."""
+        """The leader's addresses, if known."""
         return NO_ENDPOINTS
 
     def can_grant_vote(self, ballot: Ballot) -> bool:

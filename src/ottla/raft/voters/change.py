@@ -48,5 +48,5 @@ class PendingChanges:
 
     @property
     def deadline_ms(self) -> int:
-        """When the change that is under way is given up."""
+        """The time at which the change that is under way is given up."""
         return min((change.deadline_ms for change in (self.add, self.remove) if change is not None), default=NEVER_MS)

@@ -84,7 +84,7 @@ class VoterHistory:
 
     @property
     def last_set_offset(self) -> int | None:
-        """Where the voters that count now were written, one before its end for a snapshot; None for static voters."""
+        """The offset of the present voters, one before its end for a snapshot; None for static voters."""
         last = self._voters.last()
         return None if last is None else last[0]
 

@@ -102,12 +102,12 @@ class VoterSet:
         return len(self.by_id) == 1 and self.is_voter(replica)
 
     def endpoints(self, voter_id: int) -> Endpoints:
-        """Where a voter listens; empty for no voter."""
+        """The addresses of a voter; empty for no voter."""
         voter = self.by_id.get(voter_id)
         return NO_ENDPOINTS if voter is None else voter.endpoints
 
     def node(self, voter_id: int, listener: str) -> Node | None:
-        """Where to send a request for a voter."""
+        """The node for requests to a voter."""
         address = self.endpoints(voter_id).address(listener)
         return None if address is None else Node(voter_id, address.host, address.port)
 

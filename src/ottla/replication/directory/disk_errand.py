@@ -1,4 +1,4 @@
-"""Work that the loop has begun and that ends on a disk: a worker waits for it, or at the very end whoever closes up."""
+"""Work that the loop begins and that ends on a disk: a worker waits for it, or at the very end the shutdown does."""
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress

@@ -1,7 +1,7 @@
-"""Where followers' logs begin, as far as no crash takes it back: that, and no more, is what leaders are told.
+"""The log starts of followers that no crash takes back: leaders are told these and no later ones.
 
-A leader confirms a deletion once all replicas that may be the next leader begin there, and one that forgot
-where it begins would bring deleted records back.
+A leader confirms a deletion once all replicas that may be the next leader begin there. One that forgot its log start
+would bring deleted records back.
 
 Log 0..100, the leader's begins at 60: so does this one, and a worker writes that down; until it has, fetches say 0.
 """
@@ -53,4 +53,4 @@ class SafeStarts:
 
 
 def _nobody(partition: Partition) -> None:
-    """Nothing is fetched yet."""
+    """The default of `saved`."""

@@ -1,6 +1,6 @@
 """The slow half of setting partitions up, on worker threads: making logs, and noting where a leader epoch begins.
 
-While a log is prepared nobody else changes it: its partition is not served yet or follows nobody just now, and
+While a log is prepared no other thread changes it: its partition is not served yet or follows no leader just now, and
 retention and cleaning are paused from before the work is handed over until after it came back.
 """
 

@@ -122,4 +122,4 @@ class FollowerLog:
 
 
 def _nobody(partition: Partition) -> None:
-    """Nothing is being copied."""
+    """The default while no copy is made."""

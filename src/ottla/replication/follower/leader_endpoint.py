@@ -68,5 +68,5 @@ class LeaderEndpoint(Protocol):
         ...
 
     def close(self) -> None:
-        """Nothing is asked any more, and no `done` of what was asked is called."""
+        """Drops all requests: no `done` is called any more."""
         ...

@@ -1,8 +1,8 @@
-"""How fast records go to and come from replicas that are named, and between directories (KIP-73, KIP-113).
+"""Limits the rate of records to and from named replicas, and between directories (KIP-73, KIP-113).
 
-A throttle that is exceeded holds up replicas which it names and which are not in sync; whoever is in sync is never held
-up, but what it moves counts. The rate is measured as Kafka does: the bytes of the last samples over the time since the
-oldest began, so that it is kept in the mean, and one large fetch is paid for afterwards.
+A throttle that is exceeded delays the replicas that it names and that are not in sync. Replicas in sync are never
+delayed, but their bytes count. The rate is measured as Kafka does: the bytes of the last samples over the time since
+the oldest began, so that it is kept in the mean, and one large fetch is paid for afterwards.
 
 Limit 1,000, samples of a second: 4,000 bytes at once are waited for until the fourth second is over.
 """

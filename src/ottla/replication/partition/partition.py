@@ -81,7 +81,7 @@ class Partition:
 
     @property
     def high_watermark(self) -> int:
-        """How far the partition is replicated, as far as this broker knows."""
+        """The high watermark, as far as this broker knows."""
         return self.log.high_watermark
 
     # Roles
@@ -252,7 +252,7 @@ class Partition:
             raise KafkaStorageError(f"Partition {self.topic}-{self.index} is in an offline log directory")
 
     def last_offset_for_epoch(self, current_leader_epoch: int, leader_epoch: int) -> EpochEntry:
-        """Where the epoch, or the largest below it, ends; (-1, -1) if that is unknown."""
+        """The end of the epoch, or of the largest below it; (-1, -1) if that is unknown."""
         self.check_role(current_leader_epoch, leader_only=True)
         return self.log.end_offset_for_epoch(leader_epoch)
 

@@ -52,7 +52,7 @@ class Producers(Protocol):
 
 
 class LogBounds(Protocol):
-    """Where a log begins and ends, and what it is told about that."""
+    """The bounds of a log, and the calls that move them."""
 
     topic: str
     partition: int

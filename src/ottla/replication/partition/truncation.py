@@ -1,4 +1,4 @@
-"""How far a follower goes back when its leader says that their histories part.
+"""The offset to which a follower truncates when its leader reports diverging logs.
 
 The leader answers a fetch with the largest epoch that it has at or below the follower's last one, and where that epoch
 ends. Follower: epochs 0 from 0, 1 from 40, 2 from 50, log end 80; leader: 0 from 0, 1 from 40, 3 from 45.
@@ -15,7 +15,7 @@ from ottla.storage.leader_epoch.checkpoint import EpochEntry
 
 
 def truncation_offset(log: ReplicaLog, diverging: EpochEntry) -> int:
-    """Where the follower's log has to end before it can go on."""
+    """The offset at which the follower's log has to end."""
     log_end_offset = log.log_end_offset
     if diverging.start_offset < 0:
         # The leader knows nothing of that epoch: what is replicated is the same in any case.

@@ -106,7 +106,7 @@ class LogReader:
         return tuple.__new__(Read, (results, total, is_final, is_cold))
 
     def available(self, partition: Partition, params: FetchParams, want: FetchPartition) -> int:
-        """How many bytes a fetch of this partition alone would get now; `StorageError` if it would get that."""
+        """The bytes that a fetch of this partition alone would get now; raises its `StorageError`."""
         try:
             records = read(partition, params, want, want.max_bytes, whole_batch=True, may_wait=False).records
         except ColdReadError:

@@ -1,1 +1,1 @@
-"""When things happen: timers, waiting requests, other threads."""
+"""Scheduling: timers, waiting requests, other threads."""

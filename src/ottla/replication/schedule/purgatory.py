@@ -1,4 +1,4 @@
-"""Where requests wait for something to happen to a partition, or for their time to run out.
+"""Holds requests that wait for an event of a partition, or for their time-out.
 
 An operation is watched under every key that may complete it, and leaves all of them before it completes: an idle
 partition keeps nothing of a request that another one completed, and a request that its completion leads to cannot

@@ -65,7 +65,7 @@ class TimerWheel:
         return timeout
 
     def close(self) -> None:
-        """Nothing expires any more."""
+        """Drops all timers."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

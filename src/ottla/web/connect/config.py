@@ -176,7 +176,7 @@ class ConnectConfig:
         return self.settings.string("exactly.once.source.support").upper() == "ENABLED"
 
     def advertised(self, addresses: list[ListenAddress]) -> ListenAddress:
-        """How other workers reach this one; `host:port` of it is the worker's id."""
+        """The address at which other workers reach this one; its `host:port` is the worker's id."""
         wanted = self.settings.string("rest.advertised.listener").lower()
         address = next((each for each in addresses if each.scheme == wanted), addresses[0])
         is_any = address.host in ("", "0.0.0.0", "::")
@@ -190,7 +190,7 @@ class ConnectConfig:
 
 
 def override_problem(policy: Policy, name: str, value: str) -> str | None:
-    """What is wrong with `producer.override.linger.ms` and its like; None also for what no client knows."""
+    """The error of a setting such as `producer.override.linger.ms`; None also for one that no client has."""
     kind, _, inner = name.partition(".override.")
     refusal = policy(inner)
     if refusal is not None:
@@ -215,7 +215,7 @@ def _is_known(name: str) -> bool:
 
 
 def _told(given: Mapping[str, str], client: Mapping[str, object], providers: ConfigProviders) -> dict[str, str]:
-    """What may be written into the pipelines' topic. Placeholders may, what they stand for may not."""
+    """The settings that may go into the pipelines' topic, with placeholders instead of their values."""
     told = {
         name: value
         for name, value in given.items()

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Change(Protocol):
-    """How a request that changes something is done: by this worker if it leads, else by the one that does."""
+    """Carries out a request that changes something: here if this worker leads, else at the one that does."""
 
     async def __call__(self, request: Request, act: Callable[[Leader], Awaitable[Answer]]) -> Answer:
         """The answer."""

@@ -87,7 +87,7 @@ class ConnectService:
 
     @property
     def addresses(self) -> list[ListenAddress]:
-        """Where clients reach it."""
+        """The addresses for clients."""
         return [] if self._server is None else self._server.addresses
 
     @property

@@ -29,7 +29,7 @@ class Identity:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The address of the instance."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 

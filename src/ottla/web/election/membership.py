@@ -49,7 +49,7 @@ _OTHER_COORDINATOR: Final = frozenset(
 
 @frozen
 class GroupOptions:
-    """How the group is kept."""
+    """The timeouts of the group."""
 
     group_id: str
     session_timeout_ms: int
@@ -264,4 +264,4 @@ class Membership:
 
 
 async def _nothing() -> None:
-    """Nothing has to end first."""
+    """The default of `before_joining`."""

@@ -1,4 +1,4 @@
-"""Where a service listens, and how it calls itself to others: `http://host:port`."""
+"""The addresses at which a service listens and is advertised: `http://host:port`."""
 
 from typing import Final
 from urllib.parse import urlsplit

@@ -29,7 +29,7 @@ class PeerUnreachableError(OttlaError):
 
 @frozen
 class PeerOptions:
-    """How long other instances may take, and how their certificates are checked."""
+    """The time limits of requests to other instances, and the check of their certificates."""
 
     connect_timeout_s: float = 60.0
     read_timeout_s: float = 60.0

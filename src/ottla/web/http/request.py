@@ -24,7 +24,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 
 @frozen
 class BodyLimits:
-    """How large a body may be, and how long it may take to arrive."""
+    """The maximal size of a body, and the time in which it has to arrive."""
 
     bytes_max: int
     timeout_s: float

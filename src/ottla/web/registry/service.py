@@ -92,7 +92,7 @@ class RegistryService:
 
     @property
     def addresses(self) -> list[ListenAddress]:
-        """Where clients reach it."""
+        """The addresses for clients."""
         return [] if self._server is None else self._server.addresses
 
     async def start(self) -> None:
@@ -222,7 +222,7 @@ class RegistryService:
         return member
 
     def _identity(self) -> Identity:
-        """How other instances reach us: by the listener of the inter-instance protocol."""
+        """The address for other instances: the listener of the inter-instance protocol."""
         settings = self._config.settings
         wanted = settings.string("inter.instance.protocol").lower()
         address = next((each for each in self.addresses if each.scheme == wanted), self.addresses[0])

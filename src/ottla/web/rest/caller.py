@@ -1,8 +1,8 @@
 """Requests that act with their caller's rights: each caller has Kafka clients that have logged in as it.
 
 The cluster checks the log-in: when a caller's clients are made, again once a minute while they are used, and whenever
-its brokers end a session. A caller's consumers are its own: no other caller finds them. Clients that nobody uses are
-closed, and so are those whose log-in is refused.
+its brokers end a session. A caller's consumers are its own: no other caller finds them. Clients are closed when they
+are idle or when their log-in is refused.
 """
 
 import asyncio
@@ -62,8 +62,7 @@ class Caller:
         self.instances.start()
 
     async def check(self) -> None:
-        """Logs in once more if that is long ago. Raises `AuthenticationFailedError`; a cluster that is away refuses
-        nobody."""
+        """Logs in again if the last time is long ago. Raises `AuthenticationFailedError` only if brokers refuse."""
         now = asyncio.get_running_loop().time()
         if now - self._checked_at < _CHECK_S:
             return

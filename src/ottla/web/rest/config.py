@@ -143,7 +143,7 @@ class RestConfig:
         )
 
     def passed_login(self) -> PassedLogin | None:
-        """How callers say who they are, if requests act with their rights. Raises `ConfigError` where that can't be."""
+        """The log-in of callers whose rights requests act with. Raises `ConfigError` where that can't be."""
         method = self.settings.string(_PROPAGATION).upper()
         if method == "NONE":
             return None

@@ -1,7 +1,6 @@
-"""What a proxy keeps for its users and closes when nobody uses it any more: consumers, and callers with their clients.
+"""Closes what a proxy keeps for its users once it is idle: consumers, and callers with their clients.
 
-Owns the watch over idle ones, and closing without making a request wait for it. What is kept, by which name, and when
-it is idle is for the owner.
+Owns the watch, and closing without making a request wait for it. The owner decides on names and on the time.
 """
 
 import asyncio

@@ -48,7 +48,7 @@ class RecordSender:
         self._producer: Final = producer
 
     async def send_all(self, topic: str, records: Sequence[OutgoingRecord]) -> list[SendResult]:
-        """What became of each record, in their order."""
+        """Sends records; the outcome of each, in their order."""
         try:
             count = await self._partition_count(topic)
         except OttlaError as error:
@@ -84,7 +84,7 @@ class RecordSender:
 
 
 async def outcome_of(sent: Sent) -> SendResult:
-    """Where a record is, or what it failed with."""
+    """A record's place, or its failure."""
     try:
         return await sent
     except OttlaError as error:

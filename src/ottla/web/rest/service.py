@@ -62,7 +62,7 @@ class RestService:
 
     @property
     def addresses(self) -> list[ListenAddress]:
-        """Where clients reach it."""
+        """The addresses for clients."""
         return [] if self._server is None else self._server.addresses
 
     async def start(self) -> None:

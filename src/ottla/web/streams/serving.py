@@ -50,7 +50,7 @@ class QueryServing:
 
     @property
     def addresses(self) -> list[ListenAddress]:
-        """Where clients reach it."""
+        """The addresses for clients."""
         return self._server.addresses
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
-"""What this instance's part of a store says: one key, or some pairs, as JSON.
+"""Reads this instance's part of a store: one key, or some pairs, as JSON.
 
-Kinds of stores differ in what a lookup is: a value of a key-value or versioned store, windows or sessions of others.
+Kinds of stores differ in the result of a lookup: a value of a key-value or versioned store, windows or sessions of
+others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -58,11 +59,11 @@ class Queryable(Protocol):
         ...
 
     def query_metadata_for_key(self, store: str, key: Any) -> KeyQueryMetadata:
-        """Who has a key."""
+        """The owner of a key, and the instances with copies."""
         ...
 
     def streams_metadata_for_store(self, store: str) -> list[StreamsMetadata]:
-        """Who has partitions of a store."""
+        """The instances with partitions of a store."""
         ...
 
     def metadata_for_all_streams_clients(self) -> list[StreamsMetadata]:
@@ -72,7 +73,7 @@ class Queryable(Protocol):
 
 @frozen
 class StoreRequest:
-    """What is asked of a store; texts are as they were given."""
+    """The parameters of a request, as texts."""
 
     has_times: bool = False
     is_stale: bool = False
@@ -100,7 +101,7 @@ class LocalStore:
         return key_of(self.spec.key_serde or self._streams.configuration.get("default.key.serde"), text)
 
     def lookup(self, text: str, request: StoreRequest, partition: int | None) -> Pair:
-        """What the store has for a key; `HttpError` 404 if that is nothing."""
+        """The store's content for a key; `HttpError` 404 if there is none."""
         key, store = self.key(text), self._store(request, partition)
         timed = self._is_timed(request)
         kind, pair = self.spec.kind, {"store": self.name, "key": shown(key)}

@@ -141,6 +141,7 @@ def test_json_records_are_compact(rest: RestProcess, admin: Admin, kafka: Server
         rest.ask("POST", f"{instance}/positions", {"offsets": [{"topic": topic, "partition": 0, "offset": 1}]})
         status, refusal = rest.ask("GET", f"{instance}/records?timeout=5000", Accept=type_of("json"))
         assert (status, refusal["error_code"]) == (408, 40801)
+        assert refusal["message"].startswith(f"{topic}-0, offset 1: the record is not JSON")
 
 
 @pytest.mark.parametrize(

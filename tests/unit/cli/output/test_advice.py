@@ -2,7 +2,7 @@
 
 from ottla.cli.output.advice import advised
 from ottla.client.errors import FailedAttempt, NoBrokersAvailableError
-from ottla.protocol.errors import InvalidRequestError, TopicAuthorizationFailedError
+from ottla.protocol.errors import InvalidRequestError, SecurityDisabledError, TopicAuthorizationFailedError
 
 
 def test_kafkas_words_get_an_advice() -> None:
@@ -10,6 +10,11 @@ def test_kafkas_words_get_an_advice() -> None:
     assert advised(error) == (
         "Topic authorization failed; ask for an ACL on the topic, or connect as another user (--command-config)"
     )
+
+
+def test_a_cluster_without_an_authorizer_is_told_how_to_get_one() -> None:
+    said = advised(SecurityDisabledError("No Authorizer is configured."))
+    assert said.startswith("No Authorizer is configured; set authorizer.class.name on the brokers")
 
 
 def test_lines_become_one_sentence_and_a_question_stays_one() -> None:

@@ -25,7 +25,7 @@ class Candidate(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What live replicas hold and a new leader lacks."""
+    """The records that live replicas hold and a new leader lacks."""
 
     records: int
     is_certain: bool

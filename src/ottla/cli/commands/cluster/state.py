@@ -1,4 +1,4 @@
-"""What a cluster is like now: its brokers, its quorum, and the partitions that are in trouble."""
+"""The present state of a cluster: its brokers, its quorum, and the partitions that are in trouble."""
 
 import asyncio
 from collections.abc import Collection, Mapping

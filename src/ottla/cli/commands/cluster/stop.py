@@ -30,12 +30,12 @@ class Quorum(NamedTuple):
 
     @property
     def majority(self) -> int:
-        """How many have to be there."""
+        """The number of voters in a majority."""
         return len(self.voters) // 2 + 1
 
 
 class Consequence(NamedTuple):
-    """What stopping the brokers would do."""
+    """The consequences of stopping the brokers."""
 
     offline: list[TopicPartition]
     """No replica would be left in sync to lead them."""

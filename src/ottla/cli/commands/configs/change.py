@@ -28,7 +28,7 @@ _OPERATIONS: Final = {
 
 
 def parse_change(text: str) -> AlterConfigOp:
-    """What `KEY=VALUE`, `KEY+=ITEM` or `KEY-=ITEM` means.
+    """The change that `KEY=VALUE`, `KEY+=ITEM` or `KEY-=ITEM` stands for.
 
     >>> parse_change("cleanup.policy+=compact")
     AlterConfigOp(name='cleanup.policy', value='compact', op_type=<AlterConfigOpType.APPEND: 2>)

@@ -1,4 +1,4 @@
-"""What the doctor asks a cluster that answers: advertised addresses, versions, clocks, permissions, health."""
+"""The doctor's checks of a cluster that answers: advertised addresses, versions, clocks, permissions, health."""
 
 import ipaddress
 import time

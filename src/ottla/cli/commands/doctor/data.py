@@ -1,4 +1,4 @@
-"""What the doctor finds in a broker's data directory on this machine: rights, room, limits."""
+"""The doctor's checks of a broker's data directory on this machine: rights, room, limits."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""What the doctor finds: a line per check, a second one with what helps; all of it at once as JSON."""
+"""The doctor's findings: a line for each check and a second one with advice, or all of them as JSON."""
 
 from enum import Enum
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from ottla.cli.output.style import Style, Tone
 
 
 class Verdict(Enum):
-    """How a check ended."""
+    """The result of a check."""
 
     FINE = "fine"
     DOUBTFUL = "doubtful"

@@ -1,4 +1,4 @@
-"""What is spoken on a port where we did not get on: tries TLS, plaintext Kafka and HTTP in turn.
+"""Finds out which protocol a port speaks if ours fails: tries TLS, plaintext Kafka and HTTP in turn.
 
 A client can only tell what it met with its own settings. The doctor may knock again in other ways.
 """
@@ -17,7 +17,7 @@ _HTTP_REQUEST = b"GET / HTTP/1.0\r\n\r\n"
 
 
 async def spoken(address: Address, given: Mapping[str, object], timeout_s: float) -> tuple[str, str] | None:
-    """What is spoken there and what to do about it; None if our own settings were not the trouble."""
+    """The port's protocol with advice; None if our own settings were not the trouble."""
     protocol = str(given.get("security.protocol", "PLAINTEXT")).upper()
     prefix = "SASL_" if protocol.startswith("SASL_") else ""
     if not protocol.endswith("SSL") and await _speaks_tls(address, timeout_s):

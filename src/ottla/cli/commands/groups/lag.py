@@ -32,7 +32,7 @@ class Lag(NamedTuple):
 
     @property
     def records(self) -> int | None:
-        """How many records lie ahead."""
+        """The number of records ahead."""
         return None if self.committed is None or self.end is None else max(0, self.end - self.committed)
 
 

@@ -60,7 +60,7 @@ class _Detail(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How long the record that has been waiting longest has been."""
+        """The longest wait of a next record."""
         return max((lag.seconds for lag in self.lags.values() if lag.seconds is not None), default=None)
 
 
@@ -93,7 +93,7 @@ async def check_exist(admin: AsyncAdmin, doubtful: list[str]) -> None:
             return
         near = difflib.get_close_matches(doubtful[0], known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`ottla groups list` shows them"
-        raise CommandError(f"there is no group of consumers {doubtful[0]}; {hint}")
+        raise CommandError(f"there is no consumer group {doubtful[0]}; {hint}")
 
 
 async def _detail(admin: AsyncAdmin, options: argparse.Namespace, group: ConsumerGroupDescription) -> _Detail:

@@ -128,5 +128,5 @@ def _names(config: "ServerConfig") -> list[str]:
 
 
 def _dialled(host: str) -> str:
-    """What to dial where a listener is bound to all interfaces."""
+    """The address to dial for a listener that is bound to all interfaces."""
     return "localhost" if host in ("", "0.0.0.0", "::") else host

@@ -112,7 +112,7 @@ def _below(value: object, steps: tuple[str | int, ...]) -> object:
 
 
 def parse_field(text: str) -> Field:
-    """What a path means.
+    """The field that a path stands for.
 
     >>> parse_field("value.items[0].price")
     Field(root='value', steps=('items', 0, 'price'))

@@ -83,7 +83,7 @@ def encoded(name: str, data: object) -> dict[str, str | None]:
 
 
 def template_render(template: str, style: Style) -> Render:
-    """What a template describes; a line end is added if it has none."""
+    """A function that prints records by a template; it adds a line end if the template has none."""
     parts = _parts(template)
     shown = printable if style.is_terminal else str
 

@@ -64,7 +64,7 @@ def _render(options: argparse.Namespace, style: Style) -> Render:
 
 
 def _extent(options: argparse.Namespace) -> tuple[Offsets, Offsets]:
-    """Where reading starts, and where the partitions end now."""
+    """The offsets where reading starts, and the present ends of the partitions."""
     point = parse_point(options.start or "end")
     if options.group is not None:
         _check_group(options, point.kind)

@@ -23,7 +23,7 @@ _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_40
 
 
 class PointKind(Enum):
-    """What the number of a point counts."""
+    """The meaning of the number of a point."""
 
     BEGINNING = "beginning"
     END = "end"

@@ -29,7 +29,7 @@ class LineError(CommandError):
 
 
 class LineForm(NamedTuple):
-    """What lines look like, and what all records have."""
+    """The form of lines, and the defaults of all records."""
 
     key_separator: bytes | None = None
     null: bytes | None = None

@@ -118,7 +118,7 @@ class _Source:
 
     @property
     def place(self) -> str:
-        """Where the last line stands."""
+        """The file and number of the last line."""
         return f"{self._name} {self._number}"
 
     def lines(self) -> Iterator[bytes]:
@@ -151,7 +151,7 @@ def _size(files: list[str]) -> int | None:
 
 
 class _Deliveries:
-    """What became of the records; told in the producer's thread, asked in the user's."""
+    """The outcomes of records, written by the producer's thread and read by the user's."""
 
     def __init__(self) -> None:
         self._lock: Final = threading.Lock()

@@ -1,4 +1,4 @@
-"""What `ottla acls` says of entries: words to values, an entry as a sentence, and which entry decides a question."""
+"""Reads and shows entries for `ottla acls`: words to values, an entry as a sentence, and the entry that decides."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -80,7 +80,7 @@ def shown_resource(pattern: ResourcePattern) -> str:
 
 
 def decided(bindings: Sequence[AclBinding], settings: AclSettings, question: Question) -> Decision:
-    """What the brokers decide with these entries."""
+    """The brokers' decision with these entries."""
     return decide(AclIndex(map(_acl, bindings)), settings, question)
 
 

@@ -16,7 +16,7 @@ _AUTHORITY_FACTOR = 4
 
 
 class Authority(NamedTuple):
-    """Who signs."""
+    """A certificate authority with its key."""
 
     key: "EllipticCurvePrivateKey"
     certificate: "Certificate"

@@ -28,7 +28,7 @@ _LOOPBACK: Final = ("localhost", "127.", "[::1]")
 
 
 def check(place: Path) -> Iterator[Finding]:
-    """What there is to say about a file, or about the files of a directory."""
+    """The findings about a file, or about the files of a directory."""
     paths = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
     users: set[Path] = set()
     for path in [*paths]:
@@ -62,7 +62,7 @@ def _check_file(path: Path, *, is_secret: bool) -> Iterator[Finding]:
 
 
 def check_settings(name: str, settings: Mapping[str, str]) -> Iterator[Finding]:
-    """What is weak in the settings of a server or a client."""
+    """The weaknesses in the settings of a server or a client."""
     for key, value in settings.items():
         if key.endswith(_IDENTIFICATION) and not value.strip():
             said = f"{key} is empty: any certificate of the authority can pose as a broker"
@@ -77,7 +77,7 @@ def check_settings(name: str, settings: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _without_tls(settings: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """Where log-in without TLS leaves the machine, and the mechanisms that are offered or used there."""
+    """The listeners and clients that log in without TLS beyond this machine, with their mechanisms."""
     if settings.get("security.protocol") == "SASL_PLAINTEXT":
         servers = settings.get("bootstrap.servers", "")
         if not all(server.strip().startswith(_LOOPBACK) for server in servers.split(",")):

@@ -1,4 +1,4 @@
-"""What is wrong with the certificates and keys of a PEM file. Needs the package `cryptography`."""
+"""Checks the certificates and keys of a PEM file. Needs the package `cryptography`."""
 
 import datetime
 import re

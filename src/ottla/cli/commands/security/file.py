@@ -20,7 +20,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1")
 
 
 class Plan(NamedTuple):
-    """What is wanted."""
+    """The files and names to make."""
 
     directory: Path
     hosts: tuple[str, ...]

@@ -59,7 +59,7 @@ async def _offsets(
 
 
 def key_warning(topic: str, before: int, after: int, *, is_certain: bool) -> str:
-    """What more partitions do to keys."""
+    """The warning that more partitions move keys."""
     found = "has records with keys" if is_certain else "may have records with keys"
     return (
         f"{topic} {found}: with {after} partitions instead of {before} about {moved_share(before, after):.0%} of all "

@@ -18,7 +18,7 @@ class TopicPart(NamedTuple):
 
 
 def parse_part(text: str) -> TopicPart:
-    """What `orders`, `orders:0` or `orders:0,2-4` means.
+    """The topic and partitions that `orders`, `orders:0` or `orders:0,2-4` stands for.
 
     >>> parse_part("orders:0,2-4")
     TopicPart(topic='orders', partitions=(0, 2, 3, 4))
@@ -53,7 +53,7 @@ def no_topic(name: str, known: Collection[str]) -> str:
     'there is no topic ordrs; did you mean orders?'
     """
     near = difflib.get_close_matches(name, known, n=1)
-    return f"there is no topic {name}; " + (f"did you mean {near[0]}?" if near else "`ottla topics list` shows them.")
+    return f"there is no topic {name}; " + (f"did you mean {near[0]}?" if near else "`ottla topics list` shows them")
 
 
 async def chosen_partitions(admin: AsyncAdmin, parts: Iterable[TopicPart]) -> list[TopicPartition]:

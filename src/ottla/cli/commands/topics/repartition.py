@@ -36,7 +36,7 @@ Choose = Callable[[bytes | None], int | None]
 
 
 class Copying(NamedTuple):
-    """What is copied where, and what it may need."""
+    """The source of a copy, the number of partitions to make, and the largest record to send."""
 
     old: TopicDescription
     partitions: int
@@ -44,7 +44,7 @@ class Copying(NamedTuple):
 
 
 class Copied(NamedTuple):
-    """What one run did; `left` came into OLD meanwhile."""
+    """The result of one run; `left` came into OLD meanwhile."""
 
     records: int
     left: int
@@ -115,7 +115,7 @@ async def _prepare(admin: AsyncAdmin, options: argparse.Namespace) -> Copying:
 
 
 def _own(configs: dict[str, ConfigEntry]) -> dict[str, str]:
-    """What OLD's owner has set."""
+    """The settings that OLD's owner has changed."""
     return {
         name: entry.value
         for name, entry in configs.items()

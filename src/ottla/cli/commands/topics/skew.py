@@ -1,7 +1,7 @@
-"""How unevenly a topic's partitions are filled and written, from two looks at them. Pure.
+"""Measures how unevenly a topic's partitions are filled and written, from two looks at them. Pure.
 
-The rate in bytes is that of records times what one of them takes on disk, since a size alone shrinks when retention
-removes a segment between the looks.
+The rate in bytes is that of records times the size of one on disk: a size alone shrinks when retention removes a
+segment between the looks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ def _hottest(heat: Heat) -> tuple[float, int, int]:
 
 
 def skew(values: Iterable[float | None]) -> float | None:
-    """How many times the mean the largest is; None where there is nothing.
+    """The ratio of the largest to the mean; None without any.
 
     >>> skew([10, 10, 40]), skew([5, 5]), skew([0, 0])
     (2.0, 1.0, None)

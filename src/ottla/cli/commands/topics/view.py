@@ -55,12 +55,12 @@ def _is_wanted(name: str, pattern: str | None) -> bool:
 
 
 def offline(topic: TopicDescription) -> int:
-    """How many partitions have no leader."""
+    """The number of partitions without a leader."""
     return sum(info.leader is None for info in topic.partitions)
 
 
 def lagging(topic: TopicDescription) -> int:
-    """How many partitions have fewer replicas in sync than they should."""
+    """The number of partitions with too few replicas in sync."""
     return sum(len(info.isr) < len(info.replicas) for info in topic.partitions)
 
 
@@ -93,7 +93,7 @@ def _summary(topic: TopicDescription) -> dict[str, object]:
 
 
 class Extent(NamedTuple):
-    """What a partition holds; None where no broker could tell."""
+    """The offsets and the size of a partition; None where no broker could tell."""
 
     start: int | None
     end: int | None
@@ -101,7 +101,7 @@ class Extent(NamedTuple):
 
     @property
     def records(self) -> int | None:
-        """How many offsets lie between, which is the number of records unless some were compacted away."""
+        """The number of offsets between start and end, which is that of records unless some were compacted away."""
         return None if self.start is None or self.end is None else self.end - self.start
 
 
@@ -135,7 +135,7 @@ async def describe(admin: AsyncAdmin, options: argparse.Namespace) -> int:
 
 
 async def extents(admin: AsyncAdmin, topics: Mapping[str, TopicDescription]) -> dict[TopicPartition, Extent]:
-    """What the leaders of all partitions say."""
+    """The offsets and sizes of all partitions, as their leaders report them."""
     leaders = {
         TopicPartition(topic.name, info.partition): info.leader
         for topic in topics.values()

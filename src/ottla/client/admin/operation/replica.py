@@ -68,7 +68,7 @@ class ReplicaOperations(AdminOperations):
         return list(settle(outcomes if named is None else answered(named, outcomes), errors))
 
     async def replica_end(self, partition: TopicPartition, broker: int) -> ListedOffset:
-        """Where a broker's own copy of a partition ends, and its last leader epoch, whether it leads it or not."""
+        """The end and the last leader epoch of a broker's own copy of a partition, whether it leads it or not."""
         wanted = ListOffsetsPartition(partition_index=partition.partition, timestamp=OffsetSpec.LATEST)
         request = ListOffsetsRequest(
             replica_id=_DEBUGGER,

@@ -58,7 +58,7 @@ class FeatureUpdate(NamedTuple):
 
 
 class RaftVoterEndpoint(NamedTuple):
-    """Where a controller listens, and the name of the listener."""
+    """The address of a controller, with the name of its listener."""
 
     listener: str
     host: str

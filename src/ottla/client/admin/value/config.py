@@ -48,7 +48,7 @@ class ConfigType(IntEnum):
 
 
 class AlterConfigOpType(IntEnum):
-    """How a config is changed; the last two are for lists."""
+    """The ways to change a config; the last two are for lists."""
 
     SET = 0
     DELETE = 1

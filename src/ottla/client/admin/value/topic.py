@@ -79,7 +79,7 @@ class TopicDescription(NamedTuple):
 
 
 class NewPartitions(NamedTuple):
-    """How many partitions a topic shall have in all, and where the new ones shall live."""
+    """The total number of partitions that a topic shall have, and the replicas of the new ones."""
 
     total_count: int
     new_assignments: Sequence[Sequence[int]] | None = None

@@ -21,7 +21,7 @@ Shares = dict[str, list[TopicPartition]]
 
 
 class RebalanceProtocol(Enum):
-    """How members give partitions up (KIP-429)."""
+    """The ways in which members give partitions up (KIP-429)."""
 
     EAGER = 0
     """All of them before every rebalance."""

@@ -60,7 +60,7 @@ class _Cut:
         return rack is None or rack in self.racks[number]
 
     def room(self, member: str) -> int:
-        """How many more the member may get."""
+        """The number of partitions that the member may still get."""
         return max(0, self._least + (self._with_one_more > 0) - self._dealt[member])
 
     def give(self, member: str, numbers: Sequence[int], shares: Shares) -> None:

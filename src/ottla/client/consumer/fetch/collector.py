@@ -27,7 +27,7 @@ _SOURCES_MAX: Final = 10_000
 
 @frozen
 class CollectOptions:
-    """How records are handed out."""
+    """The options for turning fetched batches into records."""
 
     records_max: int
     read_key: Read | None

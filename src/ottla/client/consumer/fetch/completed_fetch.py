@@ -177,7 +177,7 @@ class CompletedFetch:
             self.position = Position(batch.next_offset, _epoch(batch))
 
     def _find_end(self) -> Position:
-        """Where the whole batches end; what the size limit cut off is fetched again."""
+        """The end of the whole batches; a batch that the size limit cut off is fetched again."""
         last = None
         for batch in batches(self._view):
             last = batch

@@ -138,7 +138,7 @@ class FetchAnswers:
             self._stop(state, error_for(code, f"fetch of {partition}: {error_for(code)}"))
 
     def _out_of_range(self, partition: TopicPartition, state: PartitionState) -> None:
-        """A replica may lag behind the leader: only the leader's word counts."""
+        """Reads from the leader if a follower has answered, which may lag; fails if it was the leader."""
         if state.read_replica is not None:
             state.read_replica = None
             return
@@ -146,7 +146,7 @@ class FetchAnswers:
         self._stop(state, OffsetOutOfRangeError({partition: state.fetch_position.offset}))
 
     def _stop(self, state: PartitionState, error: OttlaError) -> None:
-        """Nothing more is fetched until the user's next poll has dealt with the error."""
+        """Stops fetching the partition until the user's next poll has dealt with the error."""
         state.fetch_position = None
         self.put(FailedFetch(error, state, state.version))
 

@@ -74,7 +74,7 @@ class FetchMetrics:
         self._polled_at_s = now_s
 
     def lag(self, state: PartitionState) -> float:
-        """How far a position is behind the end that it can reach; NaN if unknown."""
+        """The number of offsets between a position and the end that it can reach; NaN if unknown."""
         end = state.last_stable_offset if self._is_committed_only else state.high_watermark
         return math.nan if end is None or state.position is None else max(0, end - state.position.offset)
 
@@ -156,7 +156,7 @@ class FetchMetrics:
 
 
 def _lead(state: PartitionState) -> float:
-    """How far a position is ahead of what the partition begins with; NaN if unknown."""
+    """The number of offsets between the start of the partition and a position; NaN if unknown."""
     if state.position is None or state.log_start_offset is None:
         return math.nan
     return state.position.offset - state.log_start_offset

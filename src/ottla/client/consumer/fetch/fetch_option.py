@@ -1,4 +1,4 @@
-"""How a consumer fetches, out of its settings."""
+"""The fetch options of a consumer, from its settings."""
 
 from ottla.base.frozen import frozen
 from ottla.client.config.settings import ClientSettings

@@ -1,4 +1,4 @@
-"""What a consumer's Fetch request says, of the session with a node (`ottla.protocol.fetch_session`) or without one.
+"""Writes a consumer's Fetch requests, within a session with a node (`ottla.protocol.fetch_session`) or without one.
 
 A session is by topic id or by name: a topic that has no id, as on old brokers, makes the session one by name, which
 begins with a full request.
@@ -18,7 +18,7 @@ LAST_VERSION_BY_NAME: Final = 12
 
 
 class FetchTarget(NamedTuple):
-    """Where to fetch a partition from."""
+    """The offset and epoch from which to fetch a partition."""
 
     offset: int
     leader_epoch: int
@@ -50,7 +50,7 @@ class FetchSession(SessionReader[TopicPartition, FetchTarget]):
         return self.session_id != NO_SESSION
 
     def request(self, wanted: dict[TopicPartition, FetchTarget]) -> SessionRequest:
-        """What to send so that all of `wanted` is fetched, and nothing else."""
+        """The request by which all of `wanted` is fetched, and nothing else."""
         uses_topic_ids = _have_ids(wanted)
         if uses_topic_ids != self._uses_topic_ids:
             self._uses_topic_ids = uses_topic_ids

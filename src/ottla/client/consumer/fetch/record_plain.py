@@ -22,7 +22,7 @@ Read: TypeAlias = Callable[[str, Sequence[Header], bytes | None], Any]
 
 
 class RecordSource(NamedTuple):
-    """Where records come from, and what turns their keys and values into objects; None leaves them bytes."""
+    """The partition of records, and the functions that decode keys and values; None leaves them bytes."""
 
     topic: str
     partition: int
@@ -153,7 +153,7 @@ def fields(record: Any) -> tuple[Any, ...]:
 
 
 def described(record: Any) -> str:
-    """How a record shows itself."""
+    """The text of a record for `repr`."""
     return (
         f"Record(topic={record.topic!r}, partition={record.partition}, offset={record.offset}, key={record.key!r}, "
         f"value={record.value!r}, timestamp={record.timestamp}, headers={record.headers!r})"

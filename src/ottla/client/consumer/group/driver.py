@@ -53,7 +53,7 @@ class Machine(Protocol):
         """The effects of an event."""
 
     def next_ms(self, now_ms: int) -> int | None:
-        """When `TimePassed` is due at the latest."""
+        """The latest time for the next `TimePassed`."""
 
 
 class MembershipError(ClientError):

@@ -33,7 +33,7 @@ def log_trouble(group_id: str, member_id: str, text: str) -> None:
 
 
 def _counted(partitions: Collection[TopicPartition]) -> str:
-    """How many, and which unless they are too many to read."""
+    """The number of partitions, and their names unless they are too many to read."""
     if not 0 < len(partitions) <= _SHOWN_MAX:
         return str(len(partitions))
     return f"{len(partitions)} ({', '.join(map(str, sorted(partitions)))})"

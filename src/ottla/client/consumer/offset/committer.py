@@ -1,7 +1,7 @@
-"""When offsets are committed, and who is told: on request, automatically, and before partitions go.
+"""Commits offsets on request, automatically, and before partitions go; runs the callbacks.
 
-The requests themselves are `offset_commit`'s. Callbacks and interceptors run in the user's context, in the order of the
-commits. An automatic commit says what the user has been given before this poll: calling poll again means "done".
+`offset_commit` makes the requests. Callbacks and interceptors run in the user's context, in the order of the commits.
+An automatic commit covers the records that the user got before this poll: calling poll again means "done".
 """
 
 import asyncio

@@ -78,7 +78,7 @@ class OffsetLookup:
     async def try_epoch_ends(
         self, epochs: Mapping[TopicPartition, int], timeout_ms: int
     ) -> tuple[dict[TopicPartition, EpochEnd], OttlaError | None]:
-        """Where these epochs end in the leaders' logs, likewise."""
+        """One attempt: the ends of these epochs in the leaders' logs, and why others were not found."""
         return await self._ask_leaders(epochs, self._epoch_ends, timeout_ms)
 
     async def _ask_leaders(

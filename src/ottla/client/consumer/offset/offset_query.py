@@ -124,7 +124,7 @@ class OffsetQueries:
         }
 
     def lag(self, partition: TopicPartition) -> int | None:
-        """How many offsets lie between the position and the end, as of the last fetch; None if unknown."""
+        """The number of offsets between position and end, as of the last fetch; None if unknown."""
         state = self._core.subscription.state_of(partition)
         is_committed_only = self._core.settings.string("isolation.level") == "read_committed"
         end = state.last_stable_offset if is_committed_only else state.high_watermark

@@ -36,7 +36,7 @@ _EMPTY_ANSWERS_MAX: Final = 2
 
 @frozen
 class FetchLimits:
-    """How much to ask for at a time, and how patiently."""
+    """The sizes and time limits of requests."""
 
     bytes_max: int
     wait_ms_max: int

@@ -1,4 +1,4 @@
-"""How much a task has handed over and the brokers have not acknowledged: it bounds memory and tells when all is done.
+"""Counts the records that a task has handed over and the brokers have not acknowledged: bounds memory, tells the end.
 
 The task's thread waits here, the thread of the event loop counts down. The first error ends every wait.
 """

@@ -1,7 +1,7 @@
-"""Where records without a key go: to one partition until it got a batch's worth, then to another (KIP-794).
+"""Chooses partitions for records without a key: one until it got a batch's worth, then another (KIP-794).
 
-The next one is drawn by lot, uniformly, or so that partitions with shorter queues get more: a slow broker gets what it
-can take, and the others the rest.
+The next one is random, uniformly or weighted so that partitions with shorter queues get more: a slow broker gets what
+it can take, and the others the rest.
 """
 
 from bisect import bisect_right

@@ -194,7 +194,7 @@ class Sender:
             line.waiting_since_ms = now_ms
 
     def _backlog_ms(self, connection: NodeConnection) -> int:
-        """How long to wait for a broker that takes unanswered requests (`acks=0`) slower than we send them.
+        """The pause for a broker that takes unanswered requests (`acks=0`) slower than we send them.
 
         Their memory is given back at once, so nothing else would keep them from piling up.
         """

@@ -9,7 +9,7 @@ from typing import Final
 
 
 class TransactionState(Enum):
-    """Where a transactional producer stands."""
+    """The state of a transactional producer."""
 
     UNINITIALIZED = auto()
     INITIALIZING = auto()

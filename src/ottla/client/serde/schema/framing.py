@@ -1,4 +1,4 @@
-"""How a record says which schema it was written with.
+"""The frames by which a record names its schema.
 
 Before the payload: a zero byte and the id in four bytes. Or, before a bare payload, in a header: a one byte, the GUID.
 Protobuf adds the place of its message: the count of indexes and each of them, as zigzag varints; (0,), which nearly all

@@ -156,7 +156,7 @@ class ProtobufDeserializer:
 
 
 def message_indexes(descriptor: Any) -> tuple[int, ...]:
-    """Where a message stands in its file, entries of maps counted."""
+    """The indexes of a message in its file, entries of maps counted."""
     indexes: list[int] = []
     while descriptor.containing_type is not None:
         siblings = [one.full_name for one in descriptor.containing_type.nested_types]

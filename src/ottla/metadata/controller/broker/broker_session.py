@@ -1,8 +1,8 @@
-"""Which brokers were heard of lately, and how far each has read: soft state of the active controller.
+"""The sessions of brokers and the offsets that they have read: soft state of the active controller.
 
-It is never in the log. A new controller starts every unfenced broker with a fresh session, so that nobody is fenced for
-the time in which there was no controller. A broker whose session ends is fenced; one that shuts down may go once every
-active broker has read past the records that moved its leaderships.
+It is never in the log. A new controller starts every unfenced broker with a fresh session, so that no broker is fenced
+for the time in which there was no controller. A broker whose session ends is fenced; one that shuts down may go once
+every active broker has read past the records that moved its leaderships.
 """
 
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class BrokerSessions:
         return oldest[0]
 
     def next_expiry_ms(self) -> int:
-        """When the first session ends, unless its broker is heard again."""
+        """The time at which the first session ends, without another heartbeat."""
         return min(self._contacts.values(), default=NOBODY_IS_BEHIND - self._timeout_ms) + self._timeout_ms + 1
 
     def read_up_to(self, broker_id: int, metadata_offset: int) -> None:
@@ -99,7 +99,7 @@ class BrokerSessions:
             session.controlled_shutdown_offset = offset
 
     def lowest_active_offset(self) -> int:
-        """How far the slowest of the brokers that lead partitions has read."""
+        """The lowest offset that an active broker has read up to."""
         offsets = [s.metadata_offset for s in self._sessions.values() if not s.fenced and not s.is_shutting_down]
         return min(offsets, default=NOBODY_IS_BEHIND)
 

@@ -30,7 +30,7 @@ Replicas = tuple[int, ...]
 
 
 class Election(Enum):
-    """How a leader is sought."""
+    """The kinds of elections."""
 
     PREFERRED = auto()
     """The first replica, if it may lead."""

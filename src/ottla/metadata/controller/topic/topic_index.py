@@ -39,7 +39,7 @@ class TopicIndex:
         return [topics.by_id[topic_id] for topic_id in sorted(self.by_broker.get(broker_id, ()))]
 
     def leader_count(self, broker_id: int) -> int:
-        """How many partitions the broker leads."""
+        """The number of partitions that the broker leads."""
         return self._leader_counts.get(broker_id, 0)
 
     def leaderless(self) -> list[TopicPartition]:

@@ -57,5 +57,5 @@ class ControlOptions:
 
     @property
     def runners(self) -> Path:
-        """Where the logs of runners are, a directory for each control process."""
+        """The directory of the logs of runners, with one below it for each control process."""
         return self.data.resolve() / "runners"

@@ -14,7 +14,7 @@ _CONFIGS: Final = {"cleanup.policy": "compact", "segment.ms": "3600000", "min.cl
 
 
 async def ensure_topics(admin: AsyncAdmin, options: ControlOptions) -> int:
-    """How many partitions they have; `OttlaError` if the two do not fit together."""
+    """Creates missing topics; their number of partitions. `OttlaError` if the two do not fit together."""
     counts = [await _ensure(admin, name, options) for name in (options.specs_topic, options.status_topic)]
     if counts[0] != counts[1]:
         raise OttlaError(

@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt: longer each time, and never the same for two pipelines."""
+"""The pause before the next attempt: longer each time, and never the same for two pipelines."""
 
 import zlib
 

@@ -1,4 +1,4 @@
-"""How patient the supervision is, and how much a runner hosts."""
+"""The timeouts of the supervision, and the number of pipelines that a runner hosts."""
 
 from ottla.base.frozen import frozen
 

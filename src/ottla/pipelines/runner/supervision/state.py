@@ -10,7 +10,7 @@ from ottla.pipelines.runner.status import PipelineStatus, State
 
 
 class Phase(enum.Enum):
-    """Where a pipeline is on its way."""
+    """The phases of a pipeline."""
 
     RESTING = enum.auto()
     """It is not to run."""
@@ -99,7 +99,7 @@ class Pipeline:
 
 
 class RunnerPhase(enum.Enum):
-    """Where a runner is on its way."""
+    """The phases of a runner."""
 
     STARTING = enum.auto()
     UP = enum.auto()

@@ -49,7 +49,7 @@ def topics_of(config: ConnectConfig, given: Mapping[str, str]) -> list[StoredTop
 
 
 async def ensure_topics(admin: AsyncAdmin, topics: Sequence[StoredTopic]) -> dict[str, int]:
-    """How many partitions each has. Raises `OttlaError` for one that can't be used."""
+    """Creates missing topics; the number of partitions of each. Raises `OttlaError` for one that can't be used."""
     return {topic.name: await _ensure(admin, topic) for topic in topics}
 
 

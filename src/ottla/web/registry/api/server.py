@@ -56,5 +56,5 @@ class ServerApi:
         return json_answer({"version": VERSION, "commitId": ""})
 
     async def show_deployment(self, _: Request) -> Answer:
-        """Nothing worth telling."""
+        """The deployment's attributes, of which there are none."""
         return json_answer({"attributes": []})

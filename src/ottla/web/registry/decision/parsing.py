@@ -24,7 +24,7 @@ _DEPTH_MAX: Final = 100
 
 @frozen
 class Parsing:
-    """How new schemas are read."""
+    """The options for parsing new schemas."""
 
     strict: bool
     normalize: bool

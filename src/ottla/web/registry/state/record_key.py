@@ -65,7 +65,7 @@ class AssociationKey:
 
 @frozen
 class NoopKey:
-    """Nothing: written to find the log's end."""
+    """The key of a record without effect, which is written to find the log's end."""
 
 
 RecordKey: TypeAlias = (

@@ -1,4 +1,4 @@
-"""What a key or a value in a request is, and how the three kinds without a schema become bytes and back."""
+"""The formats of keys and values in requests, and the conversion of the three without a schema."""
 
 import base64
 import binascii
@@ -66,7 +66,7 @@ def encode_plain(kind: EmbeddedFormat, data: Any) -> bytes | None:
 
 
 def base64_bytes(text: str) -> bytes | None:
-    """What base64 stands for, its padding optional; None for what is none.
+    """The bytes that base64 stands for, its padding optional; None for invalid text.
 
     >>> base64_bytes("YQ"), base64_bytes("YQ=="), base64_bytes("!")
     (b'a', b'a', None)

@@ -29,7 +29,7 @@ _CAPACITY: Final = 1_000
 
 @frozen
 class SchemaChoice:
-    """What a request says about the schema of its keys or values."""
+    """The fields of a request that choose the schema of its keys or values."""
 
     topic: str
     is_key: bool

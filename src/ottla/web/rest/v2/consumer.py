@@ -151,7 +151,7 @@ class ConsumerApi:
         return json_answer([])
 
     async def show_committed(self, request: Request) -> Answer:
-        """What the group has committed."""
+        """Shows the group's committed offsets."""
         if not await request.body():
             raise partition_not_found()
         partitions = _partitions(await request.json())

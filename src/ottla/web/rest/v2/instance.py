@@ -15,6 +15,7 @@ from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
 from ottla.client.consumer.async_consumer import AsyncConsumer
 from ottla.client.consumer.fetch.record import Record
+from ottla.client.errors import SerializationError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.web.http.errors import HttpError
 from ottla.web.rest.record.format import EmbeddedFormat, decode_plain
@@ -27,7 +28,7 @@ _CLOSE_S: Final = 10.0
 
 @frozen
 class ReadLimits:
-    """When a read ends."""
+    """The limits at which a read ends."""
 
     timeout_s: float
     bytes_min: int
@@ -126,9 +127,13 @@ class ConsumerInstance:
         }
 
     async def _decoded(self, record: Record, data: bytes | None, *, is_key: bool) -> Any:
-        if data is None or self.kind.schema_type is None:
-            return decode_plain(self.kind, data)
-        return await self._book.decode(data, list(record.headers), self.kind, is_key=is_key)
+        try:
+            if data is None or self.kind.schema_type is None:
+                return decode_plain(self.kind, data)
+            return await self._book.decode(data, list(record.headers), self.kind, is_key=is_key)
+        except SerializationError as error:
+            # The place tells where to seek: without that every read meets this record again.
+            raise SerializationError(f"{record.topic}-{record.partition}, offset {record.offset}: {error}") from error
 
 
 class _TopicPattern:

@@ -22,7 +22,7 @@ _CONSUMER_PROTOCOLS: Final = ("", "consumer")
 
 @frozen
 class _Lag:
-    """How far a group is behind in one partition, and who reads it."""
+    """The lag of a group in one partition, and the member that reads it."""
 
     place: TopicPartition
     member: MemberDescription | None
@@ -104,7 +104,7 @@ class GroupApi:
         return json_answer(_shown_assignment(links, group, member, place))
 
     async def list_lags(self, request: Request) -> Answer:
-        """How far a group is behind, in each partition."""
+        """Lists the lag of a group in each partition."""
         links = links_of(self._parts, request)
         group, lags = await self._lags(request)
         if not lags:
@@ -113,7 +113,7 @@ class GroupApi:
         return json_answer(links.listing("KafkaConsumerLag", ("consumer-groups", group, "lags"), shown))
 
     async def show_lag(self, request: Request) -> Answer:
-        """How far a group is behind in one partition."""
+        """Shows the lag of a group in one partition."""
         links = links_of(self._parts, request)
         place = TopicPartition(request.parameters["topic_name"], number_of(request, "partition_id"))
         group, lags = await self._lags(request)
@@ -123,7 +123,7 @@ class GroupApi:
         raise not_found()
 
     async def show_lag_summary(self, request: Request) -> Answer:
-        """How far a group is behind in all, and where most."""
+        """Shows the total and the largest lag of a group."""
         links = links_of(self._parts, request)
         group, lags = await self._lags(request)
         if not lags:

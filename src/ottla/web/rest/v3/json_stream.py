@@ -97,7 +97,7 @@ class JsonStream:
         return -1
 
     def _last_whole(self, start: int) -> int:
-        """Where to go on in a string that has not ended: before a backslash whose character has not come yet."""
+        """The place to continue in a string that has not ended: before a backslash whose character has not come yet."""
         end = len(self._data)
         backslashes = 0
         while end - backslashes > start and self._data[end - backslashes - 1] == 0x5C:
@@ -106,6 +106,6 @@ class JsonStream:
 
 
 def _gap(data: bytearray) -> int:
-    """How much white space, or commas, stands at the beginning."""
+    """The number of blanks and commas at the beginning."""
     found = _BETWEEN.match(data)
     return 0 if found is None else found.end()

@@ -62,7 +62,7 @@ async def read_record(fields: Fields, topic: str, book: SchemaBook) -> RecordReq
 
 
 def show_sent(request: RecordRequest, sent: RecordMetadata, cluster_id: str) -> dict[str, Any]:
-    """Where the record is."""
+    """The answer with a sent record's place."""
     shown: dict[str, Any] = {
         "cluster_id": cluster_id,
         "topic_name": sent.topic,
@@ -90,7 +90,7 @@ async def _part(given: Any, topic: str, book: SchemaBook, *, is_key: bool) -> En
 
 
 def _choice(fields: Fields, topic: str, kind: EmbeddedFormat | None, *, is_key: bool) -> SchemaChoice:
-    """What is said about the schema: an id, a version, a text with its type, or nothing, which is the latest."""
+    """The choice of the schema: an id, a version, a text with its type, or nothing, which is the latest."""
     schema_id, version = fields.optional_integer("schema_id"), fields.optional_integer("schema_version")
     text = fields.optional_text("schema")
     ways = [each is not None for each in (schema_id, version, text)]

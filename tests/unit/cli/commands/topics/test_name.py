@@ -19,4 +19,4 @@ def test_what_is_no_partition_is_refused(text: str) -> None:
 
 def test_a_topic_that_is_not_there_is_answered_with_the_nearest() -> None:
     assert no_topic("ordres", ["orders", "users"]) == "there is no topic ordres; did you mean orders?"
-    assert no_topic("x", ["orders"]) == "there is no topic x; `ottla topics list` shows them."
+    assert no_topic("x", ["orders"]) == "there is no topic x; `ottla topics list` shows them"

@@ -1,4 +1,4 @@
-"""When a classic member owes the coordinator a heartbeat, and its user a poll. Pure arithmetic on milliseconds."""
+"""Decides when a classic member has to send a heartbeat, and its user to poll. Pure arithmetic on milliseconds."""
 
 from ottla.client.consumer.group.member_config import MemberConfig
 
@@ -45,7 +45,7 @@ class HeartbeatTimer:
         return now_ms - self.polled_ms > self._config.max_poll_interval_ms
 
     def next_ms(self, now_ms: int) -> int:
-        """When to look again at the latest."""
+        """The latest time for the next look."""
         interval_ms = self._config.heartbeat_interval_ms
         beat_ms = now_ms + interval_ms if self.is_waiting else self._sent_ms + interval_ms
         return min(beat_ms, self.polled_ms + self._config.max_poll_interval_ms + 1)

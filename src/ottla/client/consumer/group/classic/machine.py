@@ -94,11 +94,11 @@ class ClassicMachine:
 
     @property
     def protocol(self) -> RebalanceProtocol:
-        """How members give partitions up."""
+        """The way in which members give partitions up."""
         return self._protocol
 
     def next_ms(self, now_ms: int) -> int | None:
-        """When `TimePassed` is due at the latest."""
+        """The latest time for the next `TimePassed`."""
         if self.state in BEATING and self.generation.id >= 0:
             return self.timer.next_ms(now_ms)
         return now_ms + self._config.heartbeat_interval_ms if self.state is ClassicState.OVERDUE else None

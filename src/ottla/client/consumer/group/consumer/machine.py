@@ -84,7 +84,7 @@ class ConsumerMachine:
         return self._handlers[type(event)](event)
 
     def next_ms(self, now_ms: int) -> int | None:
-        """When `TimePassed` is due at the latest."""
+        """The latest time for the next `TimePassed`."""
         if self.state in MEMBER:
             beat_ms = (now_ms if self._is_waiting else self._sent_ms) + self._interval_ms
             return min(beat_ms, self._polled_ms + self._config.max_poll_interval_ms + 1)
