@@ -101,10 +101,11 @@ parity: $(VENV)/.built  ## asks Apache Kafka the questions of tests/parity again
 kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times
 	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
 
-torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, plain and with security, then topics that change, then threads that meet
+torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, plain and with security, and with clients of our own, then topics that change, then threads that meet
 	$(BIN)/python -m tests.torture --seconds $(SECONDS)
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3 --secure
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3 --own
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --changes
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --races
 
