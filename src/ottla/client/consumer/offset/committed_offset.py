@@ -3,11 +3,11 @@
 Always asks for stable offsets (KIP-447): one that an open transaction may still change is waited for, not read over.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
-from ottla.base.ids import ZERO_UUID
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.retries import Retries
 from ottla.client.consumer.membership import GroupMetadata
@@ -61,29 +61,28 @@ class CommittedOffsets:
         self, partitions: Collection[TopicPartition], timeout_ms: int
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         topics = _by_topic(partitions)
-        by_id = self._coordinator.has_ids(set(topics))
+        ids = self._coordinator.ids_of(set(topics))
         response, version = await self._coordinator.ask(
             ApiKey.OFFSET_FETCH,
-            lambda version: self._request(topics, version),
+            lambda version: self._request(topics, version, ids or {}),
             OffsetFetchResponse,
             timeout_ms=timeout_ms,
-            version_max=_VERSION_MAX if by_id else _LAST_VERSION_BY_NAME,
+            version_max=_LAST_VERSION_BY_NAME if ids is None else _VERSION_MAX,
         )
-        return self._offsets(response, version)
+        return _offsets(response, version, ids or {})
 
-    def _request(self, topics: dict[str, list[int]], version: int) -> OffsetFetchRequest:
+    def _request(self, topics: dict[str, list[int]], version: int, ids: Mapping[str, Uuid]) -> OffsetFetchRequest:
         if version < _FIRST_VERSION_OF_GROUPS:
             named = [OffsetFetchRequestTopic(name=name, partition_indexes=found) for name, found in topics.items()]
             return OffsetFetchRequest(
                 group_id=self._coordinator.group_id, topics=named, require_stable=version >= _FIRST_VERSION_OF_STABLE
             )
-        view = self._cluster.view
         group = OffsetFetchRequestGroup(
             group_id=self._coordinator.group_id,
             topics=[
                 OffsetFetchRequestTopics(
                     name=name,
-                    topic_id=view.topics[name].id if version > _LAST_VERSION_BY_NAME else ZERO_UUID,
+                    topic_id=ids[name] if version > _LAST_VERSION_BY_NAME else ZERO_UUID,
                     partition_indexes=found,
                 )
                 for name, found in topics.items()
@@ -94,22 +93,25 @@ class CommittedOffsets:
             group.member_id, group.member_epoch = identity.member_id, identity.generation_id
         return OffsetFetchRequest(groups=[group], require_stable=True)
 
-    def _offsets(self, response: OffsetFetchResponse, version: int) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        if version < _FIRST_VERSION_OF_GROUPS:
-            _check(response.error_code)
-            return {
-                TopicPartition(topic.name, each.partition_index): _offset(each)
-                for topic in response.topics
-                for each in topic.partitions
-            }
-        [group] = response.groups
-        _check(group.error_code)
-        names = self._cluster.view.names
+
+def _offsets(
+    response: OffsetFetchResponse, version: int, ids: Mapping[str, Uuid]
+) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    if version < _FIRST_VERSION_OF_GROUPS:
+        _check(response.error_code)
         return {
-            TopicPartition(topic.name or names.get(topic.topic_id, ""), each.partition_index): _offset(each)
-            for topic in group.topics
+            TopicPartition(topic.name, each.partition_index): _offset(each)
+            for topic in response.topics
             for each in topic.partitions
         }
+    [group] = response.groups
+    _check(group.error_code)
+    names = {topic_id: name for name, topic_id in ids.items()}
+    return {
+        TopicPartition(topic.name or names.get(topic.topic_id, ""), each.partition_index): _offset(each)
+        for topic in group.topics
+        for each in topic.partitions
+    }
 
 
 def _check(code: int) -> None:
