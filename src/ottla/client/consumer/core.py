@@ -129,7 +129,7 @@ class ConsumerCore:
         identity = Identity(group_id, self.subscription, self.membership)
         uses_epochs = self.settings.string("group.protocol").lower() == "consumer"
         self.positions.committed = CommittedOffsets(
-            self.cluster, coordinator, identity.metadata if uses_epochs else identity.outsider
+            self.cluster, coordinator, identity.metadata if uses_epochs else identity.outsider, identity.refresh_epoch
         )
         metrics = CommitMetrics(self.cluster.metrics, self.subscription)
         self.committer.commits = OffsetCommits(self.cluster, coordinator, identity, metrics)

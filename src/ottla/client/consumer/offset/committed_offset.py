@@ -3,7 +3,7 @@
 Always asks for stable offsets (KIP-447): one that an open transaction may still change is waited for, not read over.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -14,7 +14,7 @@ from ottla.client.consumer.membership import GroupMetadata
 from ottla.client.consumer.offset.group_coordinator import GroupCoordinator
 from ottla.client.record import OffsetAndMetadata, TopicPartition
 from ottla.protocol.api_key import ApiKey
-from ottla.protocol.errors import ErrorCode, error_for
+from ottla.protocol.errors import ApiError, ErrorCode, error_for
 from ottla.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -31,17 +31,27 @@ _FIRST_VERSION_OF_STABLE: Final = 7
 _VERSION_MAX: Final = OffsetFetchRequest.valid_versions.highest
 _NONE: Final = -1
 
+NOT_WHO_WE_WERE: Final = frozenset(
+    {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.STALE_MEMBER_EPOCH}
+)
+"""The group went on: with us, since the request left, or without us."""
+
 Identity = Callable[[], GroupMetadata]
 """This client's place in the group; without a member id it is no member."""
+Refresh = Callable[[], Awaitable[bool]]
+"""Asks the group by a heartbeat: whether this client is a member, perhaps with another epoch by now."""
 
 
 class CommittedOffsets:
     """The committed offsets of one group."""
 
-    def __init__(self, cluster: ClusterClient, coordinator: GroupCoordinator, identity: Identity) -> None:
+    def __init__(
+        self, cluster: ClusterClient, coordinator: GroupCoordinator, identity: Identity, refresh: Refresh
+    ) -> None:
         self._cluster: Final = cluster
         self._coordinator: Final = coordinator
         self._identity: Final = identity
+        self._refresh: Final = refresh
 
     async def read(
         self, partitions: Collection[TopicPartition], deadline_s: float
@@ -54,7 +64,9 @@ class CommittedOffsets:
                 found |= await self._ask(left, retries.left_ms)
             except OttlaError as error:
                 self._coordinator.judge(error)
-                await retries.pause(error)
+                is_known = is_of_membership(error) and await self._refresh()
+                if not (is_known and await retries.wait()):
+                    await retries.pause(error)
         return found
 
     async def _ask(
@@ -92,6 +104,11 @@ class CommittedOffsets:
         if identity.member_id:
             group.member_id, group.member_epoch = identity.member_id, identity.generation_id
         return OffsetFetchRequest(groups=[group], require_stable=True)
+
+
+def is_of_membership(error: OttlaError) -> bool:
+    """Whether the group knows this client as another member than it was, or as none."""
+    return isinstance(error, ApiError) and error.code in NOT_WHO_WE_WERE
 
 
 def _offsets(
