@@ -334,7 +334,7 @@ def test_a_group_that_went_on_meanwhile_is_no_trouble_of_the_users(
 ) -> None:
     """Where it goes on is asked again, as the member that it is now."""
     ottla_broker.create_topic(topic)
-    producer = Producer({"bootstrap.servers": ottla_broker.bootstrap_servers})
+    producer = Producer({"bootstrap.servers": ottla_broker.bootstrap_servers, "log_level": 0})
     for number in range(3):
         producer.produce(topic, b"%d" % number, partition=0)
     assert producer.flush(60) == 0
