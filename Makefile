@@ -102,10 +102,11 @@ kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times, and as many disks 
 	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
 	OTTLA_TEST_FAULTS=$(KILLS) $(BIN)/python -m pytest tests/integration/node/test_failing_disk.py
 
-torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, plain and with security, then topics that change, then threads that meet
+torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, plain and with security, and with clients of our own, then topics that change, then threads that meet
 	$(BIN)/python -m tests.torture --seconds $(SECONDS)
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3 --secure
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) --nodes 3 --own
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --changes
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) --races
 

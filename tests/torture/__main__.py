@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=1, help="so many nodes, and an operator who moves replicas")
     parser.add_argument("--secure", action="store_true", help="nodes with TLS, log-in and rights between them")
     parser.add_argument("--own", action="store_true", help="clients of `ottla.client` alone")
+    parser.add_argument("--old-transactions", action="store_true", help="transactions as before KIP-890")
     parser.add_argument("--changes", action="store_true", help="three nodes, and topics that change, instead")
     parser.add_argument("--races", action="store_true", help="two nodes whose threads meet all the time, instead")
     parser.add_argument("--peer", action="store_true", help="torture Apache Kafka, to try the checks themselves")
@@ -41,7 +42,16 @@ def main() -> int:
     # The clean-up ends clients and nodes.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     kind = APACHE if arguments.peer else OTTLA
-    plan = Plan(arguments.seconds, arguments.seed, directory, kind, arguments.nodes, arguments.secure, arguments.own)
+    plan = Plan(
+        arguments.seconds,
+        arguments.seed,
+        directory,
+        kind,
+        arguments.nodes,
+        is_secure=arguments.secure,
+        is_own=arguments.own,
+        has_old_transactions=arguments.old_transactions,
+    )
     if arguments.races or arguments.changes:
         wrong = promised(RaceRun(plan) if arguments.races else ChangeRun(plan))
     else:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,7 +20,10 @@ from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTop
 from tests.clients.client import confluent
 from tests.kafka.wire import Wire
 from tests.torture.ending import PATIENCE_SECONDS, admin_client
+from tests.torture.own_producer import OwnProducer
 
+Place = tuple[int, int]
+"""Partition and offset."""
 _ASK_SECONDS = 10
 _DELIVERY_SECONDS = 240
 """Nodes that are killed together take their time to come back on a busy machine."""
@@ -34,6 +38,8 @@ class Subject:
     config: Mapping[str, str] = {}
     is_compacted = False
     """Each replica for itself, so that they need not be the same."""
+    is_reborn = False
+    """Whether its offsets may begin anew."""
 
     def __init__(self, bootstrap: str, events: Counter[str]) -> None:
         self._bootstrap = bootstrap
@@ -48,6 +54,8 @@ class Subject:
         self._implied: list[tuple[int, bytes]] = []
         """Acknowledged values whose offset was not told, with their partitions."""
         self.complaints: list[str] = []
+        self.found: dict[Place, bytes] = {}
+        """What was there in the end."""
         self._create()
 
     def __enter__(self) -> Self:
@@ -143,7 +151,7 @@ class Subject:
         yield from self.complaints
         if not self._is_finished or not self._number:
             yield f"{self.name}: the writer ended early"
-        found = self._read_all()
+        found = self.found = self._read_all()
         yield from self._check_values(found)
         numbers = [value for _, value in sorted(found.items())]
         if len(numbers) != len(set(numbers)):
@@ -232,6 +240,7 @@ class Reborn(Subject):
     """
 
     name = "reborn"
+    is_reborn = True
     _first = 0
 
     def __init__(self, bootstrap: str, events: Counter[str]) -> None:
@@ -338,4 +347,26 @@ class Compacted(Subject):
             yield f"{self.name}: nothing was compacted"
 
 
-SUBJECTS = (Grown, Reborn, Cut, Expired, Compacted)
+class OwnGrown(Grown):
+    """Gets more and more partitions, and is written by a producer of ours."""
+
+    name = "own-grown"
+
+    def _producer(self) -> Any:
+        return OwnProducer(self._bootstrap)
+
+
+class OwnReborn(Reborn):
+    """Is deleted and made anew, and written by one producer of ours all the time."""
+
+    name = "own-reborn"
+
+    @cached_property
+    def _only(self) -> OwnProducer:
+        return OwnProducer(self._bootstrap)
+
+    def _producer(self) -> Any:
+        return self._only
+
+
+SUBJECTS: tuple[type[Subject], ...] = (Grown, Reborn, Cut, Expired, Compacted, OwnGrown, OwnReborn)

@@ -13,6 +13,7 @@ from tests.torture.nemesis import Nemesis
 from tests.torture.operator import Operator
 from tests.torture.plan import Plan
 from tests.torture.replica import differences
+from tests.torture.watch import Watcher
 
 _NODES = 3
 _SETTINGS = {
@@ -42,15 +43,19 @@ class ChangeRun:
         cluster, plan = self._cluster, self.plan
         try:
             cluster.start()
-            subjects = [subject(cluster.bootstrap, self.events) for subject in SUBJECTS]
+            subjects: list[Subject] = [subject(cluster.bootstrap, self.events) for subject in SUBJECTS]
             operator = Operator(cluster, plan.seed, self.events)
-            with ExitStack() as stack:
-                for at_work in (operator, *subjects):
-                    stack.enter_context(at_work)
-                self._torment()
-                cluster.start()
-            operator.settle()
-            return self._verdict(subjects)
+            watchers = [Watcher(cluster.bootstrap, kind, subjects, self.events) for kind in ("classic", "consumer")]
+            with ExitStack() as reading:
+                for watcher in watchers:
+                    reading.enter_context(watcher)
+                with ExitStack() as writing:
+                    for at_work in (operator, *subjects):
+                        writing.enter_context(at_work)
+                    self._torment()
+                    cluster.start()
+                operator.settle()
+            return self._verdict(subjects, watchers)
         finally:
             cluster.kill()
 
@@ -62,8 +67,12 @@ class ChangeRun:
             time.sleep(min(left, dice.uniform(0.3, 2.5)))
             nemesis.strike()
 
-    def _verdict(self, subjects: list[Subject]) -> list[str]:
+    def _verdict(self, subjects: list[Subject], watchers: list[Watcher]) -> list[str]:
         wrong = [text for subject in subjects for text in subject.check()]
+        wrong += [text for watcher in watchers for text in watcher.complaints]
+        wrong += [
+            text for watcher in watchers for subject in subjects for text in watcher.check(subject, subject.found)
+        ]
         # Nobody writes any more, and what was written is in the files of those that are killed, too.
         self._cluster.kill()
         compacted = [subject.name for subject in subjects if subject.is_compacted]

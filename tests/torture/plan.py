@@ -19,3 +19,5 @@ class Plan:
     """Whether nodes prove to each other who they are."""
     is_own: bool = False
     """Whether the clients are those of `ottla.client` alone."""
+    has_old_transactions: bool = False
+    """Whether partitions are added to transactions one by one, as before KIP-890."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from confluent_kafka.admin import NewTopic
 
+from tests.clients.feature import set_transaction_version
 from tests.clients.server import APACHE
 from tests.clients.topic import create_with
 from tests.kafka.cluster import Cluster, Node
@@ -69,6 +70,8 @@ class Run:
         """Runs, and tells what happened."""
         try:
             self._cluster.start()
+            if self.plan.has_old_transactions:
+                set_transaction_version(self._cluster.nodes[0].address, 1)
             for topic in (*SOURCES, RESULTS):
                 wanted = NewTopic(topic, PARTITIONS, self.plan.nodes, config={"segment.bytes": "1048576"})
                 create_with(admin_client(self._cluster.bootstrap), wanted)

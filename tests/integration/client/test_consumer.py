@@ -270,7 +270,7 @@ def test_two_threads_are_told_apart(bootstrap: str, filled: TopicPartition) -> N
 
         thread = threading.Thread(target=poll, name="the first")
         thread.start()
-        until(True, lambda: consumer._access._owner is not None)
+        until(True, lambda: consumer._access.is_entered)
         with pytest.raises(ConcurrentModificationError, match="the first"):
             consumer.position(filled)
         consumer.wakeup()

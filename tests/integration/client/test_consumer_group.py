@@ -19,6 +19,7 @@ from ottla.client.consumer.rebalance_listener import RebalanceListener
 from ottla.client.consumer.subscription_pattern import SubscriptionPattern
 from ottla.client.errors import CommitFailedError, InvalidStateError
 from ottla.client.record import OffsetAndMetadata, TopicPartition
+from ottla.testing import EmbeddedBroker
 from tests.clients.server import kinds, start_server
 from tests.clients.topic import create
 from tests.integration.client.test_group_membership import QUICK_GROUPS
@@ -325,3 +326,26 @@ def test_subscribing_again(member: Callable[..., Consumer], topic: str) -> None:
     assert consumer.subscription() == {topic}
     with pytest.raises(InvalidStateError, match=r"group\.protocol=consumer"):
         consumer.subscribe(pattern=SubscriptionPattern("a"))
+
+
+@pytest.mark.parametrize("code", ["STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"])
+def test_a_group_that_went_on_meanwhile_is_no_trouble_of_the_users(
+    ottla_broker: EmbeddedBroker, topic: str, code: str
+) -> None:
+    """Where it goes on is asked again, as the member that it is now."""
+    ottla_broker.create_topic(topic)
+    producer = Producer({"bootstrap.servers": ottla_broker.bootstrap_servers, "log_level": 0})
+    for number in range(3):
+        producer.produce(topic, b"%d" % number, partition=0)
+    assert producer.flush(60) == 0
+    refused = ottla_broker.faults.error("OffsetFetch", code, count=2, client_id=topic)
+    settings = {"group.protocol": "consumer", "auto.offset.reset": "earliest", "client.id": topic, "group.id": topic}
+    with Consumer(settings, bootstrap_servers=ottla_broker.bootstrap_servers) as consumer:
+        consumer.subscribe([topic])
+        found: list[bytes | None] = []
+        deadline = time.monotonic() + 60
+        while len(found) < 3:
+            assert time.monotonic() < deadline
+            found += [record.value for record in consumer.poll(1)]
+    assert found == [b"0", b"1", b"2"]
+    assert refused.hits == 2

@@ -176,6 +176,34 @@ def test_serializers_interceptors_and_partitioner(server: Server, topic: str) ->
     assert message.headers() == [("stamp", b"1")]
 
 
+def test_interceptors_hear_of_a_record_that_is_refused_at_once(server: Server, topic: str) -> None:
+    create(server, topic)
+    heard: list[Exception | None] = []
+
+    class Observer:
+        def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
+            heard.append(error)
+
+    async def send() -> None:
+        async with AsyncProducer(settings) as producer:
+            with pytest.raises(RecordTooLargeError):
+                await producer.enqueue(topic, bytes(2_000))
+
+    settings = {
+        "bootstrap.servers": server.bootstrap,
+        "max.request.size": 1_000,
+        "interceptor.classes": [Observer()],
+    }
+    with Producer(settings) as producer:
+        with pytest.raises(RecordTooLargeError):
+            producer.send(topic, bytes(2_000))
+        producer.send(topic, b"fine").result(30)
+        counts = {name.name: value for name, value in producer.metrics().items() if name.group == "producer-metrics"}
+    asyncio.run(send())
+    assert [type(error) for error in heard] == [RecordTooLargeError, type(None), RecordTooLargeError]
+    assert counts["record-error-total"] == 1
+
+
 def test_acks_0_knows_no_offsets(server: Server, topic: str) -> None:
     create(server, topic)
     with Producer(bootstrap_servers=server.bootstrap, acks=0) as producer:

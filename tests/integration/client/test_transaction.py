@@ -26,13 +26,12 @@ from ottla.protocol.errors import (
     NetworkError,
     ProducerFencedError,
 )
-from ottla.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
 from ottla.testing import EmbeddedBroker
 from tests.clients.client import confluent
+from tests.clients.feature import set_transaction_version
 from tests.clients.patience import until
 from tests.clients.topic import create
 from tests.kafka.server import Server
-from tests.kafka.wire import Wire
 
 
 def committed(server: Server, topic: str, count: int, partition: int = 0) -> list[bytes]:
@@ -311,14 +310,6 @@ def test_both_versions_of_transactions(lone_server: Any, topic: str, level: str)
         with producer.transaction():
             producer.send(topic, b"last", partition=1)
     assert committed(server, topic, 6, partition=1) == [b"0", b"1", b"2", b"3", b"4", b"last"]
-
-
-def set_transaction_version(address: tuple[str, int], level: int) -> None:
-    update = FeatureUpdateKey(feature="transaction.version", max_version_level=level, upgrade_type=2)
-    with Wire(address) as wire:
-        answer = wire.ask(UpdateFeaturesRequest(timeout_ms=30_000, feature_updates=[update]), 2)
-    assert isinstance(answer, UpdateFeaturesResponse)
-    assert answer.error_code in (0, 95), answer
 
 
 async def _run_async(bootstrap: str, topic: str) -> None:

@@ -81,9 +81,11 @@ def transformer(work: Work, form: _Form = BLOCKING) -> None:
 async def _produce(work: Work, form: _Form) -> None:
     client = await _producer(work, form, {})
     sender = _Sender(work, form, client)
+    # Without linger a thread that waits for its record takes it to the broker by itself.
+    alone = 0.8 if work.task.settings.get("linger.ms") == "0" else 0.1
     while work.goes_on():
         for _ in range(work.dice.randrange(1, 20)):
-            await sender.send(SOURCES[0], is_alone=work.dice.random() < 0.1)
+            await sender.send(SOURCES[0], is_alone=work.dice.random() < alone)
         await _now(form.sleep(work.pause() * 2 if sender.in_flight < _IN_FLIGHT_MAX else 0.5))
     await _now(client.close(_PATIENCE_SECONDS))
 

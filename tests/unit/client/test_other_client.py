@@ -10,6 +10,7 @@ from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.other_client import INSTEAD, RENAMED
 from ottla.client.config.producer import PRODUCER_KEYS
 from ottla.client.config.settings import ClientSettings, UnknownSettingError
+from ottla.client.errors import InvalidStateError
 
 KINDS = (PRODUCER_KEYS, CONSUMER_KEYS, ADMIN_KEYS)
 NOWHERE = {"bootstrap_servers": "127.0.0.1:1"}
@@ -80,6 +81,25 @@ def test_one_thing_where_several_are_taken_is_refused_before_anything_is_sent(
     with pytest.raises(TypeError) as caught:
         getattr(admin, call)(given).send(None)
     assert f"write {said}" in str(caught.value)
+
+
+ONE_OR_SEVERAL = ["assign", "pause", "resume", "seek_to_beginning", "seek_to_end"]
+ONE_OR_SEVERAL += ["committed", "beginning_offsets", "end_offsets"]
+
+
+@pytest.mark.parametrize("call", ONE_OR_SEVERAL)
+@pytest.mark.parametrize("given", [TopicPartition("orders", 0), "orders"], ids=["partition", "topic"])
+def test_one_partition_where_several_are_taken_is_refused(call: str, given: Any) -> None:
+    with Consumer(**NOWHERE, group_id="g") as consumer, pytest.raises(TypeError) as caught:
+        getattr(consumer, call)(given)
+    assert f'write {call}([TopicPartition("orders", 0)])' in str(caught.value)
+
+
+def test_a_pattern_among_topics_is_no_topic() -> None:
+    with Consumer(**NOWHERE, group_id="g") as consumer:
+        with pytest.raises(InvalidStateError, match=r"write subscribe\(pattern=re\.compile\('orders\.\*'\)\)"):
+            consumer.subscribe(["^orders.*"])
+        assert not consumer.subscription()
 
 
 def test_a_new_topic_names_its_own_fields() -> None:

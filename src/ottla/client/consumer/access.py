@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Final
 
@@ -42,6 +43,43 @@ class Access:
         self._depth -= 1
         if self._depth == 0:
             self._owner = None
+
+
+class ThreadAccess:
+    """The same for threads: `with access.checked():` around each call, in which the owner may enter again.
+
+    A lock of the interpreter's is what is entered and left, so that no signal handler that raises comes in between.
+
+    >>> access = ThreadAccess()
+    >>> with access.checked():
+    ...     with access.checked():
+    ...         pass
+    """
+
+    __slots__ = ("_last", "_lock", "is_closed")
+
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._lock: Final = threading.RLock()
+        self._last = 0
+        """The thread that was let in last; whether it still is, the lock knows."""
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether some thread is in there."""
+        # `locked()` comes with Python 3.14; acquiring it, to see, might be interrupted before the release.
+        return repr(self._lock).startswith("<locked")
+
+    def checked(self) -> AbstractContextManager[object]:
+        """What to enter; raises if another thread is in there, or the consumer is closed."""
+        caller = threading.get_ident()
+        if self._last != caller:
+            if self.is_entered:
+                raise ConcurrentModificationError(_described(self._last))
+            self._last = caller
+        if self.is_closed:
+            raise ClosedError("the consumer is closed")
+        return self._lock
 
 
 def _caller() -> object:

@@ -40,12 +40,24 @@ def chosen_offsets(
 
 def chosen_partitions(partitions: Collection[TopicPartition]) -> list[TopicPartition]:
     """Pairs as partitions."""
+    refuse_one(partitions, "assign")
+    return [TopicPartition(*partition) for partition in partitions]
+
+
+def refuse_one(partitions: Collection[TopicPartition], call: str) -> None:
+    """Raises the `TypeError` for one partition in the place of a list, as other clients take it."""
     given: object = partitions
     if isinstance(given, (str, TopicPartition)):
         raise TypeError(
-            f'assign() takes a list of partitions, not {given!r}: write assign([TopicPartition("orders", 0)])'
+            f'{call}() takes a list of partitions, not {given!r}: write {call}([TopicPartition("orders", 0)])'
         )
-    return [TopicPartition(*partition) for partition in partitions]
+
+
+def refuse_pattern(topics: Collection[str]) -> None:
+    """Raises the error for a pattern among the topics, as confluent-kafka takes it."""
+    for topic in topics:
+        if topic.startswith("^"):
+            raise InvalidStateError(f"{topic!r} is no topic: write subscribe(pattern=re.compile({topic[1:]!r}))")
 
 
 def refuse_topics(config: object, more: Sequence[object]) -> None:

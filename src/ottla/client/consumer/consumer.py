@@ -15,7 +15,7 @@ from ottla.client import other_client
 from ottla.client.cluster.cluster_view import TopicView
 from ottla.client.config.consumer import CONSUMER_KEYS
 from ottla.client.config.settings import ClientSettings
-from ottla.client.consumer.access import Access
+from ottla.client.consumer.access import ThreadAccess
 from ottla.client.consumer.choice import chosen_listener, chosen_offsets, chosen_partitions, refuse_topics
 from ottla.client.consumer.core import ConsumerCore, UserContext
 from ottla.client.consumer.errors import ConcurrentModificationError
@@ -49,7 +49,7 @@ class Consumer:
         chosen = ClientSettings.of(CONSUMER_KEYS, config, **settings)
         self._thread: Final = LoopThread("ottla-consumer")
         self._user: Final = UserThread(self._thread)
-        self._access: Final = Access()
+        self._access: Final = ThreadAccess()
         try:
             self._core: Final = ConsumerCore(chosen, UserContext(self._user.invoke, self._thread.call_soon))
         except BaseException:
@@ -112,7 +112,7 @@ class Consumer:
         """Records, up to `max.poll.records`, as soon as there are some; an empty list after `timeout` seconds."""
         if unknown:
             other_client.refuse_keywords("poll()", unknown)
-        with self._access:
+        with self._access.checked():
             found = self._collected(self._core.collect, timeout)
             return Records() if found is None else found
 
@@ -121,7 +121,7 @@ class Consumer:
 
         A batch holds what one answer brought of one partition; `max.poll.records` and deserializers don't apply.
         """
-        with self._access:
+        with self._access.checked():
             reader = arrow_reader(tuple(columns))
             return self._collected(lambda: self._core.collect_arrow(reader), timeout)
 
@@ -227,7 +227,7 @@ class Consumer:
         """Commits if that is automatic, leaves the group, ends all connections and the thread. May be called again."""
         if self._access.is_closed:
             return
-        with self._access:
+        with self._access.checked():
             try:
                 if self._thread.is_usable:
                     self._user.run(self._core.close(timeout, leave))
@@ -260,7 +260,7 @@ class Consumer:
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Waits for the loop."""
         try:
-            with self._access:
+            with self._access.checked():
                 return self._user.run(work)
         except (ClosedError, ConcurrentModificationError):
             # Refused at the door. Whatever else is raised: the coroutine belongs to the loop.

@@ -18,6 +18,7 @@ from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.topic_interest import check_topics
 from ottla.client.config.settings import ClientSettings
 from ottla.client.consumer.change_signal import ChangeSignal
+from ottla.client.consumer.choice import refuse_pattern
 from ottla.client.consumer.fetch.collector import CollectOptions, Collector
 from ottla.client.consumer.fetch.deserializing import deserializer_of
 from ottla.client.consumer.fetch.fetch_answer import FetchAnswers
@@ -129,7 +130,7 @@ class ConsumerCore:
         identity = Identity(group_id, self.subscription, self.membership)
         uses_epochs = self.settings.string("group.protocol").lower() == "consumer"
         self.positions.committed = CommittedOffsets(
-            self.cluster, coordinator, identity.metadata if uses_epochs else identity.outsider
+            self.cluster, coordinator, identity.metadata if uses_epochs else identity.outsider, identity.refresh_epoch
         )
         metrics = CommitMetrics(self.cluster.metrics, self.subscription)
         self.committer.commits = OffsetCommits(self.cluster, coordinator, identity, metrics)
@@ -148,6 +149,7 @@ class ConsumerCore:
         if isinstance(topics, str) or (not topics and pattern is None) or (topics and pattern is not None):
             raise InvalidStateError("subscribe() takes a list of topics, or a pattern; unsubscribe() ends it")
         check_topics(topics or ())
+        refuse_pattern(topics or ())
         if isinstance(pattern, SubscriptionPattern) and self.settings.string("group.protocol").lower() != "consumer":
             raise InvalidStateError("a SubscriptionPattern needs group.protocol=consumer; a re.Pattern does without")
         if pattern is not None:

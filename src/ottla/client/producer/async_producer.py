@@ -119,11 +119,12 @@ class AsyncProducer:
         core.check_may_send()
         deadline = asyncio.get_running_loop().time() + self._max_block_s
         record = core.interceptors.on_send(record)
-        await self._learn_topic(record.topic, record.partition)
-        made = core.make(record, on_delivery)
-        while (future := core.accumulator.append(*made)) is None:
-            core.check_may_send()
-            await self._wait_for_room(made.bytes_max, deadline)
+        with core.noting_refusals():
+            await self._learn_topic(record.topic, record.partition)
+            made = core.make(record, on_delivery)
+            while (future := core.accumulator.append(*made)) is None:
+                core.check_may_send()
+                await self._wait_for_room(made.bytes_max, deadline)
         return future
 
     async def _learn_topic(self, topic: str, partition: int | None) -> None:

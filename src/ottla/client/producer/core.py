@@ -8,7 +8,8 @@ the event loop.
 import asyncio
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from ottla.base.errors import OttlaError
@@ -180,6 +181,16 @@ class ProducerCore:
     def make(self, record: ProducerRecord, on_delivery: OnDelivery | None) -> NewRecord:
         """A record of a known topic, as it goes into a batch."""
         return self.maker.make(record, on_delivery)
+
+    @contextmanager
+    def noting_refusals(self) -> Iterator[None]:
+        """Counts a record that is refused before it is in a batch, and lets interceptors know."""
+        try:
+            yield
+        except Exception as error:
+            self.metric.record_refused()
+            self.interceptors.acknowledged(None, error)
+            raise
 
     def watch_failures(self, failed: Callable[[Exception], None]) -> None:
         """Tells of each batch that is given up."""

@@ -32,7 +32,8 @@ class ProducerInterceptor(Protocol):
         ...
 
     def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """Called when the record was acknowledged or failed, before its own callback, in the producer's loop."""
+        """Called when the record was acknowledged or failed, before its own callback, in the producer's loop; for a
+        record that is refused at once in the thread that sends."""
         ...
 
 

@@ -127,6 +127,10 @@ class ProducerMetric:
         self._all.retries.record(batch.count)
         self._topic(batch.queue.topic).retries.record(batch.count)
 
+    def record_refused(self) -> None:
+        """A record never got into a batch."""
+        self._all.errors.record(1)
+
     def batch_failed(self, batch: "ProducerBatch") -> None:
         """A batch was given up."""
         self._all.errors.record(batch.count)

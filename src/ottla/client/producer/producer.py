@@ -92,11 +92,12 @@ class Producer:
         core.check_may_send()
         deadline = time.monotonic() + self._max_block_s
         record = core.interceptors.on_send(record)
-        self._learn_topic(record.topic, record.partition, deadline)
-        made = core.make(record, on_delivery)
-        while (future := core.accumulator.append(*made)) is None:
-            core.check_may_send()
-            self._wait_for_room(made.bytes_max, deadline)
+        with core.noting_refusals():
+            self._learn_topic(record.topic, record.partition, deadline)
+            made = core.make(record, on_delivery)
+            while (future := core.accumulator.append(*made)) is None:
+                core.check_may_send()
+                self._wait_for_room(made.bytes_max, deadline)
         return future
 
     def _learn_topic(self, topic: str, partition: int | None, deadline: float) -> None:

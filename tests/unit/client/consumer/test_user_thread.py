@@ -1,18 +1,22 @@
 """Calls into the user's code: in the thread or task that waits, in order, nested, and interrupted."""
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from ottla.client.consumer.access import Access
+from ottla.client.consumer.access import Access, ThreadAccess
+from ottla.client.consumer.consumer import Consumer
 from ottla.client.consumer.errors import ConcurrentModificationError
 from ottla.client.consumer.user_call import UserCalls, invoke_here
 from ottla.client.consumer.user_thread import UserThread
 from ottla.client.errors import ClientError, ClosedError
 from ottla.client.facade.loop_thread import LoopThread
+from ottla.client.record import TopicPartition
+from tests.unit.client.interrupting import interrupted_at
 
 
 @pytest.fixture
@@ -112,16 +116,16 @@ def test_requested_work_that_fails_or_is_no_longer_wanted() -> None:
 
 
 def test_only_one_thread_at_a_time() -> None:
-    access, found = Access(), list[Any]()
+    access, found = ThreadAccess(), list[Any]()
 
     def enter() -> None:
         try:
-            with access:
+            with access.checked():
                 found.append("in")
         except ConcurrentModificationError as error:
             found.append(str(error))
 
-    with access, access:
+    with access.checked(), access.checked():
         other = threading.Thread(target=enter)
         other.start()
         other.join()
@@ -131,5 +135,49 @@ def test_only_one_thread_at_a_time() -> None:
     other.join()
     assert found == ["in"]
     access.is_closed = True
-    with pytest.raises(ClosedError), access:
+    with pytest.raises(ClosedError), access.checked():
         pass
+
+
+def test_only_one_task_at_a_time() -> None:
+    async def main() -> None:
+        access = Access()
+
+        async def enter() -> None:
+            with access:
+                await asyncio.sleep(0)
+
+        with access, access, pytest.raises(ConcurrentModificationError, match="the task"):
+            await asyncio.create_task(enter())
+        await asyncio.create_task(enter())
+        access.is_closed = True
+        with pytest.raises(ClosedError):
+            await enter()
+
+    asyncio.run(main())
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_an_interrupted_call_leaves_the_consumer_to_other_threads() -> None:
+    """At whatever step a signal handler raises."""
+    partition = TopicPartition("t", 0)
+    with Consumer(bootstrap_servers="localhost:1") as consumer:
+        consumer.assign([partition])
+
+        def resume(refused: list[Exception]) -> None:
+            try:
+                consumer.resume([partition])
+            except ConcurrentModificationError as error:
+                refused.append(error)
+
+        for step in itertools.count(1):
+            with interrupted_at(step, "access.py", "consumer.py", "user_thread.py") as interruption:
+                consumer.pause([partition])
+            refused: list[Exception] = []
+            other = threading.Thread(target=resume, args=(refused,))
+            other.start()
+            other.join()
+            assert not refused, f"step {step}"
+            if not interruption.happened:
+                break
+        assert step > 10

@@ -4,11 +4,11 @@ Knows what a refusal says about the coordinator: that it moved, is still loading
 whether to ask again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from ottla.base.errors import OttlaError
-from ottla.base.ids import ZERO_UUID
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.coordinator_lookup import CoordinatorKind
 from ottla.client.cluster.node_pool import Purpose
@@ -55,7 +55,9 @@ class GroupCoordinator:
         if error.refreshes_metadata:
             self._cluster.refresh_soon()
 
-    def has_ids(self, topics: set[str]) -> bool:
-        """Whether the ids of all these topics are known."""
+    def ids_of(self, topics: set[str]) -> Mapping[str, Uuid] | None:
+        """The ids of these topics as they are known now; None unless all are. Who asks by them keeps to them: the view
+        may be another one by the time that the coordinator is found."""
         view = self._cluster.view
-        return all(topic in view.topics and view.topics[topic].id != ZERO_UUID for topic in topics)
+        found = {topic: view.topics[topic].id for topic in topics if topic in view.topics}
+        return found if len(found) == len(topics) and ZERO_UUID not in found.values() else None

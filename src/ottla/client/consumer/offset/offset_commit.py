@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ottla.base.errors import OttlaError
-from ottla.base.ids import ZERO_UUID
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.retries import Retries, is_retriable
 from ottla.client.consumer.membership import GroupMetadata
@@ -128,7 +128,8 @@ class OffsetCommits:
         except OttlaError as error:
             if not commit.done.done():
                 commit.done.set_exception(error)
-        except asyncio.CancelledError:
+        except BaseException:
+            # Cancelled, or something unforeseen: nobody is to wait for it for ever.
             commit.done.cancel()
             raise
         else:
@@ -162,14 +163,14 @@ class OffsetCommits:
             # by an empty group, whatever another consumer has read in the meantime.
             await self._coordinator.find(timeout_ms=timeout_ms)
             raise _outside("this consumer is not a member of the group now")
-        by_id = self._coordinator.has_ids({partition.topic for partition in offsets})
+        ids = self._coordinator.ids_of({partition.topic for partition in offsets})
         started_s = asyncio.get_running_loop().time()
         response, _ = await self._coordinator.ask(
             ApiKey.OFFSET_COMMIT,
-            lambda version: self._request(offsets, version),
+            lambda version: self._request(offsets, version, ids or {}),
             OffsetCommitResponse,
             timeout_ms=timeout_ms,
-            version_max=_VERSION_MAX if by_id else _LAST_VERSION_BY_NAME,
+            version_max=_LAST_VERSION_BY_NAME if ids is None else _VERSION_MAX,
         )
         self._metrics.committed(asyncio.get_running_loop().time() - started_s)
         codes = {each.error_code for topic in response.topics for each in topic.partitions} - {int(ErrorCode.NONE)}
@@ -187,13 +188,12 @@ class OffsetCommits:
             self._member.rejoin_needed(error)
         raise error
 
-    def _request(self, offsets: Offsets, version: int) -> OffsetCommitRequest:
+    def _request(self, offsets: Offsets, version: int, ids: Mapping[str, Uuid]) -> OffsetCommitRequest:
         identity = self._member.metadata()
-        view = self._cluster.view
         topics: dict[str, OffsetCommitRequestTopic] = {}
         for (name, index), committed in offsets.items():
             if name not in topics:
-                topic_id = view.topics[name].id if version > _LAST_VERSION_BY_NAME else ZERO_UUID
+                topic_id = ids[name] if version > _LAST_VERSION_BY_NAME else ZERO_UUID
                 topics[name] = OffsetCommitRequestTopic(name=name, topic_id=topic_id, partitions=[])
             topics[name].partitions.append(
                 OffsetCommitRequestPartition(

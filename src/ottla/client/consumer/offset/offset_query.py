@@ -8,6 +8,7 @@ from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ANY_NODE
 from ottla.client.cluster.cluster_view import ClusterView
 from ottla.client.cluster.retries import Retries
+from ottla.client.consumer.choice import refuse_one
 from ottla.client.consumer.offset.offset_lookup import OffsetLookup
 from ottla.client.consumer.offset.offset_reset import (
     EARLIEST,
@@ -84,6 +85,7 @@ class OffsetQueries:
         self, partitions: Collection[TopicPartition], timeout_s: float | None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The group's committed offsets."""
+        refuse_one(partitions, "committed")
         deadline_s = await self._started(timeout_s)
         committed = self._core.positions.committed
         if committed is None:
@@ -96,10 +98,12 @@ class OffsetQueries:
         self, partitions: Collection[TopicPartition], timeout_s: float | None
     ) -> dict[TopicPartition, int]:
         """The first offset of each partition."""
+        refuse_one(partitions, "beginning_offsets")
         return await self._ends(partitions, EARLIEST_TIMESTAMP, timeout_s)
 
     async def end(self, partitions: Collection[TopicPartition], timeout_s: float | None) -> dict[TopicPartition, int]:
         """The offset behind the last record that this consumer could read."""
+        refuse_one(partitions, "end_offsets")
         return await self._ends(partitions, LATEST_TIMESTAMP, timeout_s)
 
     async def _ends(
@@ -161,19 +165,23 @@ class OffsetQueries:
 
     def seek_to_beginning(self, partitions: Collection[TopicPartition]) -> None:
         """Moves to the first offset; where that is is found out at the next poll."""
+        refuse_one(partitions, "seek_to_beginning")
         self._request_reset(partitions, EARLIEST)
 
     def seek_to_end(self, partitions: Collection[TopicPartition]) -> None:
         """Moves behind the last record."""
+        refuse_one(partitions, "seek_to_end")
         self._request_reset(partitions, LATEST)
 
     def pause(self, partitions: Collection[TopicPartition]) -> None:
         """Hands out no records of these until `resume`."""
+        refuse_one(partitions, "pause")
         for state in [self._core.subscription.state_of(partition) for partition in partitions]:
             state.is_paused = True
 
     def resume(self, partitions: Collection[TopicPartition]) -> None:
         """Goes on with these."""
+        refuse_one(partitions, "resume")
         for state in [self._core.subscription.state_of(partition) for partition in partitions]:
             state.is_paused = False
         self._core.resume_delivery()

@@ -18,7 +18,7 @@ from ottla.base.errors import OttlaError
 from ottla.client.cluster.cluster_client import ClusterClient
 from ottla.client.cluster.retries import is_retriable
 from ottla.client.consumer.errors import FetchBrokenError
-from ottla.client.consumer.offset.committed_offset import CommittedOffsets
+from ottla.client.consumer.offset.committed_offset import CommittedOffsets, is_of_membership
 from ottla.client.consumer.offset.offset_lookup import EpochEnd, OffsetFound, OffsetLookup
 from ottla.client.consumer.offset.offset_reset import LATEST, OffsetReset, ResetKind
 from ottla.client.consumer.subscription_state import UNCHECKED, PartitionState, Position, SubscriptionState
@@ -119,7 +119,8 @@ class PositionUpdate:
             await self._read_committed()
             return await self._reset() or await self._validate()
         except OttlaError as error:
-            if not is_retriable(error):
+            # One who was thrown out of the group loses its partitions: the membership sees to that.
+            if not is_retriable(error) and not is_of_membership(error):
                 raise
             return error
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from ottla.base.errors import OttlaError
+from ottla.base.ids import Uuid
 from ottla.client.consumer.interceptor import Interceptors
 from ottla.client.consumer.membership import GroupMetadata
 from ottla.client.consumer.offset.commit_metric import CommitMetrics
@@ -42,17 +43,19 @@ class Coordinator:
     def __init__(self, codes: Sequence[int]) -> None:
         self.codes = list(codes)
         self.asked: list[OffsetCommitRequest] = []
+        self.version = 9
+        self.ids: dict[str, Uuid] | None = None
 
     async def ask(self, api: object, build: Callable[[int], OffsetCommitRequest], *_: object, **__: object) -> Any:
-        self.asked.append(build(9))
+        self.asked.append(build(self.version))
         partitions = [OffsetCommitResponsePartition(partition_index=0, error_code=self.codes.pop(0))]
         return OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=partitions)]), 9
 
     async def find(self, *, timeout_ms: int) -> int:
         return 1
 
-    def has_ids(self, topics: set[str]) -> bool:
-        return False
+    def ids_of(self, topics: set[str]) -> dict[str, Uuid] | None:
+        return self.ids
 
     def judge(self, error: OttlaError) -> None:
         pass
@@ -119,6 +122,23 @@ def run(codes: Sequence[int], use: Callable[[Bench], Coroutine[Any, Any, None]])
 
 async def commit(bench: Bench) -> None:
     await bench.committer.commit(OFFSETS, 60)
+
+
+def test_a_topic_that_is_gone_by_the_time_the_coordinator_is_found_has_the_id_that_it_had() -> None:
+    async def use(bench: Bench) -> None:
+        bench.coordinator.version, bench.coordinator.ids = 10, {"orders": Uuid(bytes(15) + b"1")}
+        await asyncio.wait_for(commit(bench), 60)
+
+    [request] = run([0], use).coordinator.asked
+    assert request.topics[0].topic_id == Uuid(bytes(15) + b"1")
+
+
+def test_nobody_waits_for_a_commit_that_met_with_something_unforeseen() -> None:
+    async def use(bench: Bench) -> None:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(commit(bench), 60)
+
+    run([], use)
 
 
 @pytest.mark.parametrize("code", NOT_WHO_WE_WERE)
