@@ -34,6 +34,7 @@ BUSY = {
     "log_segment_delete_delay_ms": "100",
     "log_cleaner_backoff_ms": "200",
     "metadata_log_max_record_bytes_between_snapshots": "4000",
+    "metadata_max_retention_bytes": "20000",
 }
 
 
@@ -190,6 +191,7 @@ def fail_metadata(directory: Path, kinds: str, error: int, *, after: int, once: 
         with server.disk.fails(kinds, error, after=after, once=once, part=part):
             traffic.go_on([*range(PARTITIONS)], CALLS_MAX, lambda: bool(server.disk.failures()))
             traffic.go_on([*range(PARTITIONS)], 20)
+        assert not [line for line in server.lines() if "Traceback" in line], server.output()
         if not server.is_running:
             exits = [line for line in server.lines() if "Exiting: " in line]
             assert len(exits) == 1, server.output()
@@ -200,7 +202,7 @@ def fail_metadata(directory: Path, kinds: str, error: int, *, after: int, once: 
 
 
 @pytest.mark.parametrize(
-    ("kinds", "error", "once"), [("W", FULL, False), ("F", BROKEN, True), ("NC", READ_ONLY, False)]
+    ("kinds", "error", "once"), [("W", FULL, False), ("F", BROKEN, True), ("NUC", READ_ONLY, False)]
 )
 def test_the_metadata_log_fails(tmp_path: Path, kinds: str, error: int, *, once: bool) -> None:
     fail_metadata(tmp_path, kinds, error, after=0, once=once, part="__cluster_metadata")
