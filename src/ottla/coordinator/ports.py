@@ -41,7 +41,7 @@ class PartitionKey(NamedTuple):
 
 
 class ShardLog(Protocol):
-    """The log of one partition of an internal topic, as its leader writes it.
+    """The log of one partition of an internal topic, as its leader writes it, with the time of day on each batch.
 
     A call that refuses raises an `ApiError` and has written nothing.
     """
@@ -51,14 +51,14 @@ class ShardLog(Protocol):
         """The largest batch that the log takes (`max.message.bytes`)."""
         ...
 
-    def append(self, records: list[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: list[KeyValue], producer: TransactionalProducer | None) -> int:
         """Writes one batch, a transactional one if `producer` is given; the log's end offset after it.
 
         With three records in an empty log: 3. It is committed once the high watermark is at least that.
         """
         ...
 
-    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
+    def append_marker(self, marker: TransactionMarker) -> int:
         """Writes a control batch that ends a transaction; the log's end offset after it."""
         ...
 

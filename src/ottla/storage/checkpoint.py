@@ -21,6 +21,7 @@ LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
 _VERSION: Final = "0"
+_SHOWN_MAX: Final = 80
 _WITHOUT_IT: Final = {
     RECOVERY_POINT_CHECKPOINT: "all logs are read anew, and cut where they are damaged",
     HIGH_WATERMARK_CHECKPOINT: "consumers wait until the replicas in sync have answered",
@@ -66,7 +67,7 @@ class OffsetCheckpoint:
         except UnicodeDecodeError as error:
             raise self._refusal(f"no text at byte {error.start}") from error
         if lines[0].strip() != _VERSION:
-            raise self._refuse(1, f"version {lines[0]!r}, {_VERSION} expected")
+            raise self._refuse(1, f"version {_shown(lines[0])}, {_VERSION} expected")
         expected = _number(lines[1]) if len(lines) > 1 else None
         if expected is None:
             raise self._refuse(2, "no number of entries")
@@ -75,7 +76,7 @@ class OffsetCheckpoint:
             fields = line.split()
             partition, offset = (_number(fields[1]), _number(fields[2])) if len(fields) == 3 else (None, None)
             if partition is None or offset is None:
-                raise self._refuse(number, f"{line!r} is no topic, partition and offset")
+                raise self._refuse(number, f"{_shown(line)} is no topic, partition and offset")
             offsets[TopicPartition(fields[0], partition)] = offset
         if len(offsets) != expected or len(lines) != expected + 2:
             raise self._refuse(2, f"{expected} entries announced, {len(lines) - 2} lines of {len(offsets)} partitions")
@@ -88,6 +89,11 @@ class OffsetCheckpoint:
         consequence = _WITHOUT_IT.get(self.path.rpartition("/")[2])
         advice = "" if consequence is None else f"; the node starts without this file, but then {consequence}"
         return CorruptFileError(reason + advice, self.path)
+
+
+def _shown(line: str) -> str:
+    """The line for a message, cut if it is long: noise may be all there is."""
+    return repr(line) if len(line) <= _SHOWN_MAX else f"{line[:_SHOWN_MAX]!r}..."
 
 
 def _number(text: str) -> int | None:

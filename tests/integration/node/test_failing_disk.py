@@ -34,6 +34,7 @@ BUSY = {
     "log_segment_delete_delay_ms": "100",
     "log_cleaner_backoff_ms": "200",
     "metadata_log_max_record_bytes_between_snapshots": "4000",
+    "metadata_max_retention_bytes": "20000",
 }
 
 
@@ -162,10 +163,10 @@ def fail_one_of_two(directory: Path, kinds: str, error: int, *, after: int, once
     ("kinds", "error", "once", "part"),
     [
         ("WC", FULL, False, "kept"),
-        ("W", BROKEN, True, "kept"),
         ("F", BROKEN, True, "/"),
-        ("NC", READ_ONLY, False, "checkpoint"),
-        ("WCFNDU", READ_ONLY, False, "/"),
+        pytest.param("W", BROKEN, True, "kept", marks=pytest.mark.long),
+        pytest.param("NC", READ_ONLY, False, "checkpoint", marks=pytest.mark.long),
+        pytest.param("WCFNDU", READ_ONLY, False, "/", marks=pytest.mark.long),
     ],
 )
 def test_one_of_two_disks_fails(tmp_path: Path, kinds: str, error: int, *, once: bool, part: str) -> None:
@@ -190,6 +191,7 @@ def fail_metadata(directory: Path, kinds: str, error: int, *, after: int, once: 
         with server.disk.fails(kinds, error, after=after, once=once, part=part):
             traffic.go_on([*range(PARTITIONS)], CALLS_MAX, lambda: bool(server.disk.failures()))
             traffic.go_on([*range(PARTITIONS)], 20)
+        assert not [line for line in server.lines() if "Traceback" in line], server.output()
         if not server.is_running:
             exits = [line for line in server.lines() if "Exiting: " in line]
             assert len(exits) == 1, server.output()
@@ -200,7 +202,12 @@ def fail_metadata(directory: Path, kinds: str, error: int, *, after: int, once: 
 
 
 @pytest.mark.parametrize(
-    ("kinds", "error", "once"), [("W", FULL, False), ("F", BROKEN, True), ("NC", READ_ONLY, False)]
+    ("kinds", "error", "once"),
+    [
+        ("W", FULL, False),
+        pytest.param("F", BROKEN, True, marks=pytest.mark.long),
+        pytest.param("NUC", READ_ONLY, False, marks=pytest.mark.long),
+    ],
 )
 def test_the_metadata_log_fails(tmp_path: Path, kinds: str, error: int, *, once: bool) -> None:
     fail_metadata(tmp_path, kinds, error, after=0, once=once, part="__cluster_metadata")

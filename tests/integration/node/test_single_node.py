@@ -16,6 +16,7 @@ from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
 from ottla.broker.node.start_error import StartError
 from ottla.metadata.store.format import QuorumKind
+from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.storage.errors import StorageError
@@ -173,6 +174,19 @@ def test_a_damaged_quorum_state(tmp_path: Path) -> None:
     (tmp_path / "__cluster_metadata-0").mkdir()
     (tmp_path / "__cluster_metadata-0" / "quorum-state").write_text("noise")
     assert "quorum-state" in start_error(config)
+
+
+def test_a_lone_controller_starts_without_its_quorum_state(tmp_path: Path) -> None:
+    config = formatted(tmp_path)
+
+    async def scenario() -> None:
+        async with running(config) as node:
+            assert await create(node, "orders") == [0]
+        (tmp_path / "__cluster_metadata-0" / "quorum-state").unlink()
+        async with running(config) as node:
+            assert await create(node, "orders") == [ErrorCode.TOPIC_ALREADY_EXISTS]
+
+    run(scenario)
 
 
 def test_a_new_directory_is_made_one_of_the_node(tmp_path: Path) -> None:

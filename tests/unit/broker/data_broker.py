@@ -144,6 +144,7 @@ class DataBroker:
                 config=config,
                 loop=self.loop,
                 clock=self.loop,
+                day_clock=self.loop,
                 at_round_end=self.loop.call_soon,
                 read_in_thread=lambda read, done: self.loop.call_soon(lambda: done(read())),
                 replicas=self.replicas,

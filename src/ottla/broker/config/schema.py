@@ -6,7 +6,8 @@ that no client metrics subscription has.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from operator import is_not
+from typing import Final, NamedTuple
 
 from ottla.base.config import REQUIRED, ConfigError, ConfigKey, ConfigKeys, Synonym, scaled
 from ottla.base.config_type import ConfigType
@@ -41,6 +42,7 @@ class BrokerConfigSchema:
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
         """The node's settings as they are now: `DynamicConfig` replaces them when they change."""
+        self._inherited: _Inherited | None = None
 
     def validate(self, resource: ConfigResource, configs: Mapping[str, str], existing: Mapping[str, str]) -> None:
         """Raises an `ApiError` if `configs` may not replace `existing`."""
@@ -80,22 +82,18 @@ class BrokerConfigSchema:
         self, topic: Mapping[str, str], node: Mapping[str, str], cluster: Mapping[str, str]
     ) -> list[CreatableTopicConfigs]:
         """All configs of a topic with their sources, by name; an internal one only if the topic has it itself."""
-        layers = (
-            (node, ConfigSource.DYNAMIC_BROKER_CONFIG),
-            (cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
-            (self.config.given, ConfigSource.STATIC_BROKER_CONFIG),
-        )
-        entries = []
-        value: str | None
-        for key in sorted(LOG_CONFIG_KEYS.values(), key=lambda key: key.name):
-            if key.name in topic:
-                value, source = topic[key.name], ConfigSource.DYNAMIC_TOPIC_CONFIG
-            elif key.internal:
-                continue
-            else:
-                value, source = _inherited(key, layers)
-            entries.append(CreatableTopicConfigs(name=key.name, value=value, config_source=source))
-        return entries
+        layers = (node, cluster, self.config.given)
+        # Hundreds of topics in a request inherit the same; the mappings are never changed, only replaced.
+        if self._inherited is None or any(map(is_not, layers, self._inherited.layers)):
+            self._inherited = _Inherited.of(*layers)
+        if not topic:
+            return list(self._inherited.entries)
+        own = [
+            CreatableTopicConfigs(name=name, value=topic[name], config_source=ConfigSource.DYNAMIC_TOPIC_CONFIG)
+            for name in topic
+        ]
+        inherited = (entry for entry in self._inherited.entries if entry.name not in topic)
+        return sorted((*own, *inherited), key=lambda entry: entry.name)
 
     def _validate_topic(self, name: str, configs: Mapping[str, str], existing: Mapping[str, str]) -> None:
         if not name:
@@ -124,6 +122,27 @@ class BrokerConfigSchema:
         except ConfigError as error:
             raise InvalidConfigError(str(error)) from error
         return _GroupValue(parsed.values, frozenset(configs), self.config)
+
+
+class _Inherited(NamedTuple):
+    """The configs of topics that say nothing themselves."""
+
+    layers: tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
+    entries: Sequence[CreatableTopicConfigs]
+
+    @classmethod
+    def of(cls, node: Mapping[str, str], cluster: Mapping[str, str], given: Mapping[str, str]) -> "_Inherited":
+        sources = (
+            (node, ConfigSource.DYNAMIC_BROKER_CONFIG),
+            (cluster, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+            (given, ConfigSource.STATIC_BROKER_CONFIG),
+        )
+        entries = []
+        for key in sorted(LOG_CONFIG_KEYS.values(), key=lambda key: key.name):
+            if not key.internal:
+                value, source = _inherited(key, sources)
+                entries.append(CreatableTopicConfigs(name=key.name, value=value, config_source=source))
+        return cls((node, cluster, given), entries)
 
 
 class _GroupValue:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ottla.base.clock import Clock
 from ottla.coordinator.ports import KeyValue, TransactionalProducer, TransactionMarker
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.errors import ErrorCode, error_for
@@ -53,10 +54,12 @@ class PartitionShardLog:
         self,
         replicas: ReplicaManager,
         partition: TopicPartition,
+        clock: Clock,
         committed: Callable[[int], None],
         compression: CompressionType = CompressionType.NONE,
     ) -> None:
-        """`committed` hears of the high watermark, maybe within an append."""
+        """`clock` tells the time of day; `committed` hears of the high watermark, maybe within an append."""
+        self._clock: Final = clock
         self.committed_at_once = committed
         """Hears of it instead within an append that has nothing to wait for."""
         self._replicas: Final = replicas
@@ -75,8 +78,9 @@ class PartitionShardLog:
         config = partition.log.config
         return min(config.max_message_bytes, config.segment_bytes)
 
-    def append(self, records: list[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: list[KeyValue], producer: TransactionalProducer | None) -> int:
         """Writes one batch; the log's end offset after it."""
+        timestamp_ms = self._clock.now_ms()
         if producer is None and self._is_plain:
             # With one replica straight to it: what is written is committed.
             topic, index = self._partition
@@ -103,9 +107,9 @@ class PartitionShardLog:
         )
         return self._write(write_batch(tuples, options), _transactional(producer))
 
-    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
+    def append_marker(self, marker: TransactionMarker) -> int:
         """Writes a control batch that ends a transaction; the log's end offset after it."""
-        return self._write(marker_batch(marker, timestamp_ms), marker_options(marker))
+        return self._write(marker_batch(marker, self._clock.now_ms()), marker_options(marker))
 
     def watch(self) -> None:
         """Tells of the high watermark now, and again when it has reached the log's present end."""

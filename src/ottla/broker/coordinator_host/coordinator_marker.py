@@ -40,10 +40,13 @@ _NOT_READY: Final = frozenset(
 class MarkerWriter:
     """Writes markers into local partitions. Loop thread only."""
 
-    def __init__(self, replicas: ReplicaManager, groups: GroupCoordinator, clock: Clock, timeout_ms: int) -> None:
+    def __init__(
+        self, replicas: ReplicaManager, groups: GroupCoordinator, clocks: tuple[Clock, Clock], timeout_ms: int
+    ) -> None:
+        """`clocks` are the one that never runs backwards, for the groups, and the time of day, for what is written."""
         self._replicas: Final = replicas
         self._groups: Final = groups
-        self._clock: Final = clock
+        self._clock, self._day_clock = clocks
         self._timeout_ms: Final = timeout_ms
 
     def write(self, markers: Sequence[MarkersToSend], done: Callable[[MarkerErrors], None]) -> None:
@@ -64,13 +67,13 @@ class MarkerWriter:
                 yield
 
     def _write(self, work: "_Writing", place: int, marker: TransactionMarker, keys: Sequence[PartitionKey]) -> None:
-        now_ms = self._clock.now_ms()
+        now_ms, day_ms = self._clock.now_ms(), self._day_clock.now_ms()
         entries: list[AppendEntry] = []
         for key in keys:
             if key.topic == CONSUMER_OFFSETS:
                 self._groups.write_marker(key.partition, marker, now_ms, partial(work.ended, place, key))
             else:
-                entries.append(AppendEntry(*key, marker_batch(marker, now_ms), marker_options(marker)))
+                entries.append(AppendEntry(*key, marker_batch(marker, day_ms), marker_options(marker)))
         if entries:
             self._replicas.append(
                 entries,

@@ -53,6 +53,8 @@ class CoordinatorContext:
     loop: EventLoop
     clock: Clock
     """One that never runs backwards."""
+    day_clock: Clock
+    """The time of day, for the timestamps of what is written."""
     at_round_end: Callable[[Callable[[], None]], None]
     read_in_thread: ReadInThread
     replicas: ReplicaManager
@@ -74,7 +76,7 @@ class Coordinators:
         self._peers: Final = around.peers
         timeout_ms = around.config.integer("request.timeout.ms")
         self.groups: Final = self._make_groups(around)
-        self.markers: Final = MarkerWriter(around.replicas, self.groups, around.clock, timeout_ms)
+        self.markers: Final = MarkerWriter(around.replicas, self.groups, (around.clock, around.day_clock), timeout_ms)
         self.transactions: Final = self._make_transactions(around, timeout_ms)
         self.verifier: Final = TransactionVerifier(
             VerifierSettings(
@@ -175,6 +177,7 @@ class Coordinators:
             log = logs[partition] = PartitionShardLog(
                 around.replicas,
                 TopicPartition(CONSUMER_OFFSETS, partition),
+                around.day_clock,
                 partial(self._committed, shards, partition),
                 compression,
             )
@@ -208,6 +211,7 @@ class Coordinators:
             log = logs[partition] = PartitionShardLog(
                 around.replicas,
                 TopicPartition(TRANSACTION_STATE, partition),
+                around.day_clock,
                 partial(self._committed, transactions.shards, partition),
             )
             return log

@@ -260,6 +260,7 @@ class BrokerRole:
                 config=around.config,
                 loop=around.loop,
                 clock=around.steady_clock,
+                day_clock=around.clock,
                 at_round_end=around.poller.at_round_end,
                 read_in_thread=partial(_read_in_thread, around.loop),
                 replicas=replicas,

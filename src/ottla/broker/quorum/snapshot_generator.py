@@ -114,7 +114,7 @@ class SnapshotGenerator:
         try:
             self._publish(snapshot_id, part, job.result())
         except StorageError as error:
-            _log.error("[SnapshotGenerator] snapshot %s was not written: %s", snapshot_id, error)
+            _log.error("[SnapshotGenerator] snapshot %s was not written: %s", snapshot_id, error.with_remedy)
             return
         self._delete_old(self._clock.now_ms())
 
@@ -128,11 +128,15 @@ class SnapshotGenerator:
         _log.info("[SnapshotGenerator] wrote snapshot %s of %d bytes", snapshot_id, size_bytes)
 
     def _delete_old(self, now_ms: int) -> None:
+        """Old files that cannot be read or removed stay; where the log itself failed the next append ends the node."""
         self._retention_checked_ms = now_ms
-        keep = oldest_snapshot_to_keep(self._retention, self._store.log, self._store.snapshots, now_ms)
-        if keep is not None:
-            self._core.delete_before_snapshot(keep)
-            _log.info("[SnapshotGenerator] deleted the log and the snapshots before %s", keep)
+        try:
+            keep = oldest_snapshot_to_keep(self._retention, self._store.log, self._store.snapshots, now_ms)
+            if keep is not None:
+                self._core.delete_before_snapshot(keep)
+                _log.info("[SnapshotGenerator] deleted the log and the snapshots before %s", keep)
+        except StorageError as error:
+            _log.error("[SnapshotGenerator] the log and the snapshots were not shortened: %s", error.with_remedy)
 
 
 def _write_part(disk: Disk, path: str, writer: SnapshotWriter) -> int:

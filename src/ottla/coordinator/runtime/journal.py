@@ -141,7 +141,7 @@ class Journal(Generic[S]):
         self.state = state
         answers, settlements = _callbacks(done, outcome)
         try:
-            end_offset = self._append(partial(self._log.append, pairs, now_ms, producer))
+            end_offset = self._append(partial(self._log.append, pairs, producer))
         except ApiError as error:
             self.state = before
             self._lose(answers, settlements, seen_by_client(error))
@@ -155,7 +155,7 @@ class Journal(Generic[S]):
             before, marker.producer_id, marker.producer_epoch, committed=marker.committed
         )
         try:
-            end_offset = self._append(partial(self._log.append_marker, marker, now_ms))
+            end_offset = self._append(partial(self._log.append_marker, marker))
         except ApiError as error:
             self.state = before
             self._ready.append((done, error))
@@ -169,7 +169,7 @@ class Journal(Generic[S]):
             return None
         self._is_appending = True
         try:
-            end_offset = self._log.append(batch.records, batch.opened_ms, None)
+            end_offset = self._log.append(batch.records, None)
         except ApiError as error:
             _log.warning("%d records were not written: %s", len(batch.records), error)
             self.state = batch.state_before

@@ -13,6 +13,11 @@ from ottla.storage.disk.port import Disk
 from ottla.storage.errors import CorruptFileError
 
 QUORUM_STATE_FILE: Final = "quorum-state"
+_WITHOUT_IT: Final = (
+    "a controller that is alone starts without this file; one of several may then vote twice in an epoch, so remove it "
+    "from the quorum, format its metadata directory anew and add it again"
+)
+"""What an operator decides on who moves the file away."""
 
 
 class QuorumStateFile:
@@ -30,7 +35,7 @@ class QuorumStateFile:
             text = data.decode()
             decode(text)
         except (UnicodeDecodeError, QuorumStateError) as error:
-            raise CorruptFileError(str(error), self.path) from error
+            raise CorruptFileError(f"{error}; {_WITHOUT_IT}", self.path) from error
         return text
 
     def write(self, text: str) -> None:

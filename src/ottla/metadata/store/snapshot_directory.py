@@ -152,7 +152,7 @@ class SnapshotDirectory:
         for known, path in zip(old, doomed, strict=True):
             self._disk.rename(self.path(known), path)
             del self._sizes[known]
-        self._ids = sorted(self._sizes)
+            self._ids = sorted(self._sizes)
         if old:
             self._disk.flush_directory(self._directory)
         for path in doomed:

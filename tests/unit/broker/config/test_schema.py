@@ -144,3 +144,19 @@ def test_a_new_topics_configs_come_from_the_nearest_source() -> None:
     assert entries["flush.ms"] == ("9223372036854775807", ConfigSource.DEFAULT_CONFIG)
     assert list(entries) == sorted(entries)
     assert "internal.segment.bytes" not in entries
+
+
+def test_topics_that_inherit_the_same_see_each_change() -> None:
+    schema = BrokerConfigSchema(SCHEMA.config)
+    node, cluster = {"compression.type": "zstd"}, {"log.flush.interval.ms": "5"}
+
+    def values(topic: dict[str, str]) -> tuple[str | None, str | None]:
+        found = {entry.name: entry.value for entry in schema.topic_configs(topic, node, cluster)}
+        return found["compression.type"], found["flush.ms"]
+
+    assert [values({}), values({"flush.ms": "7"}), values({})] == [("zstd", "5"), ("zstd", "7"), ("zstd", "5")]
+    node = {}
+    assert values({}) == ("producer", "5")
+    cluster = {}
+    schema.config = config_of(log_flush_interval_ms="9")
+    assert values({}) == ("producer", "9")

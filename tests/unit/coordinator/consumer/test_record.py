@@ -71,7 +71,7 @@ def test_an_old_record_of_topic_metadata_is_deleted() -> None:
     codec = rig.shards.get(0).machine
     old = codec.encode(CoordinatorRecord(key, ConsumerGroupPartitionMetadataValue(), 0))
     rig.resign()
-    rig.logs[0].append([old], rig.now_ms, None)
+    rig.logs[0].append([old], None)
     rig.elect()
     assert rig.group.has_partition_metadata
     at = len(rig.records())

@@ -248,7 +248,7 @@ def test_records_of_kinds_that_are_not_served_are_passed_over() -> None:
     record = CoordinatorRecord(ShareGroupMetadataKey(group_id="share"), ShareGroupMetadataValue(epoch=1), 0)
     assert record.value is not None
     pair = (GROUP_LOG.encode_key(record.key), GROUP_LOG.encode_value(record.value, 0))
-    rig.logs[0].append([pair], 0, None)
+    rig.logs[0].append([pair], None)
     rig.restart()
     assert rig.ask(ListGroupsRequest()).groups == []
     assert rig.ask(join_request("share")).error_code == ErrorCode.MEMBER_ID_REQUIRED

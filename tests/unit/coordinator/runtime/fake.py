@@ -21,7 +21,6 @@ class Appended(NamedTuple):
     base_offset: int
     end_offset: int
     records: Sequence[KeyValue]
-    timestamp_ms: int
     producer: TransactionalProducer | None
     marker: TransactionMarker | None
 
@@ -37,11 +36,11 @@ class MemoryLog:
         self.commits_at_once: Shard[Any] | None = None
         """The shard that hears of the high watermark within the append, as with a single replica."""
 
-    def append(self, records: Sequence[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
-        return self._add(len(records), Appended(0, 0, list(records), timestamp_ms, producer, None))
+    def append(self, records: Sequence[KeyValue], producer: TransactionalProducer | None) -> int:
+        return self._add(len(records), Appended(0, 0, list(records), producer, None))
 
-    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
-        return self._add(1, Appended(0, 0, (), timestamp_ms, None, marker))
+    def append_marker(self, marker: TransactionMarker) -> int:
+        return self._add(1, Appended(0, 0, (), None, marker))
 
     def _add(self, count: int, batch: Appended) -> int:
         if self.fail_with is not None:

@@ -49,7 +49,7 @@ def test_operations_of_a_round_share_an_append_and_answer_when_it_is_committed()
     assert log.batches == []
     shard.flush(101)
     (batch,) = log.batches
-    assert (len(batch.records), batch.timestamp_ms) == (2, 100)
+    assert len(batch.records) == 2
     assert answers.given == []
     assert numbers(shard) == {}
     shard.committed(2)
@@ -355,7 +355,7 @@ def test_a_log_that_somebody_else_wrote_to_fails_the_shard() -> None:
     shard, log = opened()
     woken: list[Any] = []
     shard.woken = woken.append
-    log.append([(b"strange", None)], 0, None)
+    log.append([(b"strange", None)], None)
     answers = Answers()
     shard.write(setting("a", 1), answers, 0)
     shard.flush(0)
@@ -369,7 +369,7 @@ def test_a_strange_log_under_a_marker_fails_marker_and_shard() -> None:
     shard, log = opened()
     answers = Answers()
     shard.write(setting("a", 1), answers, 0)
-    log.append([(b"strange", None)], 0, None)
+    log.append([(b"strange", None)], None)
     shard.write_marker(marker(committed=True), answers, 0)
     assert [type(answer) for answer in answers.given] == [NotCoordinatorError] * 2
     assert shard.status is ShardStatus.FAILED

@@ -114,7 +114,7 @@ def test_a_shard_that_lost_track_of_its_log_is_loaded_again() -> None:
     broker.load()
     shard = broker.shards.get(0)
     key, value = shard.machine.encode(setting("b", 2)(shard.state, 0).records[0])
-    broker.logs[0].append([(key, value)], 0, None)
+    broker.logs[0].append([(key, value)], None)
     answers: Any = Answers()
     broker.shards.write(0, setting("a", 1), answers, 0)
     broker.shards.flush(0)

@@ -324,6 +324,6 @@ class World:
         metadata = self.coordinator.shards.get(0).state[transactional_id]._replace(producer_epoch=producer_epoch)
         key, value, version = record_of(transactional_id, metadata, self.cluster.transaction_version)
         assert value is not None
-        self.log.append([(CoordinatorLog.encode_key(key), CoordinatorLog.encode_value(value, version))], 0, None)
+        self.log.append([(CoordinatorLog.encode_key(key), CoordinatorLog.encode_value(value, version))], None)
         self.restart()
         return metadata.producer_id, producer_epoch

@@ -7,8 +7,8 @@ from ottla.metadata.store.metadata_log_config import MetadataLogConfig
 from ottla.metadata.store.retention import oldest_snapshot_to_keep
 from ottla.metadata.store.snapshot_directory import SnapshotDirectory
 from ottla.storage.disk.port import Access
-from ottla.storage.disk.simulated import SimulatedDisk
-from ottla.storage.errors import CorruptFileError
+from ottla.storage.disk.simulated import Fault, SimulatedDisk
+from ottla.storage.errors import CorruptFileError, StorageError
 from tests.unit.metadata.store.node import START_MS
 from tests.unit.metadata.store.stored_batch import DIRECTORY, at, batch, open_log, snapshot
 
@@ -138,6 +138,15 @@ def test_deleting_takes_older_snapshots_and_their_log(disk: SimulatedDisk) -> No
     snapshots.delete_before(at(12, 2))
     assert (snapshots.ids, log.start_offset) == ([at(12, 2), at(18, 3)], 12)
     assert len(checkpoints(disk)) == 2
+
+
+def test_what_could_not_be_deleted_is_still_known(disk: SimulatedDisk) -> None:
+    _, snapshots = filled(disk)
+    disk.fail(Fault("rename", path_ending="12-0000000002.checkpoint"))
+    with pytest.raises(StorageError):
+        snapshots.delete_before(at(18, 3))
+    assert snapshots.ids == [at(12, 2), at(18, 3)]
+    assert [snapshots.size(known) is not None for known in snapshots.ids] == [True, True]
 
 
 def test_restart_leaves_an_empty_log_behind_the_snapshot(disk: SimulatedDisk) -> None:

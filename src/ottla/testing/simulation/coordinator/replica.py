@@ -55,6 +55,11 @@ class Replicas:
         self._moved: Final = moved
         self._waiting: dict[PartitionKey, list[_Waiting]] = {}
 
+    @property
+    def now_ms(self) -> int:
+        """The broker's time."""
+        return self._node.clock.now_ms()
+
     def take(self, key: PartitionKey, leader: PartitionLeader) -> None:
         """Takes over from the metadata who leads a partition."""
         if leader.broker_id != self._node.id:
@@ -125,8 +130,9 @@ class SimulatedShardLog:
         """Little, so that batches become full."""
         return _BATCH_BYTES_MAX
 
-    def append(self, records: Sequence[KeyValue], timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: Sequence[KeyValue], producer: TransactionalProducer | None) -> int:
         """See `ShardLog`."""
+        timestamp_ms = self._replicas.now_ms
         tuples: list[RecordTuple] = [
             (offset, timestamp_ms, key, value, ()) for offset, (key, value) in enumerate(records)
         ]
@@ -145,6 +151,6 @@ class SimulatedShardLog:
         assert isinstance(cleared, AppendOptions)
         return self._replicas.append(self._key, batch, replace(cleared, origin=AppendOrigin.COORDINATOR))
 
-    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
+    def append_marker(self, marker: TransactionMarker) -> int:
         """See `ShardLog`."""
-        return self._replicas.append(self._key, marker_batch(marker, timestamp_ms), marker_options(marker))
+        return self._replicas.append(self._key, marker_batch(marker, self._replicas.now_ms), marker_options(marker))

@@ -53,10 +53,10 @@ class _ReadOnlyLog:
 
     batch_bytes_max: Final = 0
 
-    def append(self, records: Any, timestamp_ms: int, producer: TransactionalProducer | None) -> int:
+    def append(self, records: Any, producer: TransactionalProducer | None) -> int:
         raise NotLeaderOrFollowerError
 
-    def append_marker(self, marker: TransactionMarker, timestamp_ms: int) -> int:
+    def append_marker(self, marker: TransactionMarker) -> int:
         raise NotLeaderOrFollowerError
 
 

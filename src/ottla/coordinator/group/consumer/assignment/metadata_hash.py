@@ -23,10 +23,10 @@ class TopicHashes:
         self._metadata: Final = metadata
         self._hashes: dict[str, tuple[TopicView, int]] = {}
 
-    def forget(self, names: Iterable[str]) -> None:
-        """These topics changed."""
-        for name in names:
-            self._hashes.pop(name, None)
+    def forget(self, names: frozenset[str]) -> None:
+        """These topics changed. Each shard says so, and most of the names are of no interest to groups."""
+        for name in self._hashes.keys() & names:
+            del self._hashes[name]
 
     def clear(self) -> None:
         """Anything may have changed."""
