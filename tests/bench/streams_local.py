@@ -36,6 +36,8 @@ def figures(*, seconds: float) -> Iterator[Figure]:
         ours = _cpu("tests.bench.streams_local_query", count, guarantee)
         peers = {"quixstreams": quix} if guarantee == "at_least_once" else {}
         yield Figure(f"count per key, {guarantee}", "µs", ours, peers, "0.33×" if peers else "", per=" record")
+    alone, together = (_shared(processes, 2 * count) for processes in (1, 2))
+    yield Figure("count per key, two processes", "records", together, {"one process": alone})
     for guarantee, target in (("at_least_once", "10"), ("exactly_once_v2", "")):
         with _server() as server:
             yield Figure(
@@ -54,6 +56,24 @@ def _cpu(module: str, count: int, guarantee: str, python: str = sys.executable) 
     if done.returncode:
         raise RuntimeError(done.stderr[-3_000:])
     return float(done.stdout.split()[0])
+
+
+def _shared(processes: int, count: int) -> float:
+    """Records a second that so many processes count together."""
+    with contender(OTTLA) as server:
+        server.start()
+        command = [
+            sys.executable,
+            "-m",
+            "tests.bench.streams_local_share",
+            server.bootstrap,
+            str(processes),
+            str(count),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-3_000:])
+    return float(done.stdout.split()[-1])
 
 
 def _latency_ms(server: Server, guarantee: str) -> float:

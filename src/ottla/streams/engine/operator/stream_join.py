@@ -136,6 +136,9 @@ class JoinSide(Operator):
                 break
             if unmatched.timestamp + self._look_ahead(unmatched.is_left) + grace >= tracker.stream_time:
                 open_sides.add(unmatched.is_left)
+                if len(open_sides) == 2 and len(unmatched.values) > 1:
+                    # The next one is of the same time: the look ends with it.
+                    break
                 continue
             for value in unmatched.values:
                 pair = (value, None) if unmatched.is_left is self._is_left else (None, value)
