@@ -62,10 +62,7 @@ class TlsSocket(socket.socket):
             if not self._flush():
                 raise ssl.SSLWantWriteError
             if not is_over:
-                try:
-                    self._take(self.recv(_RECORD_BYTES))
-                except BlockingIOError:
-                    raise ssl.SSLWantReadError from None
+                self._receive_handshake()
         # Requests may have come with the last bytes of the handshake.
         self.has_more = True
 
@@ -80,9 +77,11 @@ class TlsSocket(socket.socket):
                 if done:
                     self.has_more = False
                     break
-                self._receive(len(view))
-                continue
-            except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
+                if self._receive(len(view)):
+                    continue
+                # OpenSSL is not told of an end without a goodbye: it would not encrypt what is still to be answered.
+                break
+            except ssl.SSLZeroReturnError:
                 break
             if not count:
                 break
@@ -109,16 +108,23 @@ class TlsSocket(socket.socket):
             with contextlib.suppress(OSError):
                 self._flush()
 
-    def _receive(self, wanted: int) -> None:
+    def _receive(self, wanted: int) -> bool:
+        """Takes what has come; False if the client will send no more. Raises `BlockingIOError` if nothing has."""
         try:
             count = super().recv_into(self._place, min(RECEIVED_BYTES_MAX, wanted + _RECORD_BYTES))
         except BlockingIOError:
             self.has_more = False
             raise
-        self._take(self._place[:count])
+        self._received.write(self._place[:count])
+        return count > 0
 
-    def _take(self, data: bytes | memoryview) -> None:
-        if len(data):
+    def _receive_handshake(self) -> None:
+        """Not into the place that all share: handshakes have threads of their own."""
+        try:
+            data = self.recv(_RECORD_BYTES)
+        except BlockingIOError:
+            raise ssl.SSLWantReadError from None
+        if data:
             self._received.write(data)
         else:
             self._received.write_eof()
