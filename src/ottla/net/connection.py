@@ -303,6 +303,11 @@ class Connection(Channel):
             return
         if written and self._poller.now >= self._note_at:
             self._note_at = self._owner.note(self)
+        self._watch_outbox()
+
+    def _watch_outbox(self) -> None:
+        """Has the poller tell when the socket takes what it has not taken yet."""
+        outbox = self._outbox
         if not outbox.pieces:
             self._watch(self._interest & ~EPOLLOUT)
             self._paused &= ~UNREAD

@@ -156,28 +156,21 @@ class Listener:
         admission.rate.note(now_s)
         sock.setblocking(False)
         connection = self._connection(sock, peer)
-        if connection is None:
-            return None
         self._connections[connection] = None
         admission.enter(peer[0])
         self._idle.note(connection, self.poller.now)
         connection.begin()
         return connection
 
-    def _connection(self, sock: socket.socket, peer: tuple[str, int]) -> Connection | None:
-        """A connection of the kind that the listener has; None if its client is gone already."""
+    def _connection(self, sock: socket.socket, peer: tuple[str, int]) -> Connection:
+        """A connection of the kind that the listener has."""
         security = self.security
         if security is None:
             return Connection(self, sock, _plain(sock.getsockname()), peer)
         addresses = _plain(sock.getsockname()), peer
         if security.tls is None:
             return GuardedConnection(self, sock, addresses, security)
-        try:
-            return TlsConnection(self, security.tls.wrap(sock), addresses, security, security.tls)
-        except OSError as error:
-            _log.debug("[%s] %s:%d was gone before the TLS handshake: %s", self.name, *peer, error)
-            sock.close()
-            return None
+        return TlsConnection(self, security.tls.wrap(sock), addresses, security, security.tls)
 
     def next_number(self) -> int:
         """A number for a connection, given once."""

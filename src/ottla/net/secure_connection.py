@@ -35,6 +35,8 @@ _PROBE_BYTES: Final = 4_096
 """Received from a client whose last frame was large, as on plain connections."""
 _AWAY_FROM: Final = 262_144
 """From this many bytes on another thread encrypts."""
+_OWED_BYTES_MAX: Final = 65_536
+"""What OpenSSL itself may have to say to a client that takes nothing, as answers to ever new keys."""
 
 
 class GuardedConnection(Connection):
@@ -129,7 +131,7 @@ class TlsConnection(GuardedConnection):
     def client_certificate(self) -> bytes | None:
         """What the client has shown, in DER."""
         assert isinstance(self._sock, TlsSocket)
-        return self._sock.getpeercert(binary_form=True)
+        return self._sock.certificate
 
     # The handshake
 
@@ -232,11 +234,19 @@ class TlsConnection(GuardedConnection):
         self._look_for_more()
 
     def _look_for_more(self) -> None:
-        """Handles decrypted bytes, of which the poller does not know."""
-        if self._paused or self._away is not None or self._is_looking or self._is_shaking:
+        """Handles bytes of which the poller does not know, and has leave what OpenSSL itself says."""
+        if self._away is not None or self._is_shaking or self._paused & CLOSED:
             return
-        assert isinstance(self._sock, TlsSocket)
-        if self._sock.pending():
+        sock = self._sock
+        assert isinstance(sock, TlsSocket)
+        owed = sock.owed_bytes
+        if owed > _OWED_BYTES_MAX:
+            self.end("it does not take what TLS says", logging.INFO)
+            return
+        if owed and not self._out:
+            self._out.append(b"")
+            self._schedule()
+        if sock.has_more and not self._paused and not self._is_looking:
             self._is_looking = True
             self._poller.at_next_round(self._read_on)
 
@@ -250,27 +260,26 @@ class TlsConnection(GuardedConnection):
             self._wait_for_memory()
             return
         end, stop = start, start + _PROBE_BYTES if inbox.expects_large and held is None else view.nbytes
-        is_over = False
         try:
-            while end < stop and not is_over:
-                count = self._sock.recv_into(view[end:stop])
-                end, is_over = end + count, not count
+            end += self._sock.recv_into(view[end:stop])
         except BlockingIOError:
-            pass
+            return
         except OSError as error:
             self.end(_reason(error), logging.DEBUG)
             return
-        if end > start:
-            if held is not None:
-                inbox.clear()
-            if poller.now >= self._note_at:
-                self._note_at = self._owner.note(self)
-            self._serve(view, 0, end)
-        elif is_over:
-            # Never with what it sent before: that is handled first, and the end is read again.
+        if end == start:
             self._end_of_stream()
+            return
+        if held is not None:
+            inbox.clear()
+        if poller.now >= self._note_at:
+            self._note_at = self._owner.note(self)
+        self._serve(view, 0, end)
 
     def _read_large(self, large: "LargeFrame") -> None:
+        if self._away is not None:
+            # A request that was held may begin while another thread encrypts.
+            return
         super()._read_large(large)
         self._look_for_more()
 
@@ -291,6 +300,7 @@ class TlsConnection(GuardedConnection):
         away = outbox.take()
         self._leave(away)
         sock = self._sock
+        assert isinstance(sock, TlsSocket)
         self._tls.run(lambda: self._tls.write(away, sock), self._tell_loop(self._written))
 
     def _written(self, result: Callable[[], None]) -> None:
@@ -310,7 +320,10 @@ class TlsConnection(GuardedConnection):
             return
         self._note_at = self._owner.note(self)
         # What is left waits for room in the socket, what came meanwhile leaves, and reading goes on.
-        super()._write()
+        if away.pieces:
+            self._watch_outbox()
+        else:
+            self._write()
         self._schedule()
         self._look_for_more()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ottla.base.frozen import frozen
-from ottla.net.apart import Apart
+from ottla.net.apart import Runner
 from ottla.net.sasl.login import LoginRules
 from ottla.net.tls.server import TlsServer
 
@@ -39,8 +39,8 @@ class ListenerSecurity:
     """`sasl.server.max.receive.size`: a larger frame before the end of the log-in closes the connection."""
     login_ms_max: int = 60_000
     """A client that has not finished handshake and log-in by then is disconnected."""
-    apart: Apart | None = None
-    """Where log-ins are handled if an operator's class has a say in them."""
+    apart: Runner | None = None
+    """Handles log-ins beside the loop: an operator's class has a say in them, or keys are derived from passwords."""
     name_principal: NamePrincipal | None = None
     """The operator's class that makes principals, which runs apart."""
     now_ms: Callable[[], int]

@@ -7,6 +7,7 @@ import pytest
 from tests.clients.client.java import ToolHost
 from tests.clients.patience import until
 from tests.clients.server import APACHE, OTTLA, start_server
+from tests.integration.cli.ottla_command import Ottla
 from tests.integration.cli.side_by_side import SideBySide, run_tool
 from tests.kafka.server import Server
 
@@ -108,3 +109,6 @@ def test_without_an_authorizer(tool_server: Server) -> None:
     refused = run_tool("acls", "--bootstrap-server", tool_server.bootstrap, "--list")
     assert refused.code == 1
     assert "SecurityDisabledException: No Authorizer is configured" in refused.out
+    told = Ottla(tool_server.bootstrap)("acls", "list")
+    assert told.code == 1
+    assert told.err.startswith("ottla: No Authorizer is configured on the broker; rules need authorizer.class.name=")

@@ -4,46 +4,44 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from typing import cast
 
 import pytest
 
+from ottla.base.buffer import Buffer
 from ottla.net.tls.outbox import TlsOutbox
 from ottla.net.tls.server import TlsServer
+from ottla.net.tls.socket import TlsSocket
 
 SIZE = 4_000_000
 
 
-class Whole:
-    """Sends a chunk as a whole or not at all, as OpenSSL does."""
+class Open(TlsSocket):
+    """Does not encrypt; counts how often the kernel did not take all."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
-        self._sent = 0
+        super().__init__(sock, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), memoryview(bytearray(1)))
         self.refusals = 0
         self.is_full = threading.Event()
 
-    def fileno(self) -> int:
-        return self._sock.fileno()
+    def seal(self, data: Buffer) -> bytes:
+        return bytes(data)
 
-    def send(self, data: bytes) -> int:
+    def push(self, sealed: Buffer) -> int:
+        sent = 0
         try:
-            while self._sent < len(data):
-                self._sent += self._sock.send(memoryview(data)[self._sent :])
-        except BlockingIOError:
-            self.refusals += 1
-            self.is_full.set()
-            raise
-        self._sent = 0
-        return len(data)
+            sent = super().push(sealed)
+        finally:
+            if sent < len(sealed):
+                self.refusals += 1
+                self.is_full.set()
+        return sent
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[Whole, socket.socket]]:
+def pair() -> Iterator[tuple[Open, socket.socket]]:
     ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        yield Whole(ours), theirs
+    with theirs, Open(ours) as sock:
+        yield sock, theirs
 
 
 @pytest.fixture
@@ -66,7 +64,7 @@ def read_all(sock: socket.socket, begin: threading.Event | None = None) -> None:
         left -= len(sock.recv(65_536))
 
 
-def test_a_reader_gets_all_of_it(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+def test_a_reader_gets_all_of_it(tls: TlsServer, pair: tuple[Open, socket.socket]) -> None:
     ours, theirs = pair
     outbox = filled()
     # It reads nothing before the socket is full: a quick one may leave nothing to wait for.
@@ -74,20 +72,20 @@ def test_a_reader_gets_all_of_it(tls: TlsServer, pair: tuple[Whole, socket.socke
     reader.start()
     # A reader that the system keeps waiting has the loop come back, as in a node.
     while outbox.pieces:
-        tls.write(outbox, cast(socket.socket, ours))
+        tls.write(outbox, ours)
     reader.join()
     assert ours.refusals
 
 
-def test_one_who_does_not_read_is_left_to_the_loop(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+def test_one_who_does_not_read_is_left_to_the_loop(tls: TlsServer, pair: tuple[Open, socket.socket]) -> None:
     ours, _ = pair
     outbox = filled()
-    tls.write(outbox, cast(socket.socket, ours))
+    tls.write(outbox, ours)
     assert outbox.pieces
     assert ours.refusals == 1
 
 
-def test_a_thread_that_others_want_waits_for_nobody(tls: TlsServer, pair: tuple[Whole, socket.socket]) -> None:
+def test_a_thread_that_others_want_waits_for_nobody(tls: TlsServer, pair: tuple[Open, socket.socket]) -> None:
     ours, theirs = pair
     may_end, heard = threading.Event(), threading.Semaphore(0)
     for _ in range(3):
@@ -98,7 +96,7 @@ def test_a_thread_that_others_want_waits_for_nobody(tls: TlsServer, pair: tuple[
     visits = 0
     while outbox.pieces:
         visits += 1
-        tls.write(outbox, cast(socket.socket, ours))
+        tls.write(outbox, ours)
         assert ours.refusals <= visits
     reader.join()
     may_end.set()

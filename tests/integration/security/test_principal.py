@@ -2,17 +2,20 @@
 
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from ottla.net.apart import Runner, Worker
 from ottla.net.connection import ANONYMOUS
 from ottla.net.limits import ListenerLimits
 from ottla.net.listener import Listener
 from ottla.net.sasl.login import LoginRules
 from ottla.net.sasl.plain import plain_server
+from ottla.net.sasl.scram_server import ScramName, ServerCredential, credential_of, scram_server
 from ottla.net.sasl.server import Accepted, Identity, ServerExchange
 from ottla.net.security import ListenerSecurity
 from ottla.net.tls.context import server_context
@@ -63,7 +66,13 @@ class Place:
 
     failure_delay_ms = 10
 
-    def listen(self, client_auth: str | None, rules: str = "DEFAULT", login: LoginRules | None = None) -> Listener:
+    def listen(
+        self,
+        client_auth: str | None,
+        rules: str = "DEFAULT",
+        login: LoginRules | None = None,
+        apart: Runner | None = None,
+    ) -> Listener:
         """A listener; without `client_auth` there is no TLS on it."""
         tls = None
         if client_auth is not None:
@@ -73,7 +82,9 @@ class Place:
                 client_auth=client_auth,
             )
             tls = TlsServer(server_context(settings), parse_rules(rules), ANONYMOUS)
-        security = ListenerSecurity(tls=tls, login=login, now_ms=lambda: 0, failure_delay_ms=self.failure_delay_ms)
+        security = ListenerSecurity(
+            tls=tls, login=login, now_ms=lambda: 0, failure_delay_ms=self.failure_delay_ms, apart=apart
+        )
         poller = self.served.poller
         listener = Listener("SECURE", "localhost", 0, self.handler, poller, ListenerLimits(), security)
         self.served.call(listener.start)
@@ -183,3 +194,31 @@ def test_who_goes_while_much_is_written(place: Place) -> None:
             sock.recv(1)
     with place.connect(listener) as sock:
         echoed(sock, LARGE)
+
+
+def test_keys_that_are_derived_hold_up_no_other_client(place: Place) -> None:
+    """SCRAM makes a user's keys from a password in thousands of rounds."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def derive(name: ScramName) -> ServerCredential:
+        begun.set()
+        assert may_end.wait(PATIENCE_S)
+        return credential_of("sha256", "secret", b"salt", Identity(f"User:{name.username}"))
+
+    mechanisms = {**LOGIN.mechanisms, "SCRAM-SHA-256": partial(scram_server, "SCRAM-SHA-256", derive, "nonce")}
+    rules = LoginRules(mechanisms, LOGIN.session_ms_max, LOGIN.refuse)
+    worker = Worker()
+    listener = place.listen(None, login=rules, apart=worker)
+    with (
+        socket.create_connection(listener.address, timeout=PATIENCE_S) as bystander,
+        socket.create_connection(listener.address, timeout=PATIENCE_S) as sock,
+    ):
+        log_in(bystander)
+        send(sock, SaslHandshakeRequest(mechanism="SCRAM-SHA-256"), 1)
+        first = SaslAuthenticateRequest(auth_bytes=b"n,,n=bob,r=mine")
+        sock.sendall(encode_request(first, 2, correlation_id=1, client_id=""))
+        assert begun.wait(PATIENCE_S)
+        echoed(bystander, b"meanwhile")
+        may_end.set()
+        assert b"r=minenonce,s=c2FsdA==,i=4096" in receive_frame(sock)
+    worker.close()

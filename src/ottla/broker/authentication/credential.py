@@ -44,6 +44,11 @@ class Credentials:
         self._token_secret: Final = token_secret.encode() if token_secret else None
         self._made: Final[dict[Hashable, ServerCredential]] = {}
 
+    @property
+    def has_token_secret(self) -> bool:
+        """Whether delegation tokens may log in."""
+        return self._token_secret is not None
+
     def find(self, name: ScramName, passwords: Passwords | None) -> ServerCredential | None:
         """The credential of a user, or of a token; None if there is none."""
         if name.is_token:

@@ -20,7 +20,7 @@ from ottla.broker.authentication.own_class import OwnHandler, own_builder, own_h
 from ottla.broker.authentication.user_file import KEY as USERS_FILE
 from ottla.broker.authentication.user_file import UserFile
 from ottla.broker.request.refusal import refuse
-from ottla.net.apart import Apart
+from ottla.net.apart import Apart, Worker
 from ottla.net.connection import ANONYMOUS
 from ottla.net.sasl.jaas import JaasConfig
 from ottla.net.sasl.login import LoginRules
@@ -75,17 +75,21 @@ class ServerSecurity:
         builder = own_builder(settings)
         handlers: dict[str, OwnHandler] = {}
         login = self._login(settings, sources, handlers) if protocol.startswith("SASL") else None
+        ends = [source.close for source in sources]
+        worker = Worker() if self._derives_keys(settings, protocol) else None
+        if worker is not None:
+            ends.append(worker.close)
         # Nothing is refused any more: whoever gets the result ends what begins here.
         for source in sources:
             source.start()
         return ListenerSecurity(
             tls=tls,
             login=login,
-            ends=tuple(source.close for source in sources),
+            ends=tuple(ends),
             failure_delay_ms=settings.integer("connection.failed.authentication.delay.ms"),
             login_bytes_max=settings.integer("sasl.server.max.receive.size"),
             now_ms=self._now_ms,
-            apart=Apart() if handlers or builder is not None else None,
+            apart=Apart() if handlers or builder is not None else worker,
             name_principal=builder,
         )
 
@@ -103,6 +107,12 @@ class ServerSecurity:
             else:
                 handlers[name], begins[name] = handler, _by_handler(handler, name)
         return LoginRules(begins, settings.session_ms_max, refused_frame)
+
+    def _derives_keys(self, settings: ListenerSettings, protocol: str) -> bool:
+        """Whether SCRAM has to make keys from passwords here, with thousands of iterations each."""
+        if not protocol.startswith("SASL") or not set(SCRAM_MECHANISMS) & set(enabled_mechanisms(settings)):
+            return False
+        return self._credentials.has_token_secret or settings.text(USERS_FILE) is not None
 
     def _mechanism(
         self, settings: ListenerSettings, mechanism: str, users: UserFile | None, sources: "list[KeySource]"

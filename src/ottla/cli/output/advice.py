@@ -22,7 +22,8 @@ _ADVICE: Final = {
     "TopicAuthorizationFailedError": "ask for an ACL on the topic, or connect as another user (--command-config)",
     "GroupAuthorizationFailedError": "ask for an ACL on the group, or connect as another user (--command-config)",
     "ClusterAuthorizationFailedError": "ask for an ACL on the cluster, or connect as another user (--command-config)",
-    "SecurityDisabledError": "set authorizer.class.name on the brokers to have access control lists",
+    "SecurityDisabledError": "rules need authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer "
+    "in the file of every node, and super.users",
     "NonEmptyGroupError": "stop its consumers first; `ottla groups describe` shows them",
     "GroupIdNotFoundError": "`ottla groups list` shows those that exist",
     "UnknownMemberIdError": "the group has live members: stop its consumers first",

@@ -1,25 +1,26 @@
 """The answers of an encrypted connection that wait to be written.
 
-OpenSSL takes a piece as a whole or asks for the same bytes again, so pieces are cut to a size and kept until they have
-left. Small ones are joined: each write is a record of its own on the wire. File regions are read here, since the
-kernel can't send what must be encrypted before.
+Pieces are cut to a size, encrypted just before they leave, and kept in that form until they have left. Small ones are
+joined: each is a record of its own on the wire. File regions are read here, since the kernel can't send what must be
+encrypted before.
 """
 
 import os
 import socket
 from typing import Final, Self
 
+from ottla.base.buffer import Buffer
 from ottla.net.errors import RegionEndedError
 from ottla.net.outbox import BUFFERS, Outbox
-from ottla.net.piece import Piece
+from ottla.net.tls.socket import TlsSocket
 
-_CHUNK_BYTES: Final = 65_536
+_CHUNK_BYTES: Final = 131_072
 _TURN_BYTES: Final = 1_048_576
 """What is encrypted in one turn at most, so that one fast reader does not hold up the others."""
 
 
 class TlsOutbox(Outbox):
-    """Pieces in the order in which they leave; the first may be one that OpenSSL has begun with."""
+    """Pieces in the order in which they leave; the first may be encrypted already."""
 
     __slots__ = ("_has_begun",)
 
@@ -55,24 +56,27 @@ class TlsOutbox(Outbox):
 
         Raises `OSError` if the connection is gone and `RegionEndedError` if a file is.
         """
+        assert isinstance(sock, TlsSocket)
         pieces, written = self.pieces, 0
         while pieces and written < _TURN_BYTES:
             if not self._has_begun:
-                pieces[0:0] = (self._next_chunk(),)
+                pieces[0:0] = (sock.seal(self._next_chunk()),)
                 self._has_begun = True
-            chunk = pieces[0]
-            assert isinstance(chunk, BUFFERS)
-            if len(chunk):
-                try:
-                    sock.send(chunk)
-                except BlockingIOError:
-                    break
-            written += len(chunk)
+            sealed = pieces[0]
+            assert isinstance(sealed, BUFFERS)
+            try:
+                sent = sock.push(sealed)
+            except BlockingIOError:
+                break
+            written += sent
+            if sent < len(sealed):
+                pieces[0] = memoryview(sealed)[sent:]
+                break
             del pieces[0]
             self._has_begun = False
         return written
 
-    def _next_chunk(self) -> Piece:
+    def _next_chunk(self) -> Buffer:
         """Takes off what is written at once."""
         pieces = self.pieces
         first = pieces[0]

@@ -18,7 +18,7 @@ from ottla.base.errors import OttlaError
 from ottla.net.tls.certificate import CertificateError, read_certificate
 from ottla.net.tls.outbox import TlsOutbox
 from ottla.net.tls.principal_rule import PrincipalRule, mapped
-from ottla.net.tls.socket import TlsSocket
+from ottla.net.tls.socket import RECEIVED_BYTES_MAX, TlsSocket
 
 _THREADS: Final = 2
 _READER_MS_MAX: Final = 5
@@ -43,25 +43,15 @@ class TlsServer:
         self._anonymous: Final = anonymous
         self._workers: Final = ThreadPoolExecutor(_THREADS, "tls")
         self._lock: Final = threading.Lock()
+        self._place: Final = memoryview(bytearray(RECEIVED_BYTES_MAX))
         self._jobs = 0
         """What is under way or waits for a thread."""
         self.context = context
-
-    @property
-    def context(self) -> ssl.SSLContext:
         """For connections from now on."""
-        return self._context
-
-    @context.setter
-    def context(self, context: ssl.SSLContext) -> None:
-        context.sslsocket_class = TlsSocket
-        self._context = context
 
     def wrap(self, sock: socket.socket) -> TlsSocket:
-        """Encrypts an accepted socket; the handshake is still to come. Raises `OSError` if the client is gone."""
-        wrapped = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
-        assert isinstance(wrapped, TlsSocket)
-        return wrapped
+        """Encrypts an accepted socket; the handshake is still to come."""
+        return TlsSocket(sock, self.context, self._place)
 
     def run(self, work: Callable[[], T], done: Callable[[Callable[[], T]], None]) -> None:
         """Does `work` on a thread; `done` hears, on that thread, how to get the result."""
@@ -75,7 +65,7 @@ class TlsServer:
             self._jobs += 1
         self._workers.submit(work).add_done_callback(finished)
 
-    def write(self, outbox: TlsOutbox, sock: socket.socket) -> None:
+    def write(self, outbox: TlsOutbox, sock: TlsSocket) -> None:
         """Writes what the reader takes; on a thread. Raises as `TlsOutbox.write`."""
         written = outbox.write(sock)
         while outbox.pieces and written < _VISIT_BYTES_MAX and self._jobs <= _THREADS and _takes_more(sock):
@@ -83,7 +73,7 @@ class TlsServer:
 
     def principal(self, sock: TlsSocket) -> str:
         """The client's principal. Raises `NobodyError` if the rules make no user of the certificate."""
-        der = sock.getpeercert(binary_form=True)
+        der = sock.certificate
         if der is None:
             return self._anonymous
         try:

@@ -251,3 +251,21 @@ def test_certificates_are_not_asked_of_those_who_log_in_unless_the_listener_says
     assert not own.loses_client_auth
     without_log_in = settings(**log_in, listener_security_protocol_map="A:SSL,CONTROLLER:PLAINTEXT")
     assert without_log_in.tls().client_auth == "required"
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "secret", "is_apart"),
+    [("PLAIN,SCRAM-SHA-256", "", True), ("PLAIN", "", False), ("SCRAM-SHA-512", "secret", True)],
+)
+def test_keys_are_derived_beside_the_loop(mechanisms: str, secret: str, is_apart: bool, tmp_path: Path) -> None:
+    """SCRAM's, from the passwords of a file or of delegation tokens."""
+    users = tmp_path / "users"
+    users.write_text("alice: secret\n")
+    users.chmod(0o600)
+    given = {"sasl_enabled_mechanisms": mechanisms} | ({} if secret else {"sasl_users_file": str(users)})
+    security = ServerSecurity(JaasEntries({}), Credentials(lambda: NOW_MS, secret or None), lambda: NOW_MS).make(
+        settings(**given), "SASL_PLAINTEXT"
+    )
+    assert security is not None
+    assert (security.apart is not None) is is_apart
+    security.close()

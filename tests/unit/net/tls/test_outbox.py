@@ -1,39 +1,39 @@
-"""What is given to OpenSSL: in pieces of a size, the same again until it is taken, and nothing twice."""
+"""What is encrypted: in pieces of a size, each once, and none before the one before has left."""
 
 import os
-import socket
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from ottla.net.errors import RegionEndedError
 from ottla.net.tls.outbox import TlsOutbox
+from ottla.net.tls.socket import TlsSocket
 
 
-class Taker:
-    """Takes whole pieces, as often as it may; insists on the same piece after it refused it."""
+class Taker(TlsSocket):
+    """Seals nothing; takes whole pieces, as often as it may, and the start of the next one."""
 
     def __init__(self, turns: int) -> None:
+        # No socket of the kernel's: nothing is opened.
         self.turns = turns
         self.taken = bytearray()
         self.sizes: list[int] = []
-        self._refused: bytes | None = None
+        self._sealed_bytes = 0
 
-    def send(self, data: Any) -> int:
-        assert self._refused is None or bytes(data) == self._refused
-        if not self.turns:
-            self._refused = bytes(data)
-            raise BlockingIOError
-        self.turns -= 1
-        self._refused = None
-        self.taken += data
+    def seal(self, data: Any) -> bytes:
+        assert self._sealed_bytes == len(self.taken), "all that was sealed before has left"
+        self._sealed_bytes += len(data)
         self.sizes.append(len(data))
-        return len(data)
+        return bytes(data)
 
-    @property
-    def socket(self) -> socket.socket:
-        return cast(socket.socket, self)
+    def push(self, sealed: Any) -> int:
+        if self.turns < 0:
+            raise BlockingIOError
+        part = sealed if self.turns else sealed[: len(sealed) // 2]
+        self.turns -= 1
+        self.taken += part
+        return len(part)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def drain(outbox: TlsOutbox, taker: Taker, turns: tuple[int, ...]) -> None:
             return
         taker.turns = turns[turn % len(turns)]
         before = len(taker.taken)
-        assert outbox.write(taker.socket) == len(taker.taken) - before
+        assert outbox.write(taker) == len(taker.taken) - before
     raise AssertionError("it never ends")
 
 
@@ -84,7 +84,7 @@ def test_buffers_and_regions_leave_in_order(file: Path, turns: tuple[int, ...]) 
     drain(outbox, taker, turns)
     assert bytes(taker.taken) == expected
     assert outbox.unread_bytes == 0
-    assert max(taker.sizes) <= 65_536
+    assert max(taker.sizes) <= 131_072
     for region in (first, second):
         region.close()
 
@@ -93,7 +93,7 @@ def test_small_answers_share_a_record(file: Path) -> None:
     outbox, taker = TlsOutbox(), Taker(100)
     region = Region(file, 0, 1_000)
     outbox.pieces += [b"a"] * 50 + [region]
-    outbox.write(taker.socket)
+    outbox.write(taker)
     assert taker.sizes == [1_050]
     region.close()
 
@@ -104,10 +104,10 @@ def test_what_another_thread_did_not_get_rid_of_comes_first_again(file: Path) ->
     outbox.pieces += [region]
     taken = outbox.take()
     assert not outbox.pieces
-    taken.write(taker.socket)
+    assert taken.write(taker) == 131_072 + 9_464
     outbox.pieces.append(b"later")
     outbox.put_back(taken)
-    assert outbox.unread_bytes == 150_005 - 65_536
+    assert outbox.unread_bytes == 9_464 + 5
     drain(outbox, taker, (1,))
     assert bytes(taker.taken) == file.read_bytes()[:150_000] + b"later"
     region.close()
@@ -118,5 +118,5 @@ def test_a_file_that_ends_early(file: Path) -> None:
     region = Region(file, 299_000, 5_000)
     outbox.pieces.append(region)
     with pytest.raises(RegionEndedError):
-        outbox.write(Taker(10).socket)
+        outbox.write(Taker(10))
     region.close()
