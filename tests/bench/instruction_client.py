@@ -3,6 +3,7 @@
 import sys
 
 from ottla.client.consumer.consumer import Consumer
+from ottla.client.producer.express.express import Express
 from ottla.client.producer.producer import Producer
 from ottla.client.record import TopicPartition
 
@@ -11,10 +12,19 @@ VALUE = bytes(100)
 
 def main(bootstrap: str, topic: str, work: str) -> None:
     """Answers each line, when the work is done, with how many records it was: a poll may bring more than are wanted."""
-    if work == "send":
+    if work == "poll":
+        _poll(bootstrap, topic)
+    elif work == "send":
         _send(bootstrap, topic)
     else:
-        _poll(bootstrap, topic)
+        if work == "result by the loop":
+            leave_to_loop()
+        _result(bootstrap, topic)
+
+
+def leave_to_loop() -> None:
+    """Has no thread of this process carry the record that it waits for: the express path is never taken."""
+    setattr(Express, "carry", lambda express, batch, timeout_s: None)  # noqa: B010  (no producer does this)
 
 
 def _send(bootstrap: str, topic: str) -> None:
@@ -23,6 +33,14 @@ def _send(bootstrap: str, topic: str) -> None:
             for _ in range(int(line)):
                 producer.send(topic, VALUE, partition=0)
             producer.flush()
+            print(line.strip(), flush=True)
+
+
+def _result(bootstrap: str, topic: str) -> None:
+    with Producer(bootstrap_servers=bootstrap, linger_ms=0, acks=1) as producer:
+        for line in sys.stdin:
+            for _ in range(int(line)):
+                producer.send(topic, VALUE, partition=0).result(600)
             print(line.strip(), flush=True)
 
 

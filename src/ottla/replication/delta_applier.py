@@ -22,7 +22,7 @@ from ottla.protocol.errors import ApiError, UnknownServerError
 from ottla.replication.directory.log_mover import LogMover
 from ottla.replication.directory.log_preparation import LogPreparation, Prepared, Wanted
 from ottla.replication.partition.partition import Partition
-from ottla.replication.replica_parts import ReplicaParts
+from ottla.replication.replication_context import ReplicationContext
 from ottla.storage.log.log import Log
 from ottla.storage.topic_partition import TopicPartition
 
@@ -55,9 +55,9 @@ class _Change(NamedTuple):
 class DeltaApplier:
     """Applies deltas, one after the other. Loop thread only."""
 
-    def __init__(self, parts: ReplicaParts, preparation: LogPreparation, mover: LogMover) -> None:
-        self._parts: Final = parts
-        self._table: Final = parts.table
+    def __init__(self, context: ReplicationContext, preparation: LogPreparation, mover: LogMover) -> None:
+        self._context: Final = context
+        self._table: Final = context.table
         self._preparation: Final = preparation
         self._mover: Final = mover
         self._queue: deque[_Change] = deque()
@@ -74,7 +74,7 @@ class DeltaApplier:
 
     def submit(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Takes a delta; what it says is done by the time that `applied_offset` says so."""
-        changes = local_changes(delta.topics, self._parts.view.node_id)
+        changes = local_changes(delta.topics, self._context.view.node_id)
         self._queue.append(_Change(changes, image, self._withdraw(changes.deleted)))
         if self._steps is None:
             self._turn()
@@ -96,7 +96,7 @@ class DeltaApplier:
 
     def _turn(self) -> None:
         """Works for a slice of time, or until worker threads have to be waited for."""
-        loop = self._parts.loop
+        loop = self._context.loop
         until = loop.time() + _SLICE_SECONDS
         while not self._is_closed and not self._is_waiting and (self._steps is not None or self._queue):
             if self._steps is None:
@@ -104,7 +104,7 @@ class DeltaApplier:
             try:
                 step = next(self._steps, None)
             except Exception as error:  # noqa: BLE001 - the rest of one delta is lost, but not those that follow
-                self._parts.note_fault(error)
+                self._context.note_fault(error)
                 step = None
             if step is None:
                 self._steps = None
@@ -137,7 +137,7 @@ class DeltaApplier:
                 self._report_directory(name, directory)
                 yield _Step.GO_ON
             self._report_damaged()
-        self._parts.fetchers.close_idle()
+        self._context.fetchers.close_idle()
         self._applied(image.provenance.offset)
 
     def _applied(self, offset: int) -> None:
@@ -149,7 +149,7 @@ class DeltaApplier:
 
     @property
     def _node_id(self) -> int:
-        return self._parts.view.node_id
+        return self._context.view.node_id
 
     # Deleting
 
@@ -159,7 +159,7 @@ class DeltaApplier:
         for topic, _, index in names:
             partition = self._table.online.pop((topic, index), None)
             if partition is not None:
-                self._parts.fetchers.leave(partition)
+                self._context.fetchers.leave(partition)
                 gone.append(partition)
         return gone
 
@@ -168,12 +168,12 @@ class DeltaApplier:
             # One that was still to be made when the delta came is there by now.
             partition = self._table.remove(topic, index)
             if partition is not None:
-                self._parts.fetchers.leave(partition)
+                self._context.fetchers.leave(partition)
                 gone.append(partition)
             yield _Step.GO_ON
         for partition in gone:
             self._mover.cancel(partition)
-            self._parts.waiting.check(partition)
+            self._context.waiting.check(partition)
             yield _Step.GO_ON
         _log.info("[broker=%d] deleting %d partitions", self._node_id, len(names))
         for start in range(0, len(names), _DELETIONS):
@@ -186,7 +186,7 @@ class DeltaApplier:
             return
         for problem in problems:
             _log.error("[broker=%d] not deleted: %s", self._node_id, problem)
-        self._parts.directory_watch.check()
+        self._context.directory_watch.check()
         self._go_on()
 
     # Changing
@@ -202,21 +202,21 @@ class DeltaApplier:
             return True
         if registration.leader_epoch > partition.leader_epoch:
             # From here to the promotion the log has no writer.
-            self._parts.fetchers.leave(partition)
+            self._context.fetchers.leave(partition)
             if partition.log.is_half_cut or partition.log.offline_error is not None:
                 return False
-        partition.become_leader(registration, self._parts.clock.monotonic_ms())
-        self._parts.waiting.check(partition)
+        partition.become_leader(registration, self._context.clock.monotonic_ms())
+        self._context.waiting.check(partition)
         return True
 
     def _follow(self, partition: Partition, registration: PartitionRegistration) -> None:
         is_new_epoch = partition.become_follower(registration)
         if self.in_controlled_shutdown and (registration.leader == NO_LEADER or self._node_id not in registration.isr):
             # What is fetched now would only be truncated at the next start.
-            self._parts.fetchers.leave(partition)
+            self._context.fetchers.leave(partition)
         elif is_new_epoch:
-            self._parts.fetchers.follow(partition)
-        self._parts.waiting.check(partition)
+            self._context.fetchers.follow(partition)
+        self._context.waiting.check(partition)
 
     def _prepared(self, prepared: Sequence[Prepared]) -> None:
         if self._is_closed:
@@ -228,7 +228,7 @@ class DeltaApplier:
                 else:
                     self._take_up(wanted, log)
             except Exception as error:  # noqa: BLE001 - one partition's trouble is not the others'
-                self._parts.note_fault(error)
+                self._context.note_fault(error)
         self._open -= len(prepared)
         if not self._open:
             self._go_on()
@@ -239,12 +239,12 @@ class DeltaApplier:
             return  # Deleted since: that delta is in the queue.
         partition = self._table.online.get((topic, index))
         if partition is None:
-            partition = Partition(wanted.name, log, self._parts.view)
+            partition = Partition(wanted.name, log, self._context.view)
             self._table.add(partition)
             self._mover.resume(partition)
         if wanted.leads:
-            partition.become_leader(wanted.registration, self._parts.clock.monotonic_ms())
-            self._parts.waiting.check(partition)
+            partition.become_leader(wanted.registration, self._context.clock.monotonic_ms())
+            self._context.waiting.check(partition)
         else:
             self._follow(partition, wanted.registration)
 
@@ -252,15 +252,15 @@ class DeltaApplier:
         topic, topic_id, index = wanted.name
         _log.error("[broker=%d %s-%d] not served: %s", self._node_id, topic, index, error)
         if isinstance(error, UnknownServerError):
-            self._parts.note_fault(error)
+            self._context.note_fault(error)
         partition = self._table.online.get((topic, index))
         self._table.take_offline(topic, index, topic_id)
-        is_damaged = self._parts.logs.directories.damaged_home_of(TopicPartition(topic, index)) is not None
+        is_damaged = self._context.logs.directories.damaged_home_of(TopicPartition(topic, index)) is not None
         if is_damaged and len(wanted.registration.replicas) > 1:
             self._damaged.append(wanted.name)
         if partition is not None:
-            self._parts.waiting.check(partition)
-        self._parts.directory_watch.check()
+            self._context.waiting.check(partition)
+        self._context.directory_watch.check()
 
     def _report_damaged(self) -> None:
         """Has partitions that are offline alone led by others: to the controller their directory is lost (KIP-858).
@@ -268,10 +268,10 @@ class DeltaApplier:
         A partition without other replicas stays as it is; who asks this broker for it learns why it is not served.
         """
         for _, topic_id, index in self._damaged:
-            self._parts.directory_events.assign(topic_id, index, LOST)
+            self._context.directory_events.assign(topic_id, index, LOST)
         self._damaged.clear()
 
     def _report_directory(self, name: LocalPartition, said: Uuid) -> None:
-        home = self._parts.logs.directories.home_of(TopicPartition(name.topic, name.partition))
+        home = self._context.logs.directories.home_of(TopicPartition(name.topic, name.partition))
         if home is not None and home.directory_id is not None and home.directory_id != said:
-            self._parts.directory_events.assign(name.topic_id, name.partition, home.directory_id)
+            self._context.directory_events.assign(name.topic_id, name.partition, home.directory_id)

@@ -32,7 +32,7 @@ from ottla.replication.partition.partition import Partition
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.ports import Worker
 from ottla.replication.replica_manager_options import ReplicaManagerOptions
-from ottla.replication.replica_parts import ReplicaParts
+from ottla.replication.replication_context import ReplicationContext
 from ottla.replication.request.appender import Appender
 from ottla.replication.request.cold_read import ColdReads
 from ottla.replication.request.delete_records import DeleteRecordsDone, DeleteRecordsEntry
@@ -85,13 +85,13 @@ class ReplicaManager:
         starts = SafeStarts(checkpoint_starts)
         follower_log = FollowerLog(logs, self._truncator, self.waiting, clock, self._watch.failed, starts)
         self._throttles: Final = Throttles(options.node_id, clock, options.settings)
-        context = FetcherContext(
+        fetching = FetcherContext(
             loop, follower_log, lambda: self._settings.replica_fetch_backoff_ms, self._throttles.follower
         )
-        self._fetchers: Final = FetcherPool(context, options.endpoint_of, options.settings.num_replica_fetchers)
+        self._fetchers: Final = FetcherPool(fetching, options.endpoint_of, options.settings.num_replica_fetchers)
         self._watch.fetchers = self._fetchers
         starts.saved = self._fetchers.start_saved
-        parts = ReplicaParts(
+        context = ReplicationContext(
             logs=logs,
             table=self.table,
             view=self._view,
@@ -106,9 +106,9 @@ class ReplicaManager:
             note_fault=options.note_fault,
         )
         self._preparation: Final = LogPreparation(logs, mailbox, changers)
-        self._mover: Final = LogMover(parts, self._preparation, self._worker("log-mover"))
+        self._mover: Final = LogMover(context, self._preparation, self._worker("log-mover"))
         follower_log.truncated = self._mover.truncated
-        self._applier: Final = DeltaApplier(parts, self._preparation, self._mover)
+        self._applier: Final = DeltaApplier(context, self._preparation, self._mover)
         self.isr: Final = IsrUpdater(self.table, self.waiting, options.alter_partition, self._wheel)
         is_rack_aware = options.settings.replica_selector_class == RACK_AWARE
         selector = RackAwareSelector(self._view) if is_rack_aware else None

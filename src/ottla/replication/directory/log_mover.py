@@ -32,7 +32,7 @@ from ottla.replication.directory.disk_errand import DiskErrands
 from ottla.replication.directory.log_preparation import LogPreparation
 from ottla.replication.partition.partition import Partition
 from ottla.replication.ports import Worker
-from ottla.replication.replica_parts import ReplicaParts
+from ottla.replication.replication_context import ReplicationContext
 from ottla.storage.errors import StorageError, UnexpectedOffsetError
 from ottla.storage.log.log import Log
 from ottla.storage.log_manager_options import fresh_id
@@ -108,13 +108,13 @@ class Move:
 class LogMover:
     """All moves of a broker. Loop thread only, but for the copying."""
 
-    def __init__(self, parts: ReplicaParts, preparation: LogPreparation, worker: Worker) -> None:
-        self._parts: Final = parts
-        self._logs: Final = parts.logs
+    def __init__(self, context: ReplicationContext, preparation: LogPreparation, worker: Worker) -> None:
+        self._context: Final = context
+        self._logs: Final = context.logs
         self._preparation: Final = preparation
         self._worker: Final = worker
         self._moves: dict[Partition, Move] = {}
-        self._errands: Final[DiskErrands[TopicPartition]] = DiskErrands(parts.mailbox, worker)
+        self._errands: Final[DiskErrands[TopicPartition]] = DiskErrands(context.mailbox, worker)
         """Pending work on the disk for copies that have replaced their logs."""
         self._is_closed = False
 
@@ -150,7 +150,7 @@ class LogMover:
             raise KafkaStorageError(f"Log directory {path} is offline")
         if path in cordoned or "*" in cordoned:
             raise InvalidReplicaAssignmentError(f"Log directory {path} is cordoned")
-        partition = self._parts.table.get(*name)
+        partition = self._context.table.get(*name)
         move = self._moves.get(partition)
         if move is not None:
             if move.directory == path:
@@ -166,7 +166,7 @@ class LogMover:
 
     def _refuse(self, name: TopicPartition, path: str, error: ApiError, done: Callable[[int], None]) -> None:
         _log.warning("[%s] cannot be moved to %s: %s", name, path, error)
-        self._parts.directory_watch.check()
+        self._context.directory_watch.check()
         done(error.code)
 
     def resume(self, partition: Partition) -> None:
@@ -225,7 +225,7 @@ class LogMover:
                 made = self._logs.open_future(move.name, directory)
             except ApiError as error:
                 made = error
-            self._parts.mailbox.post(partial(self._made, move, made, done))
+            self._context.mailbox.post(partial(self._made, move, made, done))
 
         self._worker.submit(job)
 
@@ -251,18 +251,18 @@ class LogMover:
 
     def _start(self, move: Move, target: Log) -> None:
         move.target = move.partition.future_log = target
-        move.may_drain_at = self._parts.loop.time() + _DRAIN_AFTER_SECONDS
+        move.may_drain_at = self._context.loop.time() + _DRAIN_AFTER_SECONDS
         _log.info("[%s] moving from %s to %s", move.name, os.path.dirname(move.log.directory), move.directory)
         self._copy_on(move, target)
 
     def _copy_on(self, move: Move, target: Log) -> None:
         if move.is_over or self._is_closed:
             return
-        if self._parts.throttles.moves.is_exceeded:
+        if self._context.throttles.moves.is_exceeded:
             self._copy_later(move, target)
             return
         move.is_working = True
-        end_offset, now_ms = move.log.high_watermark, self._parts.clock.now_ms()
+        end_offset, now_ms = move.log.high_watermark, self._context.clock.now_ms()
 
         def job() -> None:
             problem: ApiError | None = None
@@ -276,29 +276,29 @@ class LogMover:
                     self._logs.checkpoint_future(target)
             except (ApiError, UnexpectedOffsetError) as error:
                 problem = error if isinstance(error, ApiError) else UnknownServerError(str(error))
-            self._parts.mailbox.post(lambda: self._copied(move, target, end_offset, copied_bytes, problem))
+            self._context.mailbox.post(lambda: self._copied(move, target, end_offset, copied_bytes, problem))
 
         self._worker.submit(job)
 
     def _copy_later(self, move: Move, target: Log) -> None:
-        loop = self._parts.loop
+        loop = self._context.loop
         loop.call_at(loop.time() + _BUSY_SECONDS, partial(self._copy_on, move, target))
 
     def _copied(self, move: Move, target: Log, end_offset: int, copied_bytes: int, problem: ApiError | None) -> None:
         move.is_working = False
-        self._parts.throttles.moves.record(move.partition, copied_bytes)
+        self._context.throttles.moves.record(move.partition, copied_bytes)
         if self._is_closed:
             return
         if move.is_over:
             self._drop(move)
-        elif problem is not None or not self._parts.table.is_here(move.partition):
+        elif problem is not None or not self._context.table.is_here(move.partition):
             self._give_up(move, problem)
         elif target.log_end_offset < end_offset or not self._swap(move, target):
             self._copy_on(move, target)
 
     def _swap(self, move: Move, target: Log) -> bool:
         """Copies the rest and puts the copy in the log's place, unless the rest is too much for the loop."""
-        log, now_ms = move.log, self._parts.clock.now_ms()
+        log, now_ms = move.log, self._context.clock.now_ms()
         if log.is_busy or target.pace.is_stuck:
             if not self._drain(move, target):
                 self._copy_later(move, target)
@@ -326,7 +326,7 @@ class LogMover:
         A log that is always written to would never be free for the change otherwise. False if that is not what it
         waits for, or if it was tried a moment ago.
         """
-        log, loop = move.log, self._parts.loop
+        log, loop = move.log, self._context.loop
         if log.backlog is None or log.pace.is_stuck or target.pace.is_stuck or loop.time() < move.may_drain_at:
             return False
 
@@ -344,13 +344,13 @@ class LogMover:
         move.is_over = True
         move.pause.close()
         if problem is not None:
-            self._parts.directory_watch.failed(problem)
+            self._context.directory_watch.failed(problem)
         partition, home = move.partition, self._logs.directories.home_of(move.name)
         if home is None or home.path != move.directory:
             return
         _log.info("[%s] moved to %s", move.name, move.directory)
         if home.directory_id is not None:
-            self._parts.directory_events.assign(partition.topic_id, partition.index, home.directory_id)
+            self._context.directory_events.assign(partition.topic_id, partition.index, home.directory_id)
 
     def finish_all(self) -> None:
         """Brings moves to their end that the worker did not get to; on a thread that may wait."""
@@ -361,7 +361,7 @@ class LogMover:
             _log.error("[%s] not moved to %s: %s", move.name, move.directory, problem)
         self.cancel(move.partition)
         if isinstance(problem, StorageError):
-            self._parts.directory_watch.failed(problem)
+            self._context.directory_watch.failed(problem)
 
     def _drop(self, move: Move) -> None:
         """Has the copy's files removed, on a disk that still works."""
@@ -373,9 +373,9 @@ class LogMover:
         try:
             target.discard(f"{home.path}/{name}")
         except StorageError as error:
-            self._parts.directory_watch.failed(error)
+            self._context.directory_watch.failed(error)
         else:
-            self._logs.maintenance.removal.add_log(target, self._parts.clock.now_ms())
+            self._logs.maintenance.removal.add_log(target, self._context.clock.now_ms())
 
 
 def _take_appends(log: Log) -> None:

@@ -16,7 +16,7 @@ from ottla.schema.columns.layout import (
     Kind,
     Op,
     Program,
-    Step,
+    ReadStep,
 )
 from ottla.schema.columns.slot_plain import BadRecordError, RowDecoder, SlotArray, is_valid, octets
 
@@ -102,7 +102,7 @@ class _Record:
             raise self._bad(Code.NEGATIVE_LENGTH)
         return length
 
-    def _append(self, step: Step, value: bytes | memoryview) -> None:
+    def _append(self, step: ReadStep, value: bytes | memoryview) -> None:
         array = self._arrays[step.slot]
         array.valid.append(True)
         array.values.append(bytes(value))
@@ -111,40 +111,40 @@ class _Record:
                 raise self._bad(Code.COLUMN_FULL)
             array.offsets.append(array.offsets[-1] + len(value))
 
-    def _null(self, step: Step) -> None:
+    def _null(self, step: ReadStep) -> None:
         self._append_null(step.slot)
 
-    def _boolean(self, step: Step) -> None:
+    def _boolean(self, step: ReadStep) -> None:
         array = self._arrays[step.slot]
         value = self._bytes(1)[0] != 0
         array.valid.append(True)
         array.bits.append(value)
 
-    def _int(self, step: Step) -> None:
+    def _int(self, step: ReadStep) -> None:
         value = self._number()
         if value not in _INT:
             raise self._bad(Code.INT_TOO_LARGE)
         self._append(step, struct.pack("=i", value))
 
-    def _long(self, step: Step) -> None:
+    def _long(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=q", self._number()))
 
-    def _float(self, step: Step) -> None:
+    def _float(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=I", *struct.unpack("<I", self._bytes(4))))
 
-    def _double(self, step: Step) -> None:
+    def _double(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=Q", *struct.unpack("<Q", self._bytes(8))))
 
-    def _integer_as_float(self, step: Step) -> None:
+    def _integer_as_float(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=f", _nearest_single(self._number())))
 
-    def _integer_as_double(self, step: Step) -> None:
+    def _integer_as_double(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=d", self._number()))
 
-    def _float_as_double(self, step: Step) -> None:
+    def _float_as_double(self, step: ReadStep) -> None:
         self._append(step, struct.pack("=d", *struct.unpack("<f", self._bytes(4))))
 
-    def _string(self, step: Step) -> None:
+    def _string(self, step: ReadStep) -> None:
         self._append(step, self._text_of(self._bytes(self._length())))
 
     def _text_of(self, value: memoryview) -> memoryview:
@@ -155,13 +155,13 @@ class _Record:
             raise self._bad(Code.NOT_UTF8) from None
         return value
 
-    def _bytes_value(self, step: Step) -> None:
+    def _bytes_value(self, step: ReadStep) -> None:
         self._append(step, self._bytes(self._length()))
 
-    def _fixed(self, step: Step) -> None:
+    def _fixed(self, step: ReadStep) -> None:
         self._append(step, self._bytes(step.a))
 
-    def _decimal(self, step: Step) -> None:
+    def _decimal(self, step: ReadStep) -> None:
         raw = self._bytes(self._length() if step.a < 0 else step.a)
         width = self._arrays[step.slot].width
         bound = int.from_bytes(self._program.blob[step.b : step.b + width], "little")
@@ -170,30 +170,30 @@ class _Record:
             raise self._bad(Code.DECIMAL_TOO_LARGE)
         self._append(step, value.to_bytes(width, "little", signed=True))
 
-    def _record(self, step: Step) -> None:
+    def _record(self, step: ReadStep) -> None:
         for part in step.parts:
             self.run(part)
         self._arrays[step.slot].valid.append(True)
 
-    def _array(self, step: Step) -> None:
+    def _array(self, step: ReadStep) -> None:
         self._blocks(step)
         array = self._arrays[step.slot]
         self._push_list(step, len(self._arrays[array.children[0]].valid))
 
-    def _map(self, step: Step) -> None:
+    def _map(self, step: ReadStep) -> None:
         array = self._arrays[step.slot]
         entries = self._arrays[array.children[0]]
         self._blocks(step, lambda: entries.valid.append(True))
         self._push_list(step, len(entries.valid))
 
-    def _push_list(self, step: Step, end: int) -> None:
+    def _push_list(self, step: ReadStep, end: int) -> None:
         if end > BYTES_MAX:
             raise self._bad(Code.COLUMN_FULL)
         array = self._arrays[step.slot]
         array.valid.append(True)
         array.offsets.append(end)
 
-    def _blocks(self, step: Step, after_item: Callable[[], None] = lambda: None) -> None:
+    def _blocks(self, step: ReadStep, after_item: Callable[[], None] = lambda: None) -> None:
         while True:
             count = self._number()
             if count == 0:
@@ -213,7 +213,7 @@ class _Record:
                     self.run(part)
                 after_item()
 
-    def _member(self, step: Step) -> None:
+    def _member(self, step: ReadStep) -> None:
         array = self._arrays[step.slot]
         for number, child in enumerate(array.children):
             if number != step.a:
@@ -221,46 +221,46 @@ class _Record:
         self.run(step.parts[0])
         array.valid.append(True)
 
-    def _bare(self, step: Step) -> None:
+    def _bare(self, step: ReadStep) -> None:
         value = self._bytes(len(self._data) - self._at)
         self._append(step, self._text_of(value) if step.a else value)
 
-    def _text(self, step: Step) -> None:
+    def _text(self, step: ReadStep) -> None:
         self._append(step, self._program.blob[step.a : step.a + step.b])
 
-    def _constant(self, step: Step) -> None:
+    def _constant(self, step: ReadStep) -> None:
         data, at = self._data, self._at
         self._data, self._at = memoryview(self._program.blob)[step.a : step.a + step.b], 0
         self.run(step.parts[0])
         self._data, self._at = data, at
 
-    def _choice(self, step: Step) -> None:
+    def _choice(self, step: ReadStep) -> None:
         branch = self._number()
         if not 0 <= branch < len(step.parts):
             raise self._bad(Code.NO_SUCH_BRANCH)
         self.run(step.parts[branch])
 
-    def _fail(self, step: Step) -> None:
+    def _fail(self, step: ReadStep) -> None:
         raise self._bad(Code.REASON + step.a)
 
-    def _skip_number(self, step: Step) -> None:
+    def _skip_number(self, step: ReadStep) -> None:
         self._number()
 
-    def _skip_bytes(self, step: Step) -> None:
+    def _skip_bytes(self, step: ReadStep) -> None:
         self._bytes(self._length())
 
-    def _skip_fixed(self, step: Step) -> None:
+    def _skip_fixed(self, step: ReadStep) -> None:
         self._bytes(step.a)
 
-    def _skip_record(self, step: Step) -> None:
+    def _skip_record(self, step: ReadStep) -> None:
         for part in step.parts:
             self.run(part)
 
-    def _skip_blocks(self, step: Step) -> None:
+    def _skip_blocks(self, step: ReadStep) -> None:
         self._blocks(step)
 
 
-_RUN: Final[dict[Op, Callable[[_Record, Step], None]]] = {
+_RUN: Final[dict[Op, Callable[[_Record, ReadStep], None]]] = {
     Op.NULL: _Record._null,
     Op.BOOLEAN: _Record._boolean,
     Op.INT: _Record._int,

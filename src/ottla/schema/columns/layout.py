@@ -86,7 +86,7 @@ class Op(IntEnum):
     SKIP_MAP = 27
 
 
-class Step(NamedTuple):
+class ReadStep(NamedTuple):
     """One step; `parts` are the numbers of others."""
 
     op: Op
@@ -100,7 +100,7 @@ class Step(NamedTuple):
 class Program:
     """The steps for one writer's schema; the first is where a record starts."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ReadStep, ...]
     blob: bytes = b""
     reasons: tuple[str, ...] = ()
     """Why a step fails, by its `a`."""

@@ -12,7 +12,7 @@ from ottla.schema.avro.compatibility import same_name
 from ottla.schema.avro.logical_type import logical_type
 from ottla.schema.avro.model import Array, Enum, Field, Fixed, Map, Missing, Named, Node, Primitive, Record, Union
 from ottla.schema.columns.default import UnfitDefaultError, encode_default
-from ottla.schema.columns.layout import Op, Program, Step
+from ottla.schema.columns.layout import Op, Program, ReadStep
 from ottla.schema.columns.shape import Shape, allows_null, decimal_digits, members, without_null
 from ottla.schema.error import InvalidSchemaError
 
@@ -38,7 +38,7 @@ def resolve(writer: Node, reader: Node, shape: Shape) -> Program:
     resolution = _Resolution()
     if writer.kind == "bytes" and shape.node.kind in _TEXTUAL and decimal_digits(shape.node) is None:
         # Confluent's serializers write a schema that is plain bytes without a length.
-        resolution.add(Step(Op.BARE, shape.slot, int(shape.node.kind == "string")))
+        resolution.add(ReadStep(Op.BARE, shape.slot, int(shape.node.kind == "string")))
     else:
         resolution.compile_root(writer, reader, shape)
     return resolution.program()
@@ -46,7 +46,7 @@ def resolve(writer: Node, reader: Node, shape: Shape) -> Program:
 
 class _Resolution:
     def __init__(self) -> None:
-        self._steps: Final[list[Step]] = []
+        self._steps: Final[list[ReadStep]] = []
         self._blob: Final = bytearray()
         self._reasons: Final[dict[str, int]] = {}
         self._skips: Final[dict[int, int]] = {}
@@ -56,10 +56,10 @@ class _Resolution:
 
     def compile_root(self, writer: Node, reader: Node, shape: Shape) -> None:
         """The first step is the root's, whichever parts are made before it."""
-        place = self.add(Step(Op.FAIL))
+        place = self.add(ReadStep(Op.FAIL))
         self._steps[place] = self._steps[self._compile(writer, reader, shape)]
 
-    def add(self, step: Step) -> int:
+    def add(self, step: ReadStep) -> int:
         """The step's number."""
         if len(self._steps) >= _STEPS_MAX:
             raise InvalidSchemaError("the schemas are too large to be resolved")
@@ -67,7 +67,7 @@ class _Resolution:
         return len(self._steps) - 1
 
     def _fail(self, reason: str) -> int:
-        return self.add(Step(Op.FAIL, a=self._reasons.setdefault(reason, len(self._reasons))))
+        return self.add(ReadStep(Op.FAIL, a=self._reasons.setdefault(reason, len(self._reasons))))
 
     def _keep(self, data: bytes) -> int:
         self._blob.extend(data)
@@ -76,10 +76,10 @@ class _Resolution:
     def _compile(self, writer: Node, reader: Node, shape: Shape) -> int:
         if isinstance(writer, Union):
             parts = tuple(self._compile(branch, reader, shape) for branch in writer.branches)
-            return self.add(Step(Op.CHOICE, parts=parts))
+            return self.add(ReadStep(Op.CHOICE, parts=parts))
         if writer.kind == "null":
             if allows_null(reader):
-                return self.add(Step(Op.NULL, shape.slot))
+                return self.add(ReadStep(Op.NULL, shape.slot))
             return self._fail(f"a null can't be read as {_label(reader)}")
         if isinstance(reader, Union):
             return self._union(writer, reader, shape)
@@ -93,23 +93,23 @@ class _Resolution:
         if not shape.is_members:
             return self._same(writer, without_null(reader), shape)
         part = self._compile(writer, found[chosen], shape.parts[chosen])
-        return self.add(Step(Op.MEMBER, shape.slot, a=chosen, parts=(part,)))
+        return self.add(ReadStep(Op.MEMBER, shape.slot, a=chosen, parts=(part,)))
 
     def _same(self, writer: Node, reader: Node, shape: Shape) -> int:
         if not _fits(writer, reader):
             return self._fail(f"{_label(writer)} can't be read as {_label(reader)}")
         number = _NUMBERS.get((writer.kind, reader.kind))
         if number is not None:
-            return self.add(Step(number, shape.slot))
+            return self.add(ReadStep(number, shape.slot))
         if isinstance(writer, Record) and isinstance(reader, Record):
             return self._record(writer, reader, shape)
         if isinstance(writer, Array) and isinstance(reader, Array):
             item = self._compile(writer.items, reader.items, shape.parts[0])
-            return self.add(Step(Op.ARRAY, shape.slot, a=_takes_bytes(writer.items), parts=(item,)))
+            return self.add(ReadStep(Op.ARRAY, shape.slot, a=_takes_bytes(writer.items), parts=(item,)))
         if isinstance(writer, Map) and isinstance(reader, Map):
-            key = self.add(Step(Op.STRING, shape.parts[0].slot))
+            key = self.add(ReadStep(Op.STRING, shape.parts[0].slot))
             value = self._compile(writer.values, reader.values, shape.parts[1])
-            return self.add(Step(Op.MAP, shape.slot, parts=(key, value)))
+            return self.add(ReadStep(Op.MAP, shape.slot, parts=(key, value)))
         if isinstance(writer, Enum) and isinstance(reader, Enum):
             return self._enum(writer, reader, shape)
         return self._binary(writer, reader, shape)
@@ -122,10 +122,10 @@ class _Resolution:
                 return self._fail(f"a decimal of scale {writer.props.get('scale', 0)} can't be read with {digits[1]}")
             width = shape.type.bit_width // 8
             bound = self._keep((10 ** digits[0]).to_bytes(width, "little"))
-            return self.add(Step(Op.DECIMAL, shape.slot, size, bound))
+            return self.add(ReadStep(Op.DECIMAL, shape.slot, size, bound))
         if isinstance(writer, Fixed):
-            return self.add(Step(Op.FIXED, shape.slot, size))
-        return self.add(Step(Op.STRING if reader.kind == "string" else Op.BYTES, shape.slot))
+            return self.add(ReadStep(Op.FIXED, shape.slot, size))
+        return self.add(ReadStep(Op.STRING if reader.kind == "string" else Op.BYTES, shape.slot))
 
     def _enum(self, writer: Enum, reader: Enum, shape: Shape) -> int:
         parts = []
@@ -135,8 +135,8 @@ class _Resolution:
                 parts.append(self._fail(f"{symbol} is no symbol of {reader.label}, which has no default"))
             else:
                 text = known.encode("utf-8", "replace")
-                parts.append(self.add(Step(Op.TEXT, shape.slot, self._keep(text), len(text))))
-        return self.add(Step(Op.CHOICE, parts=tuple(parts)))
+                parts.append(self.add(ReadStep(Op.TEXT, shape.slot, self._keep(text), len(text))))
+        return self.add(ReadStep(Op.CHOICE, parts=tuple(parts)))
 
     def _record(self, writer: Record, reader: Record, shape: Shape) -> int:
         targets: dict[str, tuple[Field, Shape]] = {}
@@ -154,7 +154,7 @@ class _Resolution:
         for field, part in zip(reader.fields, shape.parts, strict=True):
             if id(field) not in found:
                 steps.append(self._default(reader, field, part))
-        return self.add(Step(Op.RECORD, shape.slot, parts=tuple(steps)))
+        return self.add(ReadStep(Op.RECORD, shape.slot, parts=tuple(steps)))
 
     def _default(self, record: Record, field: Field, shape: Shape) -> int:
         if isinstance(field.default, Missing):
@@ -164,32 +164,32 @@ class _Resolution:
         except UnfitDefaultError:
             return self._fail(f"the default of {record.label}.{field.name} is no value of its type")
         part = self._compile(field.type, field.type, shape)
-        return self.add(Step(Op.CONSTANT, shape.slot, self._keep(data), len(data), (part,)))
+        return self.add(ReadStep(Op.CONSTANT, shape.slot, self._keep(data), len(data), (part,)))
 
     def _skip(self, node: Node) -> int:
         """Passes over a value, of a type that may contain itself."""
         known = self._skips.get(id(node))
         if known is not None:
             return known
-        self._skips[id(node)] = place = self.add(Step(Op.FAIL))
+        self._skips[id(node)] = place = self.add(ReadStep(Op.FAIL))
         self._steps[place] = self._skipping(node)
         return place
 
-    def _skipping(self, node: Node) -> Step:
+    def _skipping(self, node: Node) -> ReadStep:
         if isinstance(node, Record):
-            return Step(Op.SKIP_RECORD, parts=tuple(self._skip(field.type) for field in node.fields))
+            return ReadStep(Op.SKIP_RECORD, parts=tuple(self._skip(field.type) for field in node.fields))
         if isinstance(node, Union):
-            return Step(Op.CHOICE, parts=tuple(self._skip(branch) for branch in node.branches))
+            return ReadStep(Op.CHOICE, parts=tuple(self._skip(branch) for branch in node.branches))
         if isinstance(node, Array):
-            return Step(Op.SKIP_ARRAY, a=_takes_bytes(node.items), parts=(self._skip(node.items),))
+            return ReadStep(Op.SKIP_ARRAY, a=_takes_bytes(node.items), parts=(self._skip(node.items),))
         if isinstance(node, Map):
-            return Step(Op.SKIP_MAP, parts=(self._skip(Primitive("string", {})), self._skip(node.values)))
+            return ReadStep(Op.SKIP_MAP, parts=(self._skip(Primitive("string", {})), self._skip(node.values)))
         if isinstance(node, Fixed):
-            return Step(Op.SKIP_FIXED, a=node.size)
+            return ReadStep(Op.SKIP_FIXED, a=node.size)
         if node.kind in _TEXTUAL:
-            return Step(Op.SKIP_BYTES)
+            return ReadStep(Op.SKIP_BYTES)
         sizes = {"float": 4, "double": 8, "boolean": 1, "null": 0}
-        return Step(Op.SKIP_FIXED, a=sizes[node.kind]) if node.kind in sizes else Step(Op.SKIP_NUMBER)
+        return ReadStep(Op.SKIP_FIXED, a=sizes[node.kind]) if node.kind in sizes else ReadStep(Op.SKIP_NUMBER)
 
 
 def _branch(writer: Node, branches: list[Node]) -> int | None:

@@ -27,8 +27,8 @@ from ottla.web.connect.api.plugin import PluginApi
 from ottla.web.connect.api.root import RootApi
 from ottla.web.connect.api.target import TargetApi
 from ottla.web.connect.config import DEFAULT_LISTENER, ConnectConfig
+from ottla.web.connect.context import ConnectContext
 from ottla.web.connect.lead.leader import NO_LEADER, Leader
-from ottla.web.connect.parts import ConnectParts
 from ottla.web.connect.store.reader import TopicReader
 from ottla.web.connect.store.topic import ensure_topics, topics_of
 from ottla.web.connect.store.writer import TopicWriter
@@ -77,8 +77,8 @@ class ConnectService:
         self._reader: Final = TopicReader(config.client, self._admin)
         self._writer: Final = TopicWriter(config.client, self._reader, _WRITE_MS)
         self._leader: Final = Leader(config, Plugins(), self._reader, self._writer, self._reporter)
-        self._parts: Final = ConnectParts(config, self._leader, self._admin, self._change)
-        self._loggers: Final = LoggerApi(self._parts)
+        self._context: Final = ConnectContext(config, self._leader, self._admin, self._change)
+        self._loggers: Final = LoggerApi(self._context)
         self._peers: Final = PeerClient(PeerOptions(_PEER_S, _PEER_S, peer_context(settings)))
         self._membership: Membership | None = None
         self._server: HttpServer | None = None
@@ -102,7 +102,7 @@ class ConnectService:
         topics = await self._find_cluster()
         self._reader.start(topics)
         await self._read_all()
-        self._loggers.take(self._parts.tables.configs.logger_levels)
+        self._loggers.take(self._context.tables.configs.logger_levels)
         options = ApplicationOptions(
             self._shell.body_limits,
             settings.integer("request.timeout.ms") / 1000,
@@ -136,12 +136,12 @@ class ConnectService:
 
     async def check(self, config: Properties) -> None:
         """Refuses a configuration that is not valid."""
-        check_valid(await validated(self._parts, config))
+        check_valid(await validated(self._context, config))
 
     @property
     def offsets(self) -> dict[bytes, bytes | None]:
         """All sources' offsets, as records of their topic."""
-        return self._parts.tables.offsets.records()
+        return self._context.tables.offsets.records()
 
     async def catch_up(self) -> None:
         """Reads the topics to their ends. Raises `OttlaError`, also if that takes too long."""
@@ -157,9 +157,15 @@ class ConnectService:
             yield self._leader
 
     def _routes(self) -> list[Route]:
-        parts = self._parts
-        apis: list[Api] = [RootApi(parts, self._trouble), ConnectorApi(parts), TargetApi(parts), OffsetApi(parts),
-                PluginApi(parts), InternalApi(parts)]  # fmt: skip
+        context = self._context
+        apis: list[Api] = [
+            RootApi(context, self._trouble),
+            ConnectorApi(context),
+            TargetApi(context),
+            OffsetApi(context),
+            PluginApi(context),
+            InternalApi(context),
+        ]
         routes: list[Route] = [*health_routes(self.metrics, lambda: self._trouble() is None)]
         for api in apis:
             routes += api.routes()
@@ -173,7 +179,7 @@ class ConnectService:
         while True:
             try:
                 await self._admin.start(timeout_ms=1_000)
-                self._parts.cluster_id = (await self._admin.describe_cluster()).cluster_id
+                self._context.cluster_id = (await self._admin.describe_cluster()).cluster_id
                 return await ensure_topics(self._admin, topics_of(self._config, self._given))
             except OttlaError as error:
                 if not getattr(error, "retriable", False):
@@ -247,5 +253,5 @@ class ConnectService:
         """Acts on levels that are set for the whole cluster."""
         while True:
             seen = self._reader.version
-            self._loggers.take(self._parts.tables.configs.logger_levels)
+            self._loggers.take(self._context.tables.configs.logger_levels)
             await self._reader.changed(seen, 60.0)

@@ -23,9 +23,9 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Handler, Route
 from ottla.web.rest.config import RestConfig
+from ottla.web.rest.context import RestContext
 from ottla.web.rest.errors import NOT_AUTHENTICATED, from_kafka
 from ottla.web.rest.idle_watch import IdleWatch
-from ottla.web.rest.parts import RestParts
 from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
 from ottla.web.rest.v2.instances import ConsumerInstances
@@ -36,7 +36,7 @@ _IDLE_S: Final = 300.0
 _TICK_S: Final = 5.0
 _FLUSH_S: Final = 10.0
 
-RoutesOf = Callable[[RestParts, ConsumerInstances], list[Route]]
+RoutesOf = Callable[[RestContext, ConsumerInstances], list[Route]]
 """The routes of the API, always in one order."""
 
 
@@ -48,8 +48,8 @@ class Caller:
         self.admin: Final = AsyncAdmin(config.admin)
         self._producer: Final = AsyncProducer(config.producer)
         self.instances: Final = ConsumerInstances.of(config.settings)
-        self.parts: Final = RestParts(config, self.admin, RecordSender(self._producer), book)
-        self.routes: Final = routes_of(self.parts, self.instances)
+        self.context: Final = RestContext(config, self.admin, RecordSender(self._producer), book)
+        self.routes: Final = routes_of(self.context, self.instances)
         self.users = 0
         """Requests under way, bodies that are still sent among them."""
         self.used_at = self._checked_at = asyncio.get_running_loop().time()
@@ -58,7 +58,7 @@ class Caller:
         """Logs in. Raises `OttlaError`, `AuthenticationFailedError` among them."""
         await self.admin.start()
         await self._producer.start()
-        self.parts.cluster_id = cluster_id
+        self.context.cluster_id = cluster_id
         self.instances.start()
 
     async def check(self) -> None:

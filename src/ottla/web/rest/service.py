@@ -24,8 +24,8 @@ from ottla.web.http.server import HttpServer
 from ottla.web.rest.caller import Callers
 from ottla.web.rest.config import DEFAULT_LISTENER, RestConfig
 from ottla.web.rest.content import METADATA, V3
+from ottla.web.rest.context import RestContext
 from ottla.web.rest.description import description
-from ottla.web.rest.parts import RestParts
 from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
 from ottla.web.rest.v2.consumer import ConsumerApi
@@ -54,7 +54,7 @@ class RestService:
         self._registry: Final = SchemaRegistry(config.registry)
         self._instances: Final = ConsumerInstances.of(settings)
         book = SchemaBook(self._registry)
-        self._parts: Final = RestParts(config, self._admin, RecordSender(self._producer), book)
+        self._context: Final = RestContext(config, self._admin, RecordSender(self._producer), book)
         passed = config.passed_login()
         self._login: Final = login_of(settings) if passed is None else passed
         self._callers: Final = None if passed is None else Callers(config, passed, book, self._api)
@@ -71,7 +71,7 @@ class RestService:
         await self._producer.start()
         self._instances.start()
         if self._callers is not None:
-            self._callers.cluster_id = self._parts.cluster_id
+            self._callers.cluster_id = self._context.cluster_id
             self._callers.start()
         self.metrics.gauge("rest_consumer_instances", "Consumers of version 2.", lambda: len(self._instances))
         settings = self._config.settings
@@ -100,19 +100,19 @@ class RestService:
         self._registry.close()
 
     def _routes(self) -> list[Route]:
-        own = self._api(self._parts, self._instances)
+        own = self._api(self._context, self._instances)
         health = health_routes(self.metrics, lambda: True)
         return [*health, *(own if self._callers is None else self._callers.routes(own))]
 
-    def _api(self, parts: RestParts, instances: ConsumerInstances) -> list[Route]:
+    def _api(self, context: RestContext, instances: ConsumerInstances) -> list[Route]:
         routes: list[Route] = []
         settings = self._config.settings
         if settings.boolean("api.v2.enable"):
-            routes += TopicApi(parts).routes()
-            routes += ProduceApi(parts).routes()
-            routes += ConsumerApi(parts, instances).routes()
+            routes += TopicApi(context).routes()
+            routes += ProduceApi(context).routes()
+            routes += ConsumerApi(context, instances).routes()
         if settings.boolean("api.v3.enable"):
-            routes += v3_routes(parts)
+            routes += v3_routes(context)
         return routes
 
     async def _find_cluster(self) -> None:
@@ -121,7 +121,7 @@ class RestService:
         while True:
             try:
                 await self._admin.start(timeout_ms=1_000)
-                self._parts.cluster_id = (await self._admin.describe_cluster()).cluster_id
+                self._context.cluster_id = (await self._admin.describe_cluster()).cluster_id
                 return
             except OttlaError as error:
                 if not getattr(error, "retriable", False):

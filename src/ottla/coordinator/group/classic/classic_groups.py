@@ -13,9 +13,9 @@ from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.live_groups import LiveGroups
 from ottla.coordinator.group.classic.offset_check import ClassicOffsetRules, IdleOffsetRules
 from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.classic.state import ClassicState
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.classic.sync import Syncing
 from ottla.coordinator.group.config import ClassicGroupConfig
 from ottla.coordinator.group.group_kind import GroupListing, Join, Sync
@@ -120,15 +120,15 @@ class ClassicGroups:
 
     def join(self, state: "GroupsState", join: Join, now_ms: int) -> CoordinatorResult:
         """JoinGroup."""
-        return self._joining.join(state, join, Step(now_ms))
+        return self._joining.join(state, join, ResultBuilder(now_ms))
 
     def join_in_place(
         self, state: "GroupsState", join: Join, deletion: Sequence[CoordinatorRecord], now_ms: int
     ) -> CoordinatorResult:
         """JoinGroup to an empty group of another kind, which `deletion` makes room for a classic one."""
-        step = Step(now_ms)
-        step.records.extend(deletion)
-        return self._joining.join(state, join, step)
+        result = ResultBuilder(now_ms)
+        result.records.extend(deletion)
+        return self._joining.join(state, join, result)
 
     def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """SyncGroup."""

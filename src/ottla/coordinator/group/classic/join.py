@@ -17,9 +17,9 @@ from ottla.coordinator.group.classic.group import ClassicGroup, ClassicMember, g
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member, joining_protocols
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.state import ClassicState
 from ottla.coordinator.group.classic.static_return import StaticReturn
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.classic.subscription import subscribed_topics
 from ottla.coordinator.group.group_kind import Join
 from ottla.coordinator.group.rebalance_reason import RebalanceReason, topic_change
@@ -51,25 +51,25 @@ class Joining:
         self._chance: Final = chance
         self._static_return: Final = StaticReturn(rebalancer)
 
-    def join(self, state: "GroupsState", join: Join, step: Step) -> CoordinatorResult:
-        """The operation; `step` may hold records that make room for the group, of one of another kind."""
+    def join(self, state: "GroupsState", join: Join, result: ResultBuilder) -> CoordinatorResult:
+        """The operation; `result` may hold records that make room for the group, of one of another kind."""
         group_id, member_id = join.request.group_id, join.request.member_id
-        group = self._groups.find(state, group_id, step)
+        group = self._groups.find(state, group_id, result)
         if group is None:
             if member_id:
                 raise UnknownMemberIdError
-            group = self._create(join, step)
+            group = self._create(join, result)
         if not self._has_room(group, member_id):
-            return step.outcome(self._turn_away(group, member_id, step))
+            return result.build(self._turn_away(group, member_id, result))
         if not group.supports(join.request.protocol_type, [name for name, _ in joining_protocols(join)]):
-            return step.outcome(InconsistentGroupProtocolError())
-        response = self._join_known(group, join, step) if member_id else self._join_new(group, join, step)
-        return step.outcome(response)
+            return result.build(InconsistentGroupProtocolError())
+        response = self._join_known(group, join, result) if member_id else self._join_new(group, join, result)
+        return result.build(response)
 
-    def _create(self, join: Join, step: Step) -> LiveGroup:
-        stored = ClassicGroup(state_timestamp_ms=step.now_ms)
-        group = self._groups.adopt(join.request.group_id, stored, step.now_ms)
-        step.write(group_record(join.request.group_id, stored), partial(self._created, group))
+    def _create(self, join: Join, result: ResultBuilder) -> LiveGroup:
+        stored = ClassicGroup(state_timestamp_ms=result.now_ms)
+        group = self._groups.adopt(join.request.group_id, stored, result.now_ms)
+        result.write(group_record(join.request.group_id, stored), partial(self._created, group))
         return group
 
     def _created(self, group: LiveGroup, error: ApiError | None) -> None:
@@ -88,32 +88,32 @@ class Joining:
             return member_id in group.joining or len(group.joining) < size_max
         return member_id in group.members or len(group.members) < size_max
 
-    def _turn_away(self, group: LiveGroup, member_id: str, step: Step) -> JoinGroupResponse:
-        self._rebalancer.remove(group, member_id, step)
-        self._rebalancer.maybe_complete_join(group, step)
+    def _turn_away(self, group: LiveGroup, member_id: str, result: ResultBuilder) -> JoinGroupResponse:
+        self._rebalancer.remove(group, member_id, result)
+        self._rebalancer.maybe_complete_join(group, result)
         return JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED, protocol_name=None)
 
-    def _join_new(self, group: LiveGroup, join: Join, step: Step) -> Any:
+    def _join_new(self, group: LiveGroup, join: Join, result: ResultBuilder) -> Any:
         instance_id = join.request.group_instance_id
         member_id = new_member_id(join.caller.client_id, instance_id, self._chance)
         if instance_id is not None:
             former_id = group.static_members.get(instance_id)
             if former_id is not None:
-                self._static_return.take_over(group, join, member_id, step)
+                self._static_return.take_over(group, join, member_id, result)
                 return DEFERRED
         elif join.caller.api_version >= _MEMBER_ID_REQUIRED_VERSION:
             self._groups.keep(group)
             group.pending_members.add(member_id)
-            self._groups.sessions.extend(group.group_id, member_id, step.now_ms + join.request.session_timeout_ms)
+            self._groups.sessions.extend(group.group_id, member_id, result.now_ms + join.request.session_timeout_ms)
             return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
-        return self._add(group, join, member_id, step)
+        return self._add(group, join, member_id, result)
 
-    def _join_known(self, group: LiveGroup, join: Join, step: Step) -> Any:
+    def _join_known(self, group: LiveGroup, join: Join, result: ResultBuilder) -> Any:
         member_id, instance_id = join.request.member_id, join.request.group_instance_id
         if member_id in group.pending_members:
             if instance_id is not None:
                 raise UnknownServerError("An id that was given to a dynamic member came back with an instance id")
-            return self._add(group, join, member_id, step)
+            return self._add(group, join, member_id, result)
         group.validate_member(member_id, instance_id)
         is_same = group.members[member_id].protocols == joining_protocols(join)
         match group.state:
@@ -121,9 +121,9 @@ class Joining:
                 return joined_answer(group, member_id)
             case ClassicState.STABLE if is_same and group.leader != member_id:
                 return joined_answer(group, member_id)
-        return self._rejoin(group, join, is_same=is_same, step=step)
+        return self._rejoin(group, join, is_same=is_same, result=result)
 
-    def _add(self, group: LiveGroup, join: Join, member_id: str, step: Step) -> Any:
+    def _add(self, group: LiveGroup, join: Join, member_id: str, result: ResultBuilder) -> Any:
         self._groups.keep(group)
         group.has_grown = group.has_grown or group.is_in_initial_rebalance
         if not group.members:
@@ -132,12 +132,12 @@ class Joining:
         group.new_members.add(member_id)
         group.joining[member_id] = join.done
         timeout_ms = self._rebalancer.config.new_member_join_timeout_ms
-        self._groups.sessions.extend(group.group_id, member_id, step.now_ms + timeout_ms)
+        self._groups.sessions.extend(group.group_id, member_id, result.now_ms + timeout_ms)
         detail = f"member {member_id} joined; {join_reason(join)}"
-        self._rebalancer.member_changed(group, RebalanceReason.MEMBER_JOINED, detail, step)
+        self._rebalancer.member_changed(group, RebalanceReason.MEMBER_JOINED, detail, result)
         return DEFERRED
 
-    def _rejoin(self, group: LiveGroup, join: Join, *, is_same: bool, step: Step) -> Any:
+    def _rejoin(self, group: LiveGroup, join: Join, *, is_same: bool, result: ResultBuilder) -> Any:
         member_id = join.request.member_id
         before = group.members[member_id]
         said = joining_member(join, member_id)
@@ -148,20 +148,20 @@ class Joining:
                 protocols=said.protocols,
             )
         )
-        self._park(group, member_id, join.done, step)
+        self._park(group, member_id, join.done, result)
         if is_same:
             reason, detail = RebalanceReason.LEADER_REJOINED, f"leader {member_id} joined again; {join_reason(join)}"
         else:
             what = _change(group, before, said)
             reason, detail = RebalanceReason.METADATA_CHANGED, f"member {member_id} changed{what}; {join_reason(join)}"
-        self._rebalancer.member_changed(group, reason, detail, step)
+        self._rebalancer.member_changed(group, reason, detail, result)
         return DEFERRED
 
-    def _park(self, group: LiveGroup, member_id: str, done: Done, step: Step) -> None:
+    def _park(self, group: LiveGroup, member_id: str, done: Done, result: ResultBuilder) -> None:
         """A join that takes the place of one that still waits: its sender has given it up, or should retry."""
         former = group.joining.get(member_id)
         if former is not None:
-            step.answer(former, RebalanceInProgressError())
+            result.answer(former, RebalanceInProgressError())
         group.joining[member_id] = done
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.rebalance import Rebalancer
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
 from ottla.protocol.errors import ApiError, ErrorCode, UnknownMemberIdError
@@ -27,8 +27,8 @@ class Leaving:
 
     def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """The operation."""
-        step = Step(now_ms)
-        group = self._rebalancer.groups.find(state, request.group_id, step)
+        result = ResultBuilder(now_ms)
+        group = self._rebalancer.groups.find(state, request.group_id, result)
         if group is None:
             raise UnknownMemberIdError(f"Group {request.group_id} not found.")
         answers: list[MemberResponse] = []
@@ -37,7 +37,7 @@ class Leaving:
         for identity in request.members:
             error_code = ErrorCode.NONE
             try:
-                left.append(self._remove(group, identity, step))
+                left.append(self._remove(group, identity, result))
             except ApiError as refusal:
                 error_code = refusal.code
             answers.append(
@@ -48,12 +48,12 @@ class Leaving:
                 )
             )
         if len(group.members) < size_before:
-            self._rebalancer.members_removed(group, RebalanceReason.MEMBER_LEFT, "; ".join(left), step)
+            self._rebalancer.members_removed(group, RebalanceReason.MEMBER_LEFT, "; ".join(left), result)
         elif left:
-            self._rebalancer.pending_removed(group, step)
-        return step.outcome(LeaveGroupResponse(members=answers))
+            self._rebalancer.pending_removed(group, result)
+        return result.build(LeaveGroupResponse(members=answers))
 
-    def _remove(self, group: LiveGroup, identity: MemberIdentity, step: Step) -> str:
+    def _remove(self, group: LiveGroup, identity: MemberIdentity, result: ResultBuilder) -> str:
         """Takes one out; who it was and why, for the log."""
         member_id: str | None = identity.member_id
         if not identity.member_id:
@@ -62,6 +62,6 @@ class Leaving:
                 raise UnknownMemberIdError
         elif identity.member_id not in group.pending_members:
             group.validate_member(identity.member_id, identity.group_instance_id)
-        self._rebalancer.remove(group, member_id or "", step)
+        self._rebalancer.remove(group, member_id or "", result)
         reason = (identity.reason or "not provided")[:_REASON_CHARACTERS_MAX]
         return f"member {member_id} left, client reason: {reason}"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ottla.coordinator.group.classic.group import ClassicGroup
 from ottla.coordinator.group.classic.live_group import LiveGroup
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.session import Sessions
 from ottla.coordinator.group.classic.state import ClassicState
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.runtime.coordinator_result import Done
 from ottla.coordinator.runtime.timers import Timers
 from ottla.protocol.errors import ApiError, CoordinatorNotAvailableError
@@ -36,21 +36,21 @@ class LiveGroups:
     def __iter__(self) -> Iterator[LiveGroup]:
         return iter(list(self._groups.values()))
 
-    def find(self, state: "GroupsState", group_id: str, step: Step) -> LiveGroup | None:
+    def find(self, state: "GroupsState", group_id: str, result: ResultBuilder) -> LiveGroup | None:
         """The group for an operation; None if there is none, or one of another kind.
 
         A group without members is made for the occasion: a caller that adds a member must `keep` it.
         """
-        self.now_ms = max(self.now_ms, step.now_ms)
+        self.now_ms = max(self.now_ms, result.now_ms)
         stored = state.groups.get(group_id)
         group = self._groups.get(group_id)
         if not isinstance(stored, ClassicGroup):
             if group is not None:
-                step.answer_all(self.drop(group, CoordinatorNotAvailableError()))
+                result.answer_all(self.drop(group, CoordinatorNotAvailableError()))
             return None
         if group is not None:
             return group
-        return self.adopt(group_id, stored, step.now_ms) if stored.members else LiveGroup(group_id, stored)
+        return self.adopt(group_id, stored, result.now_ms) if stored.members else LiveGroup(group_id, stored)
 
     def keep(self, group: LiveGroup) -> None:
         """Notes that the group has members now."""

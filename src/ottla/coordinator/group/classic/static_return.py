@@ -13,8 +13,8 @@ from ottla.coordinator.group.classic.group import ClassicMember, group_record
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.state import ClassicState
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.group_kind import Join
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.protocol.errors import ApiError
@@ -46,23 +46,23 @@ class StaticReturn:
     def __init__(self, rebalancer: Rebalancer) -> None:
         self._rebalancer: Final = rebalancer
 
-    def take_over(self, group: LiveGroup, join: Join, member_id: str, step: Step) -> None:
+    def take_over(self, group: LiveGroup, join: Join, member_id: str, result: ResultBuilder) -> None:
         """The member with the request's instance id is from now on `member_id`; its join is answered later."""
         instance_id = join.request.group_instance_id or ""
         former_leader, former = group.leader, group.members[group.static_members[instance_id]]
         member = joining_member(join, member_id)._replace(assignment=former.assignment)
         if former.member_id in group.new_members:
             group.new_members.add(member_id)
-        step.answer_all(group.replace(former.member_id, member))
+        result.answer_all(group.replace(former.member_id, member))
         self._rebalancer.groups.sessions.drop(group.group_id, former.member_id)
-        self._rebalancer.extend_session(group, member_id, step.now_ms)
+        self._rebalancer.extend_session(group, member_id, result.now_ms)
         group.joining[member_id] = join.done
         if group.state is ClassicState.STABLE and group.select_protocol() == group.protocol:
             back = _Return(group, group.generation, join, member, former, former_leader)
-            step.write(group_record(group.group_id, group.stored()), partial(self._stored, back))
+            result.write(group_record(group.group_id, group.stored()), partial(self._stored, back))
         else:
             detail = f"static member {instance_id} is back as {member_id}; {join_reason(join)}"
-            self._rebalancer.member_changed(group, RebalanceReason.STATIC_MEMBER_REPLACED, detail, step)
+            self._rebalancer.member_changed(group, RebalanceReason.STATIC_MEMBER_REPLACED, detail, result)
 
     def _stored(self, back: _Return, error: ApiError | None) -> None:
         """The new id is in the log, or is taken back; a rebalance that began meanwhile answers by itself."""

@@ -11,8 +11,8 @@ from ottla.coordinator.group.classic.answer import synced_answer
 from ottla.coordinator.group.classic.group import ClassicMember, group_record
 from ottla.coordinator.group.classic.live_group import LiveGroup
 from ottla.coordinator.group.classic.rebalance import Rebalancer
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.state import ClassicState
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.group_kind import Sync
 from ottla.coordinator.group.rebalance_reason import RebalanceReason
 from ottla.coordinator.runtime.coordinator_result import DEFERRED, CoordinatorResult, Done
@@ -45,9 +45,9 @@ class Syncing:
 
     def sync(self, state: "GroupsState", sync: Sync, now_ms: int) -> CoordinatorResult:
         """The operation."""
-        step = Step(now_ms)
+        result = ResultBuilder(now_ms)
         request = sync.request
-        group = self._rebalancer.groups.find(state, request.group_id, step)
+        group = self._rebalancer.groups.find(state, request.group_id, result)
         if group is None or group.state is ClassicState.EMPTY:
             raise UnknownMemberIdError
         _validate(group, request)
@@ -55,22 +55,22 @@ class Syncing:
             raise RebalanceInProgressError
         self._rebalancer.sync_received(group, request.member_id)
         if group.state is ClassicState.STABLE:
-            return step.outcome(synced_answer(group, request.member_id))
-        return step.outcome(self._wait(group, sync, step))
+            return result.build(synced_answer(group, request.member_id))
+        return result.build(self._wait(group, sync, result))
 
-    def _wait(self, group: LiveGroup, sync: Sync, step: Step) -> Any:
+    def _wait(self, group: LiveGroup, sync: Sync, result: ResultBuilder) -> Any:
         member_id = sync.request.member_id
         former: Done | None = group.syncing.get(member_id)
         if former is not None:
             # The sender of that one has given it up, or should join again.
-            step.answer(former, RebalanceInProgressError())
+            result.answer(former, RebalanceInProgressError())
         group.syncing[member_id] = sync.done
         if group.leader == member_id and not group.is_storing:
             # One assignment for a generation: a leader that asks again gets the one that is on its way.
-            self._assign(group, sync.request, step)
+            self._assign(group, sync.request, result)
         return DEFERRED
 
-    def _assign(self, group: LiveGroup, request: SyncGroupRequest, step: Step) -> None:
+    def _assign(self, group: LiveGroup, request: SyncGroupRequest, result: ResultBuilder) -> None:
         """Writes the leader's assignment; who is not in it gets nothing."""
         shares = {share.member_id: bytes(share.assignment) for share in request.assignments}
         members = {
@@ -80,7 +80,7 @@ class Syncing:
         stored = group.stored()._replace(members=tuple(members.values()))
         group.is_storing = True
         assignment = _Assignment(group, group.generation, members)
-        step.write(group_record(group.group_id, stored), partial(self._stored, assignment))
+        result.write(group_record(group.group_id, stored), partial(self._stored, assignment))
 
     def _stored(self, assignment: _Assignment, error: ApiError | None) -> None:
         """Unless the group went on to something else meanwhile, this ends its rebalance."""

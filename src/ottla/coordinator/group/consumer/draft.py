@@ -7,7 +7,7 @@ groups are immutable, and nothing happens to the shard until the operation is do
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.consumer.group import ConsumerGroup
 from ottla.coordinator.group.consumer.replay import replay_part
 from ottla.coordinator.runtime.coordinator_result import CoordinatorResult
@@ -17,19 +17,19 @@ from ottla.protocol.coordinator_record import CoordinatorRecord
 class Draft:
     """The group so far, and the records that made it so."""
 
-    __slots__ = ("_later", "group", "group_id", "now_ms", "step")
+    __slots__ = ("_later", "group", "group_id", "now_ms", "result")
 
-    def __init__(self, group_id: str, group: ConsumerGroup, step: Step) -> None:
-        """`step` may hold records already: those that made room for the group."""
+    def __init__(self, group_id: str, group: ConsumerGroup, result: ResultBuilder) -> None:
+        """`result` may hold records already: those that made room for the group."""
         self.group_id: Final = group_id
         self.group = group
-        self.step: Final = step
-        self.now_ms: Final = step.now_ms
+        self.result: Final = result
+        self.now_ms: Final = result.now_ms
         self._later: list[Callable[[], None]] = []
 
     def write(self, record: CoordinatorRecord) -> None:
         """Decides on a record."""
-        self.step.records.append(record)
+        self.result.records.append(record)
         self.group = replay_part(self.group, record)
 
     def write_all(self, records: Iterable[CoordinatorRecord]) -> None:
@@ -45,4 +45,4 @@ class Draft:
         """All of it, with the answer."""
         for action in self._later:
             action()
-        return self.step.outcome(response)
+        return self.result.build(response)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.base.ids import Uuid
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import ClassicGroup
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.assignment.reconciliation import Reported
 from ottla.coordinator.group.consumer.draft import Draft
@@ -43,18 +43,18 @@ class Entry:
         """The group that a heartbeat is for, with room for its member."""
         group_id = request.group_id
         group = state.groups.get(group_id)
-        step = Step(now_ms)
+        result = ResultBuilder(now_ms)
         is_joining = request.member_epoch == JOIN_EPOCH
         if isinstance(group, ConsumerGroup):
-            draft = Draft(group_id, group, step)
+            draft = Draft(group_id, group, result)
         elif is_joining and group is None:
-            draft = Draft(group_id, ConsumerGroup(), step)
+            draft = Draft(group_id, ConsumerGroup(), result)
         elif is_joining and isinstance(group, ClassicGroup):
             if self._classic.is_empty(state, group_id):
-                step.records.extend(self._classic.deletion(state, group_id))
-                draft = Draft(group_id, ConsumerGroup(), step)
+                result.records.extend(self._classic.deletion(state, group_id))
+                draft = Draft(group_id, ConsumerGroup(), result)
             else:
-                draft = self._upgrade.convert(state, group_id, step)
+                draft = self._upgrade.convert(state, group_id, result)
         elif group is None:
             raise GroupIdNotFoundError(f"Consumer group {group_id} not found.")
         else:

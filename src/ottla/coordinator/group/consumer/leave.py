@@ -6,7 +6,7 @@ its session ends. If only members of the classic protocol are left the group tur
 
 from typing import TYPE_CHECKING, Final
 
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup
@@ -49,7 +49,7 @@ class Leaving:
             found = "is not a consumer group" if group_id in state.groups else "not found"
             raise GroupIdNotFoundError(f"Group {group_id} {found}.")
         member = find_member(group_id, group, member_id, instance_id)
-        draft = Draft(group_id, group, Step(now_ms))
+        draft = Draft(group_id, group, ResultBuilder(now_ms))
         if instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
             draft.write(current_record(group_id, _away(member)))
             response = ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=STATIC_LEAVE_EPOCH)
@@ -64,7 +64,7 @@ class Leaving:
         member = group.members.get(member_id) if isinstance(group, ConsumerGroup) else None
         if not isinstance(group, ConsumerGroup) or member is None:
             return NOTHING
-        draft = Draft(group_id, group, Step(now_ms))
+        draft = Draft(group_id, group, ResultBuilder(now_ms))
         reason, detail = _TIMED_OUT[kind]
         self.remove(draft, [member], reason, f"member {member_id} {detail}")
         return draft.outcome()

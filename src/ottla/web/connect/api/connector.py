@@ -17,8 +17,8 @@ from ottla.connect.worker.status_record import forgotten_topic
 from ottla.connect.worker.validation import check_valid, validate
 from ottla.web.connect.api.edge import ACCEPTED, NO_BODY, route, task_number
 from ottla.web.connect.api.secret import unresolved
+from ottla.web.connect.context import ConnectContext, body_of
 from ottla.web.connect.lead.leader import Leader
-from ottla.web.connect.parts import ConnectParts, body_of
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -29,8 +29,8 @@ _log: Final = logging.getLogger(__name__)
 class ConnectorApi:
     """Everything below `/connectors` but changes of state and offsets."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
 
     def routes(self) -> Sequence[Route]:
         """Method, path and handler of each."""
@@ -52,7 +52,7 @@ class ConnectorApi:
         ]
 
     async def _list(self, request: Request) -> Answer:
-        names = self._parts.tables.configs.connectors
+        names = self._context.tables.configs.connectors
         wanted = request.values("expand")
         if not wanted:
             return json_answer(names)
@@ -81,7 +81,7 @@ class ConnectorApi:
             records = decision.create(leader.tables.configs, asked.name, asked.config, asked.initial_state)
             return await self._created(leader, asked.name, records)
 
-        return _located(await self._parts.change(request, act), request, asked.name)
+        return _located(await self._context.change(request, act), request, asked.name)
 
     async def _put(self, request: Request) -> Answer:
         name = request.parameters["connector"]
@@ -96,12 +96,12 @@ class ConnectorApi:
             await leader.write("config", decision.replace(name, config))
             return json_answer(self._info(name))
 
-        return _located(await self._parts.change(request, act), request, name)
+        return _located(await self._context.change(request, act), request, name)
 
     async def _patch(self, request: Request) -> Answer:
         name = request.parameters["connector"]
         patch = read_config(await body_of(request))
-        known = self._parts.tables.configs.config(name)
+        known = self._context.tables.configs.config(name)
         if known is None:
             raise absent(name)
         config = merged(known, patch)
@@ -113,7 +113,7 @@ class ConnectorApi:
             await leader.write("config", decision.replace(name, config))
             return json_answer(self._info(name))
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     async def _created(self, leader: Leader, name: str, records: list[Any]) -> Answer:
         await leader.write("config", records)
@@ -128,14 +128,14 @@ class ConnectorApi:
             await leader.write("status", [forgotten_topic(topic, name) for topic in topics])
             return NO_BODY
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     async def _show(self, request: Request) -> Answer:
         return json_answer(self._info(request.parameters["connector"]))
 
     async def _config(self, request: Request) -> Answer:
         name = request.parameters["connector"]
-        config = self._parts.tables.configs.config(name)
+        config = self._context.tables.configs.config(name)
         if config is None:
             raise absent(name)
         return json_answer(dict(config))
@@ -146,21 +146,21 @@ class ConnectorApi:
     async def _progress(self, request: Request) -> Answer:
         """Ours alone: Kafka has no figures in its API."""
         name = request.parameters["connector"]
-        if name not in self._parts.tables.configs:
+        if name not in self._context.tables.configs:
             raise absent(name)
-        return json_answer(view.progress(self._parts.leader.pipeline(name)))
+        return json_answer(view.progress(self._context.leader.pipeline(name)))
 
     async def _tasks(self, request: Request) -> Answer:
-        return json_answer(view.tasks(self._parts.tables.configs, request.parameters["connector"]))
+        return json_answer(view.tasks(self._context.tables.configs, request.parameters["connector"]))
 
     async def _task_status(self, request: Request) -> Answer:
-        table = self._parts.tables.statuses
+        table = self._context.tables.statuses
         return json_answer(view.task_status(table, request.parameters["connector"], task_number(request)))
 
     async def _topics(self, request: Request) -> Answer:
         self._check_tracking("topic.tracking.enable", "Topic tracking is disabled.")
         name = request.parameters["connector"]
-        return json_answer({name: {"topics": self._parts.tables.statuses.topics(name)}})
+        return json_answer({name: {"topics": self._context.tables.statuses.topics(name)}})
 
     async def _reset_topics(self, request: Request) -> Answer:
         self._check_tracking("topic.tracking.enable", "Topic tracking is disabled.")
@@ -172,31 +172,33 @@ class ConnectorApi:
             await leader.write("status", [forgotten_topic(topic, name) for topic in topics])
             return ACCEPTED
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     def _info(self, name: str) -> dict[str, Any]:
-        return view.info(self._parts.tables.configs, name, self._parts.plugins)
+        return view.info(self._context.tables.configs, name, self._context.plugins)
 
     def _status_of(self, name: str) -> dict[str, Any]:
-        tables = self._parts.tables
-        return view.status(tables.configs, tables.statuses, name, self._parts.plugins)
+        tables = self._context.tables
+        return view.status(tables.configs, tables.statuses, name, self._context.plugins)
 
     def _check_tracking(self, setting: str, refusal: str) -> None:
-        if not self._parts.config.settings.boolean(setting):
+        if not self._context.config.settings.boolean(setting):
             raise RefusedError(403, refusal)
 
     async def _check(self, config: Properties) -> None:
-        check_valid(await validated(self._parts, config))
+        check_valid(await validated(self._context, config))
 
 
-async def validated(parts: ConnectParts, config: Properties) -> ConfigInfo:
+async def validated(context: ConnectContext, config: Properties) -> ConfigInfo:
     """A configuration as it is with its placeholders replaced; what is shown of it has them in place again."""
     try:
-        given: Mapping[str, str | None] = {**config, **parts.config.providers.resolve(raw(config))}
+        given: Mapping[str, str | None] = {**config, **context.config.providers.resolve(raw(config))}
     except InvalidConfigError as error:
         raise bad(str(error)) from None
     try:
-        info = await parts.call(lambda: validate(given, parts.facts, parts.plugins), "The validation of the connector")
+        info = await context.call(
+            lambda: validate(given, context.facts, context.plugins), "The validation of the connector"
+        )
     except RefusedError as error:
         # Written by the connector, which was given the values.
         raise RefusedError(error.status, Mask.of([(raw(config), raw(given))]).text(error.message)) from None

@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.connect.worker.refusal import RefusedError, bad
 from ottla.web.connect.api.edge import route
-from ottla.web.connect.parts import ConnectParts
+from ottla.web.connect.context import ConnectContext
 from ottla.web.http.answer import Answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -26,8 +26,8 @@ _DIGESTS: Final = {"HmacSHA256": hashlib.sha256, "HmacSHA1": hashlib.sha1, "Hmac
 class InternalApi:
     """`POST /connectors/{connector}/tasks` and `PUT /connectors/{connector}/fence`."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
 
     def routes(self) -> Sequence[Route]:
         """Method, path and handler of each."""
@@ -42,7 +42,7 @@ class InternalApi:
             raise bad("Internal request missing required signature")
         if algorithm not in _DIGESTS:
             raise bad(f"This worker does not support the '{algorithm}' key signing algorithm")
-        key = self._parts.tables.configs.session_key
+        key = self._context.tables.configs.session_key
         if key is None or not _is_signed(await request.body(), given, key.key, algorithm):
             raise RefusedError(403, "Internal request contained invalid signature.")
         raise RefusedError(

@@ -10,8 +10,8 @@ from ottla.connect.worker.config_record import logger_level
 from ottla.connect.worker.refusal import RefusedError, bad
 from ottla.connect.worker.request import read_config
 from ottla.web.connect.api.edge import NO_BODY, route
+from ottla.web.connect.context import ConnectContext, body_of
 from ottla.web.connect.lead.leader import Leader
-from ottla.web.connect.parts import ConnectParts, body_of
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -23,8 +23,8 @@ _LOGGERS_MAX: Final = 1_000
 class LoggerApi:
     """`/admin/loggers`."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
         self._changed_ms: Final[dict[str, int]] = {}
         self._taken: Final[dict[str, str]] = {}
 
@@ -78,7 +78,7 @@ class LoggerApi:
             await leader.write("config", [logger_level(name, level)])
             return NO_BODY
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     def _change(self, name: str, level: str) -> None:
         if name != ROOT and name not in levels():

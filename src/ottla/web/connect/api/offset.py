@@ -23,8 +23,8 @@ from ottla.connect.worker.refusal import RefusedError, absent, bad
 from ottla.connect.worker.validation import found_connector
 from ottla.protocol.errors import GroupIdNotFoundError
 from ottla.web.connect.api.edge import route
+from ottla.web.connect.context import ConnectContext, body_of
 from ottla.web.connect.lead.leader import Leader
-from ottla.web.connect.parts import ConnectParts, body_of
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -37,8 +37,8 @@ _Changes = Sequence[tuple[Mapping[str, object], Mapping[str, object] | None]]
 class OffsetApi:
     """`/connectors/{connector}/offsets`."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
 
     def routes(self) -> Sequence[Route]:
         """Method, path and handler of each."""
@@ -55,12 +55,12 @@ class OffsetApi:
         if isinstance(connector, SinkConnector):
             offsets = (await self._committed(_group(name, settings))).items()
             return _shown([sink_offset(place.topic, place.partition, offset) for place, offset in sorted(offsets)])
-        known = self._parts.tables.offsets.offsets(name)
+        known = self._context.tables.offsets.offsets(name)
         return _shown([{"partition": partition, "offset": offset} for partition, offset in known])
 
     async def _alter(self, request: Request) -> Answer:
         name = request.parameters["connector"]
-        if name not in self._parts.tables.configs:
+        if name not in self._context.tables.configs:
             raise absent(name)
         changes = read_changes(await body_of(request))
         await self._wait_for_rest(name)
@@ -73,7 +73,7 @@ class OffsetApi:
                 is_checked = await self._alter_source(leader, connector, settings, (name, source_changes(changes)))
             return json_answer(success("altered", is_checked=is_checked))
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     async def _reset(self, request: Request) -> Answer:
         name = request.parameters["connector"]
@@ -88,11 +88,11 @@ class OffsetApi:
                 is_checked = await self._alter_source(leader, connector, settings, (name, known))
             return json_answer(success("reset", is_checked=is_checked))
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     async def _wait_for_rest(self, name: str) -> None:
         """Waits until none of the connector's tasks can still be at work; refuses one that is not stopped."""
-        leader = self._parts.leader
+        leader = self._context.leader
         deadline = asyncio.get_running_loop().time() + _REST_S
         while True:
             check_stopped(leader.tables.configs, name)
@@ -110,11 +110,11 @@ class OffsetApi:
         return self._found(name)
 
     def _found(self, name: str) -> tuple[Connector, dict[str, str]]:
-        config = self._parts.tables.configs.config(name)
+        config = self._context.tables.configs.config(name)
         if config is None:
             raise absent(name)
-        settings = self._parts.config.providers.resolve(raw(config))
-        return found_connector(settings, self._parts.plugins), settings
+        settings = self._context.config.providers.resolve(raw(config))
+        return found_connector(settings, self._context.plugins), settings
 
     async def _alter_source(
         self, leader: Leader, connector: Connector, settings: dict[str, str], changes: tuple[str, _Changes]
@@ -136,10 +136,10 @@ class OffsetApi:
         gone = [TopicPartition(*place) for place, offset in changes.items() if offset is None]
         try:
             if kept:
-                await self._parts.admin.alter_consumer_group_offsets(group, kept)
+                await self._context.admin.alter_consumer_group_offsets(group, kept)
             if gone:
                 known = await self._committed(group)
-                await self._parts.admin.delete_consumer_group_offsets(group, [each for each in gone if each in known])
+                await self._context.admin.delete_consumer_group_offsets(group, [each for each in gone if each in known])
         except OttlaError as error:
             raise RefusedError(500, f"Failed to alter consumer group offsets for connector {name}: {error}") from error
         return is_checked
@@ -149,7 +149,7 @@ class OffsetApi:
         known = dict.fromkeys(((place.topic, place.partition) for place in await self._committed(group)), None)
         is_checked = await self._asked(lambda: connector.alter_offsets(settings, known))
         try:
-            await self._parts.admin.delete_groups([group])
+            await self._context.admin.delete_groups([group])
         except GroupIdNotFoundError:
             pass
         except OttlaError as error:
@@ -158,7 +158,7 @@ class OffsetApi:
 
     async def _committed(self, group: str) -> dict[TopicPartition, int]:
         try:
-            found = (await self._parts.admin.list_consumer_group_offsets({group: None}))[group]
+            found = (await self._context.admin.list_consumer_group_offsets({group: None}))[group]
         except GroupIdNotFoundError:
             return {}
         return {place: committed.offset for place, committed in found.items() if committed is not None}
@@ -166,7 +166,7 @@ class OffsetApi:
     async def _asked(self, work: Any) -> bool:
         """The connector's answer to new offsets."""
         try:
-            return bool(await self._parts.call(work, "alter_offsets"))
+            return bool(await self._context.call(work, "alter_offsets"))
         except RefusedError:
             raise
         except ConnectError as error:

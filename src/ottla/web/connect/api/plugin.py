@@ -12,7 +12,7 @@ from ottla.connect.worker.request import read_config
 from ottla.connect.worker.validation import WorkerFacts, base_definition
 from ottla.web.connect.api.connector import validated
 from ottla.web.connect.api.edge import route
-from ottla.web.connect.parts import ConnectParts, body_of
+from ottla.web.connect.context import ConnectContext, body_of
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -23,8 +23,8 @@ _OTHERS: Final = ("transformation", "predicate", "converter", "header_converter"
 class PluginApi:
     """`/connector-plugins`."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
 
     def routes(self) -> Sequence[Route]:
         """Method, path and handler of each."""
@@ -37,10 +37,10 @@ class PluginApi:
 
     async def _list(self, request: Request) -> Answer:
         only = request.query.get("connectorsOnly", "true").strip().lower() == "true"
-        return json_answer(await self._parts.call(lambda: self._listed(only=only), "The list of plugins"))
+        return json_answer(await self._context.call(lambda: self._listed(only=only), "The list of plugins"))
 
     def _listed(self, *, only: bool) -> list[dict[str, str]]:
-        plugins = self._parts.plugins
+        plugins = self._context.plugins
         found = []
         for name, make in sorted(plugins.connectors().items()):
             try:
@@ -61,10 +61,10 @@ class PluginApi:
 
     async def _config(self, request: Request) -> Answer:
         name, version = request.parameters["plugin"], request.query.get("version", "latest")
-        return json_answer(await self._parts.call(lambda: self._keys(name, version), "The plugin's settings"))
+        return json_answer(await self._context.call(lambda: self._keys(name, version), "The plugin's settings"))
 
     def _keys(self, name: str, version: str) -> list[dict[str, Any]]:
-        plugins = self._parts.plugins
+        plugins = self._context.plugins
         try:
             connector = plugins.connector(name)
         except ConnectError:
@@ -86,7 +86,7 @@ class PluginApi:
         given = config.get("connector.class")
         if given is not None and _simple(given) != _simple(plugin):
             raise bad(f"Included connector type {given} does not match request type {plugin}")
-        return json_answer((await validated(self._parts, config)).to_json())
+        return json_answer((await validated(self._context, config)).to_json())
 
 
 def _made(plugins: Plugins, kind: str, name: str) -> Any:

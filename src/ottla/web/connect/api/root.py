@@ -5,7 +5,7 @@ from typing import Final
 
 from ottla.base.version import VERSION
 from ottla.web.connect.api.edge import route
-from ottla.web.connect.parts import ConnectParts
+from ottla.web.connect.context import ConnectContext
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -17,9 +17,9 @@ _KAFKA: Final = "4.3.1"
 class RootApi:
     """The worker's identity and health."""
 
-    def __init__(self, parts: ConnectParts, trouble: Callable[[], str | None]) -> None:
+    def __init__(self, context: ConnectContext, trouble: Callable[[], str | None]) -> None:
         """`trouble` says what is wrong with the worker; an empty text: it has not started yet."""
-        self._parts: Final = parts
+        self._context: Final = context
         self._trouble: Final = trouble
 
     def routes(self) -> Sequence[Route]:
@@ -27,7 +27,7 @@ class RootApi:
         return [route("GET", "/", self._root), route("GET", "/health", self._health, is_public=True)]
 
     async def _root(self, _: Request) -> Answer:
-        cluster = self._parts.cluster_id
+        cluster = self._context.cluster_id
         return json_answer({"version": _KAFKA, "commit": f"ottla-{VERSION}", "kafka_cluster_id": cluster})
 
     async def _health(self, _: Request) -> Answer:

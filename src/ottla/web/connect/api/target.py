@@ -9,8 +9,8 @@ from ottla.connect.worker.pipeline import restarted, with_restarts
 from ottla.connect.worker.refusal import STALE, RefusedError
 from ottla.connect.worker.status_record import State
 from ottla.web.connect.api.edge import ACCEPTED, NO_BODY, route, task_number
+from ottla.web.connect.context import ConnectContext
 from ottla.web.connect.lead.leader import Leader
-from ottla.web.connect.parts import ConnectParts
 from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
@@ -19,8 +19,8 @@ from ottla.web.http.route import Route
 class TargetApi:
     """Changes of state."""
 
-    def __init__(self, parts: ConnectParts) -> None:
-        self._parts: Final = parts
+    def __init__(self, context: ConnectContext) -> None:
+        self._context: Final = context
 
     def routes(self) -> Sequence[Route]:
         """Method, path and handler of each."""
@@ -41,7 +41,7 @@ class TargetApi:
                 await leader.write("config", decision.want(leader.tables.configs, name, target))
                 return answer
 
-            return await self._parts.change(request, act)
+            return await self._context.change(request, act)
 
         return handle
 
@@ -59,12 +59,12 @@ class TargetApi:
                 return NO_BODY
             return await self._restart_together(leader, name, includes_tasks=includes_tasks, only_failed=only_failed)
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     async def _restart_together(self, leader: Leader, name: str, *, includes_tasks: bool, only_failed: bool) -> Answer:
         """Restarts the connector and its tasks; the answer says which ones."""
         tables = leader.tables
-        shown = view.status(tables.configs, tables.statuses, name, self._parts.plugins)
+        shown = view.status(tables.configs, tables.statuses, name, self._context.plugins)
 
         def is_meant(part: dict[str, Any]) -> bool:
             return not only_failed or part["state"] == State.FAILED
@@ -87,7 +87,7 @@ class TargetApi:
             await self._restart_tasks(leader, name, [task])
             return NO_BODY
 
-        return await self._parts.change(request, act)
+        return await self._context.change(request, act)
 
     @staticmethod
     async def _restart_tasks(leader: Leader, name: str, tasks: Sequence[int]) -> None:

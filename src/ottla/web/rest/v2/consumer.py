@@ -13,9 +13,9 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import CONSUMER, FORMAT_OF, RECORDS
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import partition_not_found
 from ottla.web.rest.field import INT64, Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.record.format import EmbeddedFormat
 from ottla.web.rest.v2.instance import ConsumerInstance, ReadLimits
 from ottla.web.rest.v2.instances import ConsumerInstances
@@ -34,9 +34,9 @@ _READ_MAX_MS: Final = 60_000
 class ConsumerApi:
     """Handlers of consumers."""
 
-    def __init__(self, parts: RestParts, instances: ConsumerInstances) -> None:
-        self._parts: Final = parts
-        self._settings: Final = parts.config.settings
+    def __init__(self, context: RestContext, instances: ConsumerInstances) -> None:
+        self._context: Final = context
+        self._settings: Final = context.config.settings
         self._instances: Final = instances
 
     def routes(self) -> list[Route]:
@@ -73,14 +73,14 @@ class ConsumerApi:
             raise HttpError(400, f"Invalid consumer configuration. {constraint}", 40001)
         self._instances.check_free(group, name)
         try:
-            made = ConsumerInstance(self._consumer_settings(group, wish), kind, self._parts.book)
+            made = ConsumerInstance(self._consumer_settings(group, wish), kind, self._context.book)
         except ConfigError as error:
             raise HttpError(422, f"Invalid consumer configuration: {error}", 42204) from None
         made.wait_ms = self._settings.integer("consumer.request.timeout.ms") if wait_ms is None else wait_ms
         made.bytes_min = self._settings.integer("fetch.min.bytes") if bytes_min is None else bytes_min
         self._instances.add(group, name, made)
         path = f"consumers/{quote(group, safe='')}/instances/{quote(name, safe='')}"
-        return json_answer({"instance_id": name, "base_uri": f"{self._parts.base_url(request)}/{path}"})
+        return json_answer({"instance_id": name, "base_uri": f"{self._context.base_url(request)}/{path}"})
 
     async def delete(self, request: Request) -> Answer:
         """Closes a consumer."""
@@ -214,7 +214,7 @@ class ConsumerApi:
         return self._instances.use(request.parameters["group"], request.parameters["instance"])
 
     def _consumer_settings(self, group: str, wish: Fields) -> dict[str, object]:
-        settings: dict[str, object] = {**self._parts.config.consumer, "group.id": group}
+        settings: dict[str, object] = {**self._context.config.consumer, "group.id": group}
         reset, commits = wish.optional_text("auto.offset.reset"), wish.optional_text("auto.commit.enable")
         if reset is not None:
             settings["auto.offset.reset"] = reset

@@ -11,9 +11,9 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import FORMAT_OF, PRODUCE
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import record_error_code
 from ottla.web.rest.field import Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.record.format import EmbeddedFormat, encode_plain
 from ottla.web.rest.record.schema import ChosenSchema, SchemaChoice
 from ottla.web.rest.sending import OutgoingRecord, SendResult
@@ -26,9 +26,9 @@ _RECORD: Final = ("key", "value", "partition")
 class ProduceApi:
     """Handlers of produce."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._sender: Final = parts.sender
-        self._book: Final = parts.book
+    def __init__(self, context: RestContext) -> None:
+        self._sender: Final = context.sender
+        self._book: Final = context.book
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""

@@ -13,8 +13,8 @@ from ottla.web.http.errors import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import METADATA
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import partition_not_found
-from ottla.web.rest.parts import RestParts, Routes
 
 _NUMBER: Final = re.compile(r"[0-9]{1,10}")
 
@@ -22,8 +22,8 @@ _NUMBER: Final = re.compile(r"[0-9]{1,10}")
 class TopicApi:
     """Handlers of what there is."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""

@@ -18,9 +18,9 @@ from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import bad_request
 from ottla.web.rest.field import Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.v3.link import Links, links_of
 
 E = TypeVar("E", bound=IntEnum)
@@ -34,9 +34,9 @@ _FIELDS: Final = (
 class AclApi:
     """Handlers of access control."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -50,21 +50,21 @@ class AclApi:
 
     async def search(self, request: Request) -> Answer:
         """The rules that a filter matches."""
-        links, wanted = links_of(self._parts, request), _filter(request)
+        links, wanted = links_of(self._context, request), _filter(request)
         found = await self._admin.describe_acls(wanted)
         metadata = {"self": links.search("acls", _query(wanted)), "next": None}
         return json_answer({"kind": "KafkaAclList", "metadata": metadata, "data": _shown_all(links, found)})
 
     async def create(self, request: Request) -> Answer:
         """Makes a rule."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         binding = _binding(Fields(await request.json(), _FIELDS))
         await self._admin.create_acls([binding])
         return Answer(201, headers={"location": _shown(links, binding)["metadata"]["self"]})
 
     async def create_many(self, request: Request) -> Answer:
         """Makes several rules, all or an error."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         bindings = [_binding(each) for each in Fields(await request.json(), ("data",)).objects("data", _FIELDS)]
         if bindings:
             await self._admin.create_acls(bindings)
@@ -72,7 +72,7 @@ class AclApi:
 
     async def delete(self, request: Request) -> Answer:
         """Removes the rules that a filter matches."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         for name in ("resource_type", "pattern_type", "operation", "permission"):
             if request.query.get(name, "unknown").upper() == "UNKNOWN":
                 raise bad_request(f"{name} cannot be unspecified or UNKNOWN")

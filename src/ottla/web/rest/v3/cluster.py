@@ -8,7 +8,7 @@ from ottla.web.http.answer import Answer, json_answer
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
-from ottla.web.rest.parts import RestParts, Routes
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.v3.link import Links, links_of, links_to, not_found, number_of
 from ottla.web.rest.v3.partition import shown_replica
 
@@ -16,9 +16,9 @@ from ottla.web.rest.v3.partition import shown_replica
 class ClusterApi:
     """Handlers of the cluster and its brokers."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -33,30 +33,30 @@ class ClusterApi:
 
     async def list_clusters(self, request: Request) -> Answer:
         """The one cluster."""
-        links = links_to(self._parts, request)
+        links = links_to(self._context, request)
         shown = _shown_cluster(links, await self._admin.describe_cluster())
         metadata = {"self": links.clusters, "next": None}
         return json_answer({"kind": "KafkaClusterList", "metadata": metadata, "data": [shown]})
 
     async def show_cluster(self, request: Request) -> Answer:
         """The cluster."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         return json_answer(_shown_cluster(links, await self._admin.describe_cluster()))
 
     async def list_brokers(self, request: Request) -> Answer:
         """All brokers."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         nodes = sorted((await self._admin.describe_cluster()).nodes)
         return json_answer(links.listing("KafkaBroker", ("brokers",), [_shown_broker(links, node) for node in nodes]))
 
     async def show_broker(self, request: Request) -> Answer:
         """One broker."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         return json_answer(_shown_broker(links, await self._broker(request)))
 
     async def list_replicas(self, request: Request) -> Answer:
         """The replicas on one broker."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         broker = (await self._broker(request)).id
         topics = await self._admin.describe_topics(await self._admin.list_topics(include_internal=True))
         held: list[tuple[str, PartitionDescription]] = [

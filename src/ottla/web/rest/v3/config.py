@@ -17,9 +17,9 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import bad_request, from_kafka
 from ottla.web.rest.field import Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.v3.link import Links, links_of, not_found, number_of
 
 _ENTRY: Final = ("name", "value", "operation")
@@ -57,9 +57,9 @@ class _Target:
 class ConfigApi:
     """Handlers of settings."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -78,12 +78,12 @@ class ConfigApi:
 
     async def list_configs(self, request: Request) -> Answer:
         """All settings of one resource."""
-        links, target = links_of(self._parts, request), _target(request)
+        links, target = links_of(self._context, request), _target(request)
         return json_answer(links.listing(target.kind, target.path, await self._shown(links, [target])))
 
     async def list_all_of_brokers(self, request: Request) -> Answer:
         """All settings of all brokers."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         nodes = (await self._admin.describe_cluster()).nodes
         targets = [_broker(number) for number in sorted(node.id for node in nodes)]
         shown = await self._shown(links, targets)
@@ -91,13 +91,13 @@ class ConfigApi:
 
     async def list_all_of_topics(self, request: Request) -> Answer:
         """All settings of all topics that are not internal."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         shown = await self._shown(links, [_topic(name) for name in sorted(await self._admin.list_topics())])
         return json_answer(links.listing("KafkaTopicConfig", ("topics", "-", "configs"), shown))
 
     async def show(self, request: Request) -> Answer:
         """One setting."""
-        links, target = links_of(self._parts, request), _target(request)
+        links, target = links_of(self._context, request), _target(request)
         entry = (await self._entries([target]))[0].get(request.parameters["name"])
         if entry is None:
             raise not_found()
@@ -105,7 +105,7 @@ class ConfigApi:
 
     async def set_one(self, request: Request) -> Answer:
         """Sets one setting."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         target, name = _target(request), request.parameters["name"]
         value = Fields(await request.json(), ("value",)).optional_text("value")
         await self._check_known(target, [name])
@@ -114,7 +114,7 @@ class ConfigApi:
 
     async def reset_one(self, request: Request) -> Answer:
         """Has one setting at its default again."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         target, name = _target(request), request.parameters["name"]
         await self._check_known(target, [name])
         await self._change(target, [AlterConfigOp(name, None, AlterConfigOpType.DELETE)])
@@ -122,7 +122,7 @@ class ConfigApi:
 
     async def alter(self, request: Request) -> Answer:
         """Changes several settings of one resource at once, or none."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         body = Fields(await request.json(), ("data", "validate_only"))
         target, changes = _target(request), _changes(body, "data")
         await self._check_known(target, [change.name for change in changes])
@@ -131,7 +131,7 @@ class ConfigApi:
 
     async def alter_topics(self, request: Request) -> Answer:
         """Changes settings of several topics, each by itself."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         body = Fields(await request.json(), ("data", "validate_only"))
         wishes = [
             (each.text("topic_name"), _changes(each, "configs"))
@@ -179,7 +179,7 @@ class ConfigApi:
         known = (await self._entries([target]))[0]
         for name in names:
             if name not in known:
-                kind, cluster = target.resource.type.name, self._parts.cluster_id
+                kind, cluster = target.resource.type.name, self._context.cluster_id
                 message = f"Config {name} cannot be found for {kind} {target.resource.name} in cluster {cluster}."
                 raise HttpError(404, message)
 

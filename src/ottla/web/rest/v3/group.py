@@ -12,7 +12,7 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
-from ottla.web.rest.parts import RestParts, Routes
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.v3.link import Links, links_of, not_found, number_of
 
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -38,9 +38,9 @@ class _Lag:
 class GroupApi:
     """Handlers of consumer groups."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -62,7 +62,7 @@ class GroupApi:
 
     async def list_groups(self, request: Request) -> Answer:
         """All groups of consumers."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         names = [
             each.group_id
             for each in await self._admin.list_groups()
@@ -75,29 +75,29 @@ class GroupApi:
 
     async def show_group(self, request: Request) -> Answer:
         """One group."""
-        return json_answer(_shown_group(links_of(self._parts, request), await self._group(request)))
+        return json_answer(_shown_group(links_of(self._context, request), await self._group(request)))
 
     async def list_members(self, request: Request) -> Answer:
         """The members of a group."""
-        links, group = links_of(self._parts, request), await self._group(request)
+        links, group = links_of(self._context, request), await self._group(request)
         shown = [_shown_member(links, group.group_id, each) for each in _members(group)]
         return json_answer(links.listing("KafkaConsumer", ("consumer-groups", group.group_id, "consumers"), shown))
 
     async def show_member(self, request: Request) -> Answer:
         """One member."""
-        links, (group, member) = links_of(self._parts, request), await self._member(request)
+        links, (group, member) = links_of(self._context, request), await self._member(request)
         return json_answer(_shown_member(links, group, member))
 
     async def list_assignments(self, request: Request) -> Answer:
         """The partitions that a member reads."""
-        links, (group, member) = links_of(self._parts, request), await self._member(request)
+        links, (group, member) = links_of(self._context, request), await self._member(request)
         shown = [_shown_assignment(links, group, member, place) for place in sorted(member.assignment)]
         path = ("consumer-groups", group, "consumers", member.member_id, "assignments")
         return json_answer(links.listing("KafkaConsumerAssignment", path, shown))
 
     async def show_assignment(self, request: Request) -> Answer:
         """One partition that a member reads."""
-        links, (group, member) = links_of(self._parts, request), await self._member(request)
+        links, (group, member) = links_of(self._context, request), await self._member(request)
         place = TopicPartition(request.parameters["topic_name"], number_of(request, "partition_id"))
         if place not in member.assignment:
             raise not_found()
@@ -105,7 +105,7 @@ class GroupApi:
 
     async def list_lags(self, request: Request) -> Answer:
         """Lists the lag of a group in each partition."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         group, lags = await self._lags(request)
         if not lags:
             raise HttpError(404, "Consumer lags not found.")
@@ -114,7 +114,7 @@ class GroupApi:
 
     async def show_lag(self, request: Request) -> Answer:
         """Shows the lag of a group in one partition."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         place = TopicPartition(request.parameters["topic_name"], number_of(request, "partition_id"))
         group, lags = await self._lags(request)
         for each in lags:
@@ -124,7 +124,7 @@ class GroupApi:
 
     async def show_lag_summary(self, request: Request) -> Answer:
         """Shows the total and the largest lag of a group."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         group, lags = await self._lags(request)
         if not lags:
             raise not_found()

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from ottla.web.http.errors import NOT_FOUND, HttpError
 from ottla.web.http.request import Request
-from ottla.web.rest.parts import RestParts
+from ottla.web.rest.context import RestContext
 
 
 class Links:
@@ -59,18 +59,18 @@ class Links:
         return {"kind": f"{kind}List", "metadata": {"self": self.url(*path), "next": None}, "data": resources}
 
 
-def links_of(parts: RestParts, request: Request) -> Links:
+def links_of(context: RestContext, request: Request) -> Links:
     """The links below the cluster of the path. Raises `HttpError` 404 for a cluster that is not ours."""
     asked = request.parameters["cluster_id"]
-    if asked != parts.cluster_id:
+    if asked != context.cluster_id:
         raise HttpError(404, f"Cluster {asked} cannot be found.")
-    return links_to(parts, request)
+    return links_to(context, request)
 
 
-def links_to(parts: RestParts, request: Request) -> Links:
+def links_to(context: RestContext, request: Request) -> Links:
     """The links below our cluster."""
-    authority = parts.config.settings.string("confluent.resource.name.authority")
-    return Links(parts.base_url(request), authority, parts.cluster_id)
+    authority = context.config.settings.string("confluent.resource.name.authority")
+    return Links(context.base_url(request), authority, context.cluster_id)
 
 
 def number_of(request: Request, name: str) -> int:

@@ -12,8 +12,8 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import bad_request, partition_not_found
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.v3.link import Links, links_of, not_found, number_of
 
 _BOTH_OFFSETS: Final = "earliest_and_latest"
@@ -22,9 +22,9 @@ _BOTH_OFFSETS: Final = "earliest_and_latest"
 class PartitionApi:
     """Handlers of partitions."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -44,19 +44,19 @@ class PartitionApi:
 
     async def list_partitions(self, request: Request) -> Answer:
         """The partitions of a topic."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         topic = await self._topic(request)
         shown = [_shown_partition(links, topic.name, each) for each in topic.partitions]
         return json_answer(links.listing("KafkaPartition", ("topics", topic.name, "partitions"), shown))
 
     async def show_partition(self, request: Request) -> Answer:
         """One partition."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         return json_answer(_shown_partition(links, request.parameters["topic_name"], await self._partition(request)))
 
     async def show_offsets(self, request: Request) -> Answer:
         """The first offset, and the one behind the last record."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         kind = request.query.get("offset_type") or _BOTH_OFFSETS
         if kind != _BOTH_OFFSETS:
             raise bad_request(f"offset_type:{kind} is invalid")
@@ -81,7 +81,7 @@ class PartitionApi:
 
     async def list_replicas(self, request: Request) -> Answer:
         """The replicas of a partition."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         topic, partition = request.parameters["topic_name"], await self._partition(request)
         shown = [shown_replica(links, topic, partition, broker) for broker in partition.replicas]
         path = ("topics", topic, "partitions", partition.partition, "replicas")
@@ -89,7 +89,7 @@ class PartitionApi:
 
     async def show_replica(self, request: Request) -> Answer:
         """One replica."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         broker, partition = number_of(request, "broker_id"), await self._partition(request)
         if broker not in partition.replicas:
             raise not_found()
@@ -97,7 +97,7 @@ class PartitionApi:
 
     async def list_reassignments(self, request: Request) -> Answer:
         """All moves that are under way."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         found = sorted((await self._admin.list_partition_reassignments()).items())
         shown = [_shown_reassignment(links, place, move) for place, move in found]
         path = ("topics", "-", "partitions", "-", "reassignment")
@@ -105,7 +105,7 @@ class PartitionApi:
 
     async def list_reassignments_of_topic(self, request: Request) -> Answer:
         """The moves of a topic's partitions."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         topic = await self._topic(request)
         wanted = [TopicPartition(topic.name, each.partition) for each in topic.partitions]
         found = sorted((await self._admin.list_partition_reassignments(wanted)).items())
@@ -115,7 +115,7 @@ class PartitionApi:
 
     async def show_reassignment(self, request: Request) -> Answer:
         """The move of one partition."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         place = TopicPartition(request.parameters["topic_name"], (await self._partition(request)).partition)
         found = (await self._admin.list_partition_reassignments([place])).get(place)
         if found is None:

@@ -21,9 +21,9 @@ from ottla.web.http.errors import ClientGoneError, HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import from_kafka, partition_not_found, topic_not_found
 from ottla.web.rest.field import Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.sending import Sent, TopicAbsentError, is_late
 from ottla.web.rest.v3.json_stream import JsonStream, JsonStreamError
 from ottla.web.rest.v3.link import links_of
@@ -35,9 +35,9 @@ _ID_LENGTH_MAX: Final = 80
 class RecordApi:
     """Handlers of records."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        settings = parts.config.settings
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        settings = context.config.settings
         self._entries_max: Final = settings.integer("api.v3.produce.batch.maximum.entries")
         self._unacknowledged_max: Final = settings.integer("streaming.records.max")
         self._record_bytes_max: Final = settings.integer("body.bytes.max")
@@ -54,12 +54,12 @@ class RecordApi:
 
     async def stream(self, request: Request) -> Answer:
         """Sends records as they come."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         return Answer(200, parts=self._answers(request))
 
     async def batch(self, request: Request) -> Answer:
         """Sends up to ten records, each with an id."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         body = Fields(await request.json(), ("entries",))
         entries = list(body.objects("entries", ("id", *RECORD)))
         self._check(entries)
@@ -87,7 +87,7 @@ class RecordApi:
 
     async def _answer_to(self, fields: Fields, topic: str) -> dict[str, Any]:
         """The answer to one record, waited for."""
-        return await (await self._taken(fields, topic)).answer(self._parts.cluster_id)
+        return await (await self._taken(fields, topic)).answer(self._context.cluster_id)
 
     async def _answers(self, request: Request) -> AsyncIterator[bytes]:
         """A line for each record, in their order, once it is done."""
@@ -107,7 +107,7 @@ class RecordApi:
                 await reading
 
     async def _line(self, pending: "_Pending", waiting: "_Waiting") -> bytes:
-        answer = await pending.answer(self._parts.cluster_id)
+        answer = await pending.answer(self._context.cluster_id)
         waiting.free()
         return json_bytes(answer) + b"\r\n"
 
@@ -138,8 +138,8 @@ class RecordApi:
         if isinstance(given, HttpError):
             return _Refused(given)
         try:
-            wish = await read_record(given, topic, self._parts.book)
-            return _Sent(wish, await self._parts.sender.submit(topic, wish.record))
+            wish = await read_record(given, topic, self._context.book)
+            return _Sent(wish, await self._context.sender.submit(topic, wish.record))
         except TopicAbsentError:
             return _Refused(topic_not_found())
         except OttlaError as error:

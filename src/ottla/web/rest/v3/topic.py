@@ -8,9 +8,9 @@ from ottla.web.http.errors import HttpError
 from ottla.web.http.request import Request
 from ottla.web.http.route import Route
 from ottla.web.rest.content import V3
+from ottla.web.rest.context import RestContext, Routes
 from ottla.web.rest.errors import bad_request
 from ottla.web.rest.field import Fields
-from ottla.web.rest.parts import RestParts, Routes
 from ottla.web.rest.v3.link import Links, links_of
 
 _NEW: Final = (
@@ -22,9 +22,9 @@ _NEW: Final = (
 class TopicApi:
     """Handlers of topics."""
 
-    def __init__(self, parts: RestParts) -> None:
-        self._parts: Final = parts
-        self._admin: Final = parts.admin
+    def __init__(self, context: RestContext) -> None:
+        self._context: Final = context
+        self._admin: Final = context.admin
 
     def routes(self) -> list[Route]:
         """Method, path, handler."""
@@ -39,7 +39,7 @@ class TopicApi:
 
     async def list_topics(self, request: Request) -> Answer:
         """All topics that are not internal."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         with_operations = request.flag("include_authorized_operations")
         found = await self._admin.describe_topics(
             await self._admin.list_topics(),
@@ -52,7 +52,7 @@ class TopicApi:
 
     async def show(self, request: Request) -> Answer:
         """One topic."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         name = request.parameters["topic_name"]
         with_operations = request.flag("include_authorized_operations")
         found = await self._admin.describe_topics([name], include_authorized_operations=with_operations)
@@ -60,7 +60,7 @@ class TopicApi:
 
     async def create(self, request: Request) -> Answer:
         """Makes a topic."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         wish = Fields(await request.json(), _NEW)
         name = wish.text("topic_name")
         only_checked = wish.boolean("validate_only")
@@ -78,7 +78,7 @@ class TopicApi:
 
     async def grow(self, request: Request) -> Answer:
         """Gives a topic more partitions."""
-        links = links_of(self._parts, request)
+        links = links_of(self._context, request)
         name = request.parameters["topic_name"]
         count = Fields(await request.json(), ("partitions_count",)).integer("partitions_count")
         await self._admin.create_partitions({name: count})
@@ -88,7 +88,7 @@ class TopicApi:
 
     async def delete(self, request: Request) -> Answer:
         """Deletes a topic."""
-        links_of(self._parts, request)
+        links_of(self._context, request)
         await self._admin.delete_topics([request.parameters["topic_name"]])
         return Answer(204)
 

@@ -146,7 +146,7 @@ class Membership:
         """
         group_id, member_id, end_ms = draft.group_id, member.member_id, draft.now_ms + session_ms
         self.timers.cancel_all(group_id, member_id)
-        draft.step.if_lost(partial(self.timers.set_if_absent, SESSION, group_id, member_id, end_ms))
+        draft.result.if_lost(partial(self.timers.set_if_absent, SESSION, group_id, member_id, end_ms))
 
     def _raise_epoch(self, draft: Draft, metadata_hash: int, reason: RebalanceReason, detail: str) -> None:
         group = draft.group

@@ -18,7 +18,7 @@ from ottla.base.log_limit import repeatable
 from ottla.base.regex.linear_regex import LinearRegex
 from ottla.base.regex.syntax import RegexError
 from ottla.coordinator.group.caller import Visible
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup, ResolvedRegex
@@ -125,7 +125,7 @@ class RegexRefresh:
         self._seen[group_id] = self._change_count
         context = self._membership.context
         names = sorted(context.metadata.topic_names())
-        draft = Draft(group_id, group, Step(now_ms))
+        draft = Draft(group_id, group, ResultBuilder(now_ms))
         changed = []
         for regex in sorted(group.regex_counts):
             before = group.regexes.get(regex)

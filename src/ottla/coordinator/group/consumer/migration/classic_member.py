@@ -8,7 +8,7 @@ must follow within the rebalance timeout.
 from typing import TYPE_CHECKING, Final
 
 from ottla.coordinator.group.classic.joiner import join_reason, joining_member
-from ottla.coordinator.group.classic.step import Step
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.assignment.regex_refresh import RegexChange, RegexRefresh
 from ottla.coordinator.group.consumer.draft import Draft
@@ -77,7 +77,7 @@ class ClassicMembers:
             return CoordinatorResult(
                 (), JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None, member_id=member_id)
             )
-        draft = Draft(request.group_id, group, Step(now_ms))
+        draft = Draft(request.group_id, group, ResultBuilder(now_ms))
         before = self._member(draft, join, member_id)
         subscription = _subscription(favourite)
         _check_claim(group, join, subscription)
@@ -132,7 +132,7 @@ class ClassicMembers:
     def leave(self, state: "GroupsState", request: LeaveGroupRequest, now_ms: int) -> CoordinatorResult:
         """LeaveGroup; any member may be named, whatever protocol it speaks."""
         group = _group(state, request.group_id)
-        draft = Draft(request.group_id, group, Step(now_ms))
+        draft = Draft(request.group_id, group, ResultBuilder(now_ms))
         leaving: dict[str, ConsumerMember] = {}
         answers = []
         for identity in request.members:

@@ -92,8 +92,8 @@ class Downgrade:
             for member in members
         )
         stored = stored._replace(protocol=protocol, members=assigned)
-        draft.step.records.extend(group_tombstones(group_id, group))
-        draft.step.records.append(group_record(group_id, stored))
+        draft.result.records.extend(group_tombstones(group_id, group))
+        draft.result.records.append(group_record(group_id, stored))
         draft.later(partial(self._hand_over, draft, stored, reason, f"it turned classic: {detail}"))
 
     def _hand_over(self, draft: Draft, stored: ClassicGroup, reason: RebalanceReason, detail: str) -> None:
@@ -106,7 +106,7 @@ class Downgrade:
         group = self._classic.groups.adopt(draft.group_id, stored, draft.now_ms)
         members = draft.group.members.values()
         group.owned_before = {member.member_id: member.owned for member in members if member.member_id in staying}
-        self._classic.rebalancer.prepare(group, reason, detail, draft.step)
+        self._classic.rebalancer.prepare(group, reason, detail, draft.result)
 
 
 def _classic_member(member: ConsumerMember) -> ClassicMember:

@@ -14,8 +14,8 @@ from ottla.coordinator.group.assignors.group_spec import Assignment
 from ottla.coordinator.group.classic.classic_groups import ClassicGroups
 from ottla.coordinator.group.classic.group import ClassicMember, group_tombstone
 from ottla.coordinator.group.classic.live_group import LiveGroup
+from ottla.coordinator.group.classic.result_builder import ResultBuilder
 from ottla.coordinator.group.classic.state import ClassicState
-from ottla.coordinator.group.classic.step import Step
 from ottla.coordinator.group.consumer.assignment.membership import Membership
 from ottla.coordinator.group.consumer.draft import Draft
 from ottla.coordinator.group.consumer.group import ConsumerGroup
@@ -44,9 +44,9 @@ class Upgrade:
         self._membership: Final = membership
         self._classic: Final = classic
 
-    def convert(self, state: "GroupsState", group_id: str, step: Step) -> Draft:
+    def convert(self, state: "GroupsState", group_id: str, result: ResultBuilder) -> Draft:
         """The consumer group that a classic one becomes, with the records that make it so."""
-        live = self._classic.groups.find(state, group_id, step)
+        live = self._classic.groups.find(state, group_id, result)
         if live is None:
             raise GroupIdNotFoundError(f"Group {group_id} is not a consumer group.")
         self._check(live)
@@ -55,10 +55,10 @@ class Upgrade:
         except DecodeError as error:
             raise _refusal(group_id, "the embedded consumer protocol is malformed.") from error
         self._membership.forget(group_id)
-        step.records.append(group_tombstone(group_id))
-        step.records.extend(group_records(group_id, group))
-        draft = Draft(group_id, group, step)
-        draft.later(partial(self._take_over, live, step))
+        result.records.append(group_tombstone(group_id))
+        result.records.extend(group_records(group_id, group))
+        draft = Draft(group_id, group, result)
+        draft.later(partial(self._take_over, live, result))
         return draft
 
     def _check(self, live: LiveGroup) -> None:
@@ -108,11 +108,11 @@ class Upgrade:
             )
         return assigned_partitions(assignment, self._membership.context.metadata)
 
-    def _take_over(self, live: LiveGroup, step: Step) -> None:
+    def _take_over(self, live: LiveGroup, result: ResultBuilder) -> None:
         for member in live.members.values():
-            end_ms = step.now_ms + member.session_timeout_ms
+            end_ms = result.now_ms + member.session_timeout_ms
             self._membership.timers.set(SESSION, live.group_id, member.member_id, end_ms)
-        step.answer_all(self._classic.groups.drop(live, RebalanceInProgressError()))
+        result.answer_all(self._classic.groups.drop(live, RebalanceInProgressError()))
 
 
 def _refusal(group_id: str, reason: str) -> GroupIdNotFoundError:

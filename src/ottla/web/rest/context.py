@@ -16,7 +16,7 @@ from ottla.web.rest.record.schema import SchemaBook
 from ottla.web.rest.sending import RecordSender
 
 
-class RestParts:
+class RestContext:
     """The clients that all requests share."""
 
     def __init__(self, config: RestConfig, admin: AsyncAdmin, sender: RecordSender, book: SchemaBook) -> None:

@@ -16,7 +16,7 @@ from ottla.storage.log_manager import LogManager
 
 
 @frozen(kw_only=True)
-class ReplicaParts:
+class ReplicationContext:
     """The broker's logs and partitions, what waits for them, and the ways to the outside."""
 
     logs: LogManager

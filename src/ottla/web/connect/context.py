@@ -25,7 +25,7 @@ class Change(Protocol):
         ...
 
 
-class ConnectParts:
+class ConnectContext:
     """All of one worker."""
 
     def __init__(self, config: ConnectConfig, leader: Leader, admin: AsyncAdmin, change: Change) -> None:

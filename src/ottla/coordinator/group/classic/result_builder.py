@@ -12,7 +12,7 @@ from ottla.protocol.coordinator_record import CoordinatorRecord
 from ottla.protocol.errors import ApiError
 
 
-class Step:
+class ResultBuilder:
     """One operation in the making, at the time `now_ms`."""
 
     __slots__ = ("_answers", "_hooks", "now_ms", "records")
@@ -28,7 +28,7 @@ class Step:
         self._answers.append((done, response))
 
     def answer_all(self, answers: Iterable[tuple[Done, Any]]) -> None:
-        """Answers several requests when the step is done."""
+        """Answers several requests when the result is done."""
         self._answers.extend(answers)
 
     def write(self, record: CoordinatorRecord, settled: Settled) -> None:
@@ -40,7 +40,7 @@ class Step:
         """Puts soft state right again if the records can't be written and the state stays as it was."""
         self._hooks.append(lambda error: None if error is None else action())
 
-    def outcome(self, response: Any = None) -> CoordinatorResult:
+    def build(self, response: Any = None) -> CoordinatorResult:
         """All of it, with the answer to the request itself."""
         settled = self._settle if self._answers or self._hooks else None
         return CoordinatorResult(self.records, response, settled)
