@@ -60,26 +60,29 @@ _MIXED = (
     Part("modern-ottla", "consumer", _BLOCKING, "modern", _MODERN),
     Part("transformer-ottla", "transformer", _BLOCKING, "transformers", _MODERN),
 )
-_OWN = (
-    Part("producer-blocking", "producer", _BLOCKING),
+_OWN_SMALL = (
     Part("producer-lone", "producer", _BLOCKING, settings=_LONE),
     Part("producer-asyncio", "producer", _ASYNCIO),
     Part("transactional-blocking", "transactional", _BLOCKING),
-    Part("transactional-asyncio", "transactional", _ASYNCIO),
     Part("classic-blocking", "consumer", _BLOCKING, "classic"),
-    Part("classic-asyncio", "consumer", _ASYNCIO, "classic"),
-    Part("modern-blocking", "consumer", _BLOCKING, "modern", _MODERN),
     Part("modern-asyncio", "consumer", _ASYNCIO, "modern", _MODERN),
     Part("dirty-blocking", "consumer", _BLOCKING, "dirty", _COOPERATIVE | _DIRTY),
+    Part("transformer-asyncio", "transformer", _ASYNCIO, "transformers", _MODERN),
+)
+_OWN_MORE = (
+    Part("producer-blocking", "producer", _BLOCKING),
+    Part("transactional-asyncio", "transactional", _ASYNCIO),
+    Part("classic-asyncio", "consumer", _ASYNCIO, "classic"),
+    Part("modern-blocking", "consumer", _BLOCKING, "modern", _MODERN),
     Part("dirty-asyncio", "consumer", _ASYNCIO, "dirty", _COOPERATIVE | _DIRTY),
     Part("transformer-blocking", "transformer", _BLOCKING, "transformers", _MODERN),
-    Part("transformer-asyncio", "transformer", _ASYNCIO, "transformers", _MODERN),
     Part("transformer-classic", "transformer", _BLOCKING, "classic-transformers"),
 )
 
 
 def crew(seconds: float, *, is_own: bool = False) -> tuple[Part, ...]:
     """A few clients for a short run, those of all libraries for a long one; or those of `ottla.client` alone."""
+    is_short = seconds < 30
     if is_own:
-        return _OWN
-    return _SMALL if seconds < 30 else _SMALL + _MORE + _MIXED
+        return _OWN_SMALL if is_short else _OWN_SMALL + _OWN_MORE
+    return _SMALL if is_short else _SMALL + _MORE + _MIXED

@@ -29,6 +29,7 @@ from tests.torture.replica import differences
 from tests.torture.secure_node import SecureNode
 
 PARTITIONS = 3
+_BEGIN_SECONDS = 60.0
 SETTINGS = {
     "group_initial_rebalance_delay_ms": "0",
     "group_min_session_timeout_ms": "1000",
@@ -84,6 +85,7 @@ class Run:
             else:
                 self._torment()
             self._cluster.start()
+            self._let_all_begin()
             operator.settle()
             history = self._finish()
             # Nobody writes any more, and what was written is in the files of those that are killed, too.
@@ -121,6 +123,17 @@ class Run:
             self._dice.choices((self._nemesis.strike, *clients), (brokers, 4, 1, 2))[0]()
         for player in self._players:
             player.resume()
+
+    def _let_all_begin(self) -> None:
+        """On a machine that is busy it may take longer until each client has done something."""
+        deadline = time.monotonic() + _BEGIN_SECONDS
+        while time.monotonic() < deadline and not all(map(self._has_done_something, self._players)):
+            self._replace_the_ended()
+            time.sleep(0.2)
+
+    def _has_done_something(self, player: Player) -> bool:
+        paths = self.histories.glob(f"{player.part.name}.*.jsonl")
+        return any(b'"end":"ok"' in path.read_bytes() for path in paths)
 
     def _replace_the_ended(self) -> None:
         for player in self._players:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ottla.client.cluster.cluster_view import ClusterView
-from ottla.client.errors import ClosedError, ForkedError, RecordTooLargeError, SerializationError
+from ottla.client.errors import ClosedError, ForkedError, KafkaTimeoutError, RecordTooLargeError, SerializationError
 from ottla.client.producer.async_producer import AsyncProducer
 from ottla.client.producer.interceptor import ProducerRecord
 from ottla.client.producer.partitioner.murmur2 import partition_of_key
@@ -20,6 +20,7 @@ from ottla.client.producer.producer import Producer
 from ottla.client.record import RecordMetadata
 from ottla.client.serde.json_value import JsonSerde
 from ottla.protocol.errors import MessageTooLargeError, UnknownTopicOrPartitionError
+from ottla.testing import EmbeddedBroker
 from tests.clients.client import confluent
 from tests.clients.topic import create
 from tests.kafka.server import Server
@@ -202,6 +203,27 @@ def test_interceptors_hear_of_a_record_that_is_refused_at_once(server: Server, t
     asyncio.run(send())
     assert [type(error) for error in heard] == [RecordTooLargeError, type(None), RecordTooLargeError]
     assert counts["record-error-total"] == 1
+
+
+def test_flush_has_patience_for_so_long(ottla_broker: EmbeddedBroker, topic: str) -> None:
+    ottla_broker.create_topic(topic)
+    servers = ottla_broker.bootstrap_servers
+
+    async def flush() -> None:
+        async with AsyncProducer(bootstrap_servers=servers, client_id=topic) as producer:
+            ottla_broker.faults.delay("Produce", seconds=3, client_id=topic)
+            await producer.enqueue(topic, b"v")
+            with pytest.raises(KafkaTimeoutError):
+                await producer.flush(0.1)
+            await producer.flush(60)
+
+    asyncio.run(flush())
+    with Producer(bootstrap_servers=servers, client_id=topic) as producer:
+        ottla_broker.faults.delay("Produce", seconds=3, client_id=topic)
+        producer.send(topic, b"v")
+        with pytest.raises(KafkaTimeoutError):
+            producer.flush(0.1)
+        producer.flush(60)
 
 
 def test_acks_0_knows_no_offsets(server: Server, topic: str) -> None:

@@ -28,6 +28,7 @@ from tests.torture.client.task import RESULTS, SESSION_MS, SOURCES, TRANSACTION_
 from tests.torture.history import Decision, Outcome
 
 _PATIENCE_SECONDS: Final = 10.0
+_ALONE_SECONDS: Final = 15.0
 _IN_FLIGHT_MAX: Final = 2_000
 _QUICK: Final = {"reconnect.backoff.max.ms": "200", "retry.backoff.max.ms": "200", "request.timeout.ms": "5000"}
 _OF_MEMBERS: Final = ("group.", "isolation.", "partition.")
@@ -171,7 +172,11 @@ class _Sender:
             return
         future = self._send(topic, value.encode(), partition=partition)
         try:
-            metadata = await (await future) if self._form is ASYNCIO else future.result(15)
+            if self._form is ASYNCIO:
+                async with asyncio.timeout(_ALONE_SECONDS):
+                    metadata = await (await future)
+            else:
+                metadata = future.result(_ALONE_SECONDS)
         except (OttlaError, TimeoutError) as error:
             self._work.recorder.end(operation, Outcome.UNKNOWN, error=str(error))
         else:

@@ -171,9 +171,12 @@ class AsyncProducer:
         return sender.sent
 
     async def flush(self, timeout: float | None = None) -> None:
-        """Waits until all records sent before are delivered or have failed; `TimeoutError` after `timeout` seconds."""
-        async with asyncio.timeout(timeout):
-            await self._core.flush()
+        """Waits until all records sent before are delivered or have failed; `KafkaTimeoutError` after `timeout` s."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._core.flush()
+        except TimeoutError:
+            raise KafkaTimeoutError(f"not done within {timeout} s") from None
 
     async def partitions_for(self, topic: str) -> list[PartitionView]:
         """The topic's partitions with their leaders, by number; waits for at most `max.block.ms`."""

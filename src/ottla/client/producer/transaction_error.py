@@ -54,4 +54,10 @@ def explained(error: ApiError, transactional_id: str) -> ApiError:
             "longer than transaction.timeout.ms: this producer can't go on; close it, and make a new one only if no "
             "other instance shall use the id"
         )
+    if error.code is ErrorCode.INVALID_TXN_STATE:
+        return error_for(
+            error.code,
+            f"the coordinator has no such transaction of transactional.id {transactional_id!r} any more: it may have "
+            "taken longer than transaction.timeout.ms and be aborted; close this producer, and make a new one",
+        )
     return error
