@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from ottla.net.apart import Apart, ApartError
+from ottla.net.apart import Apart, ApartError, Runner, Worker
 
 
-def heard(apart: Apart, *calls: object) -> list[object]:
+def heard(apart: Runner, *calls: object) -> list[object]:
     async def main() -> list[object]:
         loop = asyncio.get_running_loop()
-        answers = [loop.create_future() for _ in calls]
+        answers: list[asyncio.Future[object]] = [loop.create_future() for _ in calls]
         for call, answer in zip(calls, answers, strict=True):
             apart.run(loop, call, answer.set_result)  # type: ignore[arg-type]
         return await asyncio.gather(*answers)
@@ -26,6 +26,19 @@ def test_results_and_errors() -> None:
         raise failure
 
     assert heard(Apart(), lambda: 3, fail) == [3, failure]
+    worker = Worker()
+    assert heard(worker, lambda: 3, fail) == [3, failure]
+    worker.close()
+
+
+def test_a_worker_does_one_after_the_other() -> None:
+    names, worker = list[str](), Worker()
+    heard(
+        worker,
+        *[lambda number=number: names.append(f"{number} {threading.current_thread().name}") for number in range(5)],
+    )
+    assert names == [f"{number} log-in_0" for number in range(5)]
+    worker.close()
 
 
 def test_what_hangs_is_given_up_and_limited() -> None:

@@ -41,13 +41,13 @@ def describe_tokens(
 
 
 def _is_asked(token: DelegationToken, asked: set[str] | None) -> bool:
-    return asked is None or any(token.is_managed_by(principal) for principal in asked)
+    return asked is None or any(token.is_seen_by(principal) for principal in asked)
 
 
 def _sees(context: Asking, token: DelegationToken) -> bool:
     rights = context.rights
     return (
-        token.is_managed_by(context.principal)
+        token.is_seen_by(context.principal)
         or rights.sees(AclOperation.DESCRIBE, AclResourceType.DELEGATION_TOKEN, token.token_id)
         or rights.sees(AclOperation.DESCRIBE_TOKENS, AclResourceType.USER, token.owner)
     )

@@ -28,8 +28,12 @@ class DelegationToken(NamedTuple):
         return self.max_timestamp < now_ms or self.expiration_timestamp < now_ms
 
     def is_managed_by(self, principal: str) -> bool:
-        """Whether a principal may renew, end and see it: its owner, its requester, or a renewer."""
-        return principal in (self.owner, self.requester) or principal in self.renewers
+        """Whether a principal may renew and end it: its owner or a renewer."""
+        return principal == self.owner or principal in self.renewers
+
+    def is_seen_by(self, principal: str) -> bool:
+        """Whether a principal may see it: also the requester, as at Apache Kafka."""
+        return principal == self.requester or self.is_managed_by(principal)
 
     def to_record(self) -> DelegationTokenRecord:
         return DelegationTokenRecord(**{**self._asdict(), "renewers": list(self.renewers)})

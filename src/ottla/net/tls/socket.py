@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ottla.base.buffer import Buffer
 
-RECEIVED_BYTES_MAX: Final = 262_144
+RECEIVED_BYTES_MAX: Final = 131_072
 """Received in one call, and what OpenSSL's buffer holds at most of bytes that were not asked for yet."""
 _RECORD_BYTES: Final = 16_640
 """The largest record: to decrypt anything of it, all of it is needed."""
