@@ -246,7 +246,8 @@ class BrokerRole:
 
     def _make_checks(self) -> BatchChecks:
         around = self._around
-        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), check_threads(self._dynamic.current))
+        threads = check_threads(self._dynamic.current)
+        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), threads, around.poller.memory)
         self._dynamic.subscribe(CHECK_KEYS, lambda changed: checks.change_threads(check_threads(changed)))
         self._closing.callback(checks.close)
         return checks
