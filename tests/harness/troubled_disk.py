@@ -57,9 +57,7 @@ class TroubledDisk:
             yield
 
     @contextmanager
-    def fails(
-        self, kinds: str, error: int, *, after: int = 0, once: bool = False, part: str = "/"
-    ) -> Iterator[None]:
+    def fails(self, kinds: str, error: int, *, after: int = 0, once: bool = False, part: str = "/") -> Iterator[None]:
         """Calls of the kinds that `troubled_disk.c` lists fail, or one of them, once `after` others went well."""
         self._number += 1
         self._failed.unlink(missing_ok=True)
