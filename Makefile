@@ -99,7 +99,7 @@ parity: $(VENV)/.built  ## asks Apache Kafka the questions of tests/parity again
 	$(BIN)/python -m tests.parity.run --record
 
 kill: $(VENV)/.built  ## kill -9 under load, KILLS=200 times, and as many disks that fail
-	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py
+	OTTLA_TEST_KILLS=$(KILLS) $(BIN)/python -m pytest tests/clients/test_kill.py tests/integration/node/test_kill_moves.py
 	OTTLA_TEST_FAULTS=$(KILLS) $(BIN)/python -m pytest tests/integration/node/test_failing_disk.py
 
 torture: $(VENV)/.built  ## real clients and brokers killed at random for SECONDS=600, their histories checked; then three nodes, plain and with security, and with clients of our own, then topics that change, then threads that meet

@@ -8,7 +8,7 @@ from typing import Final
 from ottla.base.ids import Uuid
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.definition import Request, Response
-from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from ottla.protocol.messages.delete_topics import DeleteTopicsRequest
 from ottla.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from ottla.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
@@ -20,6 +20,13 @@ from ottla.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTop
 from ottla.protocol.messages.list_groups import ListGroupsRequest
 from ottla.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from ottla.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from ottla.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from tests.bench.broker_frame import FETCH_VERSION, PRODUCE_VERSION, Target, produce
 from tests.bench.coordinator_offset import COMMIT_VERSION, commit, wait_for_coordinator
@@ -28,10 +35,16 @@ from tests.kafka.wire import Wire
 TOPICS: Final = 8
 _GROUPS: Final = 10_000
 _CREATED_AT_ONCE: Final = 500
-_CONNECTIONS: Final = 2_000
+_CONNECTIONS: Final = 5_000
+_HEAVY: Final = 200
+"""Partitions of the request that takes long to decompress."""
+_ALL: Final = "all"
+"""A group with an offset for every partition."""
 _IN_FLIGHT: Final = 50
 _TOPIC_RESOURCE: Final = 2
 _LATEST: Final = -1
+_OFFSET_VERSION: Final = 8
+_NOW_MS: Final = 1_794_800_000_000
 
 
 class Work:
@@ -50,6 +63,8 @@ class Work:
         total = TOPICS * self._partitions
         yield "nothing", lambda: time.sleep(3)
         yield "one gzip batch of 90 MB when expanded", self._expand
+        heavy = self._heavy_request()
+        yield f"one Produce of {_HEAVY} partitions, zstd, 40 MB each", lambda: self._ask(heavy, PRODUCE_VERSION)
         yield f"{TOPICS} × {self._partitions:,} partitions created", self._create
         yield "all metadata, 5 times", lambda: self._times(5, self._all_metadata)
         yield "the configs of all topics", lambda: self._describe(self._names())
@@ -57,6 +72,8 @@ class Work:
         yield f"a fetch of {total:,} partitions, 5 times", lambda: self._times(5, self._fetch)
         yield f"{_GROUPS:,} groups commit", self._commit
         yield "all groups, 5 times", lambda: self._times(5, self._list_groups)
+        yield f"a group commits {total:,} offsets", self._commit_all
+        yield "all its offsets, 5 times", lambda: self._times(5, self._fetch_all_offsets)
         yield f"{_CONNECTIONS:,} connections open at once", self._connect
         yield f"{total:,} partitions deleted", self._delete
         yield f"{self._topics:,} topics created", self._create_small
@@ -76,9 +93,21 @@ class Work:
         return [f"many-{number}" for number in range(TOPICS)]
 
     def _expand(self) -> None:
-        records = [(index, 1_794_800_000_000, None, bytes(900_000), ()) for index in range(100)]
+        records = [(index, _NOW_MS, None, bytes(900_000), ()) for index in range(100)]
         batch = write_batch(records, BatchOptions(compression=CompressionType.GZIP))
         self._ask(produce(self._target, bytes(batch)), PRODUCE_VERSION)
+
+    def _heavy_request(self) -> ProduceRequest:
+        wanted = CreatableTopic(name="heavy", num_partitions=_HEAVY, replication_factor=1)
+        created = self._ask(CreateTopicsRequest(topics=[wanted], timeout_ms=300_000), 7)
+        assert isinstance(created, CreateTopicsResponse)
+        records = [(index, _NOW_MS, None, bytes(1_000_000), ()) for index in range(40)]
+        batch = bytes(write_batch(records, BatchOptions(compression=CompressionType.ZSTD)))
+        partitions = [PartitionProduceData(index=index, records=batch) for index in range(_HEAVY)]
+        topic = TopicProduceData(topic_id=created.topics[0].topic_id, partition_data=partitions)
+        while any(part.leader_id < 0 for one in self._all_metadata().topics for part in one.partitions):
+            time.sleep(0.05)
+        return ProduceRequest(acks=1, timeout_ms=300_000, topic_data=[topic])
 
     def _create(self) -> None:
         for name in self._names():
@@ -122,6 +151,17 @@ class Work:
                 self._take(sent)
                 sent = 0
         self._take(sent)
+
+    def _commit_all(self) -> None:
+        wait_for_coordinator(self._wire, _ALL, self._target.name)
+        partitions = [OffsetCommitRequestPartition(partition_index=index, committed_offset=1)
+                      for index in self._indexes()]  # fmt: skip
+        topics = [OffsetCommitRequestTopic(name=name, partitions=partitions) for name in self._names()]
+        self._ask(OffsetCommitRequest(group_id=_ALL, topics=topics), _OFFSET_VERSION)
+
+    def _fetch_all_offsets(self) -> None:
+        group = OffsetFetchRequestGroup(group_id=_ALL, topics=None)
+        self._ask(OffsetFetchRequest(groups=[group]), _OFFSET_VERSION)
 
     def _take(self, count: int) -> None:
         for _ in range(count):

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from ottla.base.clock import Clock
+from ottla.net.request_memory import RequestMemory
 from ottla.protocol.compression import CompressionType, is_costly
 from ottla.protocol.errors import ApiError, UnknownServerError
 from ottla.protocol.records.batch import CODEC_BITS, FLAGS_AT, HEADER_BYTES, Batch
@@ -52,7 +53,11 @@ class _Request:
 class BatchChecks:
     """The threads and what waits for them. Loop thread only, but for what the threads do."""
 
-    def __init__(self, logs: LogManager, clock: Clock, mailbox: Mailbox, threads: int) -> None:
+    def __init__(
+        self, logs: LogManager, clock: Clock, mailbox: Mailbox, threads: int, memory: RequestMemory | None = None
+    ) -> None:
+        """What waits here counts in `memory`, as requests do that are not handled yet."""
+        self._memory: Final = RequestMemory(0) if memory is None else memory
         self._logs: Final = logs
         self._clock: Final = clock
         self._mailbox: Final = mailbox
@@ -71,7 +76,14 @@ class BatchChecks:
         if not costly:
             return False
         kept = [entry._replace(records=bytearray(entry.records)) for entry in entries]
-        self._submit(_Request(kept, costly, done))
+        size = sum(len(entry.records) for entry in kept)
+        self._memory.claim(size)
+
+        def finish(entries: list[AppendEntry]) -> None:
+            self._memory.free(size)
+            done(entries)
+
+        self._submit(_Request(kept, costly, finish))
         return True
 
     def change_threads(self, threads: int) -> None:

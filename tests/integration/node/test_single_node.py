@@ -15,12 +15,23 @@ import pytest
 from ottla.broker.config.server_config import ServerConfig
 from ottla.broker.node.node import Node
 from ottla.broker.node.start_error import StartError
-from ottla.metadata.store.format import QuorumKind
+from ottla.metadata.store.format import QuorumKind, Standalone
 from ottla.protocol.errors import ErrorCode
 from ottla.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ottla.raft.endpoint import Address, Endpoints
 from ottla.storage.errors import StorageError
-from tests.integration.node.nodes import CLUSTER_ID, PLAINTEXT, ask, format_for, formatted, properties, running, until
+from tests.integration.node.nodes import (
+    CLUSTER_ID,
+    CONTROLLER,
+    PLAINTEXT,
+    ask,
+    format_for,
+    formatted,
+    properties,
+    running,
+    until,
+)
 
 
 def run(scenario: Awaitable[None] | Callable[[], Awaitable[None]]) -> None:
@@ -240,6 +251,20 @@ def test_a_controller_whose_metadata_log_is_gone_is_told_so(tmp_path: Path) -> N
     message = start_error(config)
     assert "127.0.0.1:1" in message
     assert f"the metadata log in {tmp_path} is empty" in message
+
+
+def test_a_voter_with_another_directory_id_is_told_so(tmp_path: Path) -> None:
+    given = properties(tmp_path, initial_broker_registration_timeout_ms="300")
+    del given["controller.quorum.voters"]
+    config = ServerConfig(given | {"controller.quorum.bootstrap.servers": "127.0.0.1:1"})
+    format_for(config, Standalone(Endpoints({CONTROLLER: Address("127.0.0.1", 1)})))
+    meta = tmp_path / "meta.properties"
+    known = next(line for line in meta.read_text().splitlines() if line.startswith("directory.id="))
+    own = "directory.id=b3R0bGEtZGlyZWN0b3J5MQ"
+    meta.write_text(meta.read_text().replace(known, own))
+    message = start_error(config)
+    assert f"this voter has the {known.replace('.', ' ').replace('=', ' ')} there" in message
+    assert f"{own.partition('=')[2]} in {meta}" in message
 
 
 def test_a_broker_of_another_cluster_hears_why_it_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""`num.io.threads`: as many threads check batches, also when that changes while they do."""
+"""`num.io.threads`: as many threads check batches, also when that changes while they do. What waits counts."""
 
 import asyncio
 import os
@@ -9,6 +9,7 @@ from ottla.base.ids import Uuid
 from ottla.base.system_clock import SystemClock
 from ottla.broker.batch_check import BatchChecks
 from ottla.broker.node.broker_setting import check_threads
+from ottla.net.request_memory import RequestMemory
 from ottla.protocol.compression import CompressionType
 from ottla.protocol.records.writer import BatchOptions, write_batch
 from ottla.replication.request.produce import AppendEntry
@@ -22,17 +23,44 @@ from tests.unit.broker.config.settings import config_of
 REQUESTS = 4
 
 
+def log_manager(directory: Path) -> LogManager:
+    logs = LogManager(LogManagerOptions(directories=(str(directory),), disk=LocalDisk(), clock=SystemClock()))
+    logs.load()
+    logs.get_or_create(TopicPartition("orders", 0), Uuid(b"orders".ljust(16)))
+    return logs
+
+
+def compressed_batch() -> bytes:
+    records = [(0, 1_794_800_000_000, None, random.Random(1).randbytes(60_000), ())]
+    return bytes(write_batch(records, BatchOptions(compression=CompressionType.GZIP)))
+
+
 def test_no_more_threads_than_cores_and_no_more_than_told() -> None:
     assert check_threads(config_of(num_io_threads="1")) == 1
     assert check_threads(config_of(num_io_threads="100000")) == os.cpu_count()
 
 
+def test_batches_that_wait_count_as_requests_that_are_not_handled(tmp_path: Path) -> None:
+    logs, batch = log_manager(tmp_path), compressed_batch()
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        memory = RequestMemory(REQUESTS * len(batch))
+        checks = BatchChecks(logs, SystemClock(), Mailbox(loop), 1, memory)
+        answers = [loop.create_future() for _ in range(REQUESTS)]
+        for answer in answers:
+            assert not memory.is_full
+            assert checks.begin([AppendEntry("orders", 0, bytearray(batch))], answer.set_result)
+        assert memory.is_full
+        await asyncio.wait_for(asyncio.gather(*answers), 60)
+        assert memory.used_bytes == 0
+        checks.close()
+
+    asyncio.run(run())
+
+
 def test_the_number_of_threads_follows_the_setting(tmp_path: Path) -> None:
-    logs = LogManager(LogManagerOptions(directories=(str(tmp_path),), disk=LocalDisk(), clock=SystemClock()))
-    logs.load()
-    logs.get_or_create(TopicPartition("orders", 0), Uuid(b"orders".ljust(16)))
-    records = [(0, 1_794_800_000_000, None, random.Random(1).randbytes(60_000), ())]
-    batch = bytes(write_batch(records, BatchOptions(compression=CompressionType.GZIP)))
+    logs, batch = log_manager(tmp_path), compressed_batch()
 
     async def run() -> None:
         loop = asyncio.get_running_loop()

@@ -8,12 +8,13 @@ logs are closed last, with the mark that they were left in order.
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
 
-from ottla.base.ids import Uuid
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.base.log import IdentityLogger
 from ottla.broker.adapters.alter_partition import ControllerAlterPartition
 from ottla.broker.adapters.directory_event import ControllerDirectoryEvents
@@ -155,7 +156,20 @@ class BrokerRole:
                 f"; the metadata log in {config.metadata_log_dir} is empty: if this node was a controller before, "
                 "__cluster_metadata-0 is lost there, and has to be restored or the directory formatted anew"
             )
-        return seen
+        return seen + self._other_directory()
+
+    def _other_directory(self) -> str:
+        """The end of that line where the quorum knows this voter by another directory than its own."""
+        config = self._around.config
+        voter = self._member.core.voters.by_id.get(config.node_id)
+        path = os.path.abspath(config.metadata_log_dir)
+        own = next((one.directory_id for one in self._logs.directories.online() if one.path == path), None)
+        if voter is None or own is None or voter.key.directory_id in (ZERO_UUID, own):
+            return ""
+        return (
+            f"; this voter has the directory id {voter.key.directory_id} there, and {own} in {path}/meta.properties: "
+            "restore that file, or have the voter removed and added again"
+        )
 
     async def _load_logs(self) -> None:
         image = self._member.metadata.image
@@ -246,7 +260,8 @@ class BrokerRole:
 
     def _make_checks(self) -> BatchChecks:
         around = self._around
-        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), check_threads(self._dynamic.current))
+        threads = check_threads(self._dynamic.current)
+        checks = BatchChecks(self._logs, around.clock, Mailbox(around.loop), threads, around.poller.memory)
         self._dynamic.subscribe(CHECK_KEYS, lambda changed: checks.change_threads(check_threads(changed)))
         self._closing.callback(checks.close)
         return checks

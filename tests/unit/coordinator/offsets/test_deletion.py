@@ -77,6 +77,13 @@ def test_a_deleted_topic_takes_the_offsets_of_all_groups_along() -> None:
     assert not state.pending
 
 
+@pytest.mark.parametrize("others", [0, 1, 100])
+def test_a_topic_is_found_among_any_number_of_deleted_ones(others: int) -> None:
+    deleted = [DeletedTopic(f"other-{number}", OLD_ID) for number in range(others)]
+    deleted += [DeletedTopic("t", NEW_ID), DeletedTopic("t", OLD_ID)]
+    assert len(delete_of_topics(some_offsets(), deleted)) == 4
+
+
 def test_the_offsets_of_the_next_topic_of_that_name_are_kept() -> None:
     records = [offset_record("g", "t", 0, stored(OLD_ID)), offset_record("g", "t", 1, stored(NEW_ID))]
     (tombstone,) = delete_of_topics(replayed(records), [DeletedTopic("t", OLD_ID)])

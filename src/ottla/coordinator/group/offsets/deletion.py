@@ -4,7 +4,7 @@ A pending transactional offset is deleted along with the committed one, or a lat
 was deleted.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import ZERO_UUID, Uuid
@@ -62,19 +62,25 @@ def delete_all(state: OffsetsState, group_id: str) -> list[CoordinatorRecord]:
 
 def delete_of_topics(state: OffsetsState, topics: Iterable[DeletedTopic]) -> list[CoordinatorRecord]:
     """The tombstones of all offsets, of any group, for topics that were deleted."""
-    deleted = list(topics)
+    deleted: dict[str, set[Uuid]] = {}
+    for name, topic_id in topics:
+        deleted.setdefault(name, {ZERO_UUID}).add(topic_id)
     found = set(_of_topics(state.committed, deleted))
     for of_producer in state.pending.values():
         found.update(_of_topics(of_producer, deleted))
     return [offset_tombstone(*place) for place in sorted(found)]
 
 
-def _of_topics(offsets: Offsets, deleted: list[DeletedTopic]) -> Iterator[tuple[str, str, int]]:
+def _of_topics(offsets: Offsets, deleted: Mapping[str, Collection[Uuid]]) -> Iterator[tuple[str, str, int]]:
+    """Thousands of groups may have nothing to do with thousands of topics: the fewer of both are looked up."""
     for group_id, topics in offsets.items():
-        for name, topic_id in deleted:
+        names: Iterable[str] = deleted
+        if len(topics) < len(deleted):
+            names = [name for name in topics if name in deleted]
+        for name in names:
             for partition, stored in topics.get(name, {}).items():
                 # An offset with another id belongs to the topic that has the name now.
-                if stored.topic_id in (ZERO_UUID, topic_id):
+                if stored.topic_id in deleted[name]:
                     yield group_id, name, partition
 
 
