@@ -68,8 +68,11 @@ class SegmentedMap:
         return self._state.get(b"".join((_LONG.pack(time // self._interval), key, _LONG.pack(time), suffix)))
 
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[Entry]:
-        """A key's entries by time, both bounds included."""
-        low, high = max(time_from, self._oldest(), 0), min(time_to, _TIME_MAX)
+        """A key's entries by time, both bounds included.
+
+        None is younger than the youngest: with that as the bound, keys that begin like this one are out of range.
+        """
+        low, high = max(time_from, self._oldest(), 0), min(time_to, self._observed)
         length = 8 + len(key) + 8 + self._suffix_bytes
         for segment in self._segments(low, high):
             start = b"".join((_LONG.pack(segment), key, _LONG.pack(low)))
