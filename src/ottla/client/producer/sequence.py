@@ -9,6 +9,7 @@ on with the next epoch from 0 (KIP-360), and a transactional one has to abort.
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ottla.base.ids import ZERO_UUID, Uuid
 from ottla.client.producer.batch import PartitionQueue, ProducerBatch
 from ottla.protocol.errors import ErrorCode, error_for
 
@@ -44,6 +45,10 @@ class PartitionSequence:
     """Numbered batches without a final answer, by sequence; those that wait to be sent again included."""
     is_unresolved: bool = False
     """Whether a numbered batch was given up without knowing if the broker has it."""
+    sent_to: Uuid = ZERO_UUID
+    """The id of the topic that the latest batch was sent to."""
+    acked_by: Uuid = ZERO_UUID
+    """The id of the topic that acknowledged a batch last: a topic made anew knows nothing of the producer."""
 
     def is_next(self, sequence: int) -> bool:
         """Whether all numbers before this one were acknowledged."""
@@ -107,9 +112,15 @@ class SequenceLedger:
             found = self._partitions.setdefault(queue, PartitionSequence(self.identity))
         return found
 
-    def may_send(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Whether the oldest waiting batch of a partition may be sent now."""
+    def may_send(self, queue: PartitionQueue, batch: ProducerBatch, topic_id: Uuid = ZERO_UUID) -> bool:
+        """Whether the oldest waiting batch of a partition may be sent now, to the topic of this id."""
         entry = self.entry(queue)
+        may = self._may_send(entry, batch, topic_id)
+        if may:
+            entry.sent_to = topic_id
+        return may
+
+    def _may_send(self, entry: PartitionSequence, batch: ProducerBatch, topic_id: Uuid) -> bool:
         if batch.has_sequence:
             # After a retry: one at a time, or the broker sees numbers out of order again.
             return entry.in_flight[0] is batch if entry.in_flight else True
@@ -117,8 +128,8 @@ class SequenceLedger:
             return False
         # A broker that knows nothing of a producer takes any number for its first: the second batch must not come
         # first, or the first is out of order for ever. A new identity starts at 0, too, which must not overtake what
-        # was numbered with the old one.
-        has_begun = entry.last_acked_sequence >= 0 and entry.identity == self.identity
+        # was numbered with the old one. A topic made anew by the same name forgets its producers.
+        has_begun = entry.last_acked_sequence >= 0 and entry.identity == self.identity and entry.acked_by == topic_id
         return has_begun or not entry.in_flight
 
     def number(self, queue: PartitionQueue, batch: ProducerBatch) -> tuple[int, int, int]:
@@ -149,6 +160,7 @@ class SequenceLedger:
         """The broker has the batch."""
         entry = self.entry(batch.queue)
         self._remove(entry, batch)
+        entry.acked_by = entry.sent_to
         if (batch.producer_id, batch.producer_epoch) == entry.identity:
             newer = (batch.last_sequence - entry.last_acked_sequence) & _SEQUENCE_MASK < 0x40000000
             if entry.last_acked_sequence < 0 or newer:

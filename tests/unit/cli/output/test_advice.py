@@ -14,7 +14,7 @@ def test_kafkas_words_get_an_advice() -> None:
 
 def test_a_cluster_without_an_authorizer_is_told_how_to_get_one() -> None:
     said = advised(SecurityDisabledError("No Authorizer is configured."))
-    assert said.startswith("No Authorizer is configured; set authorizer.class.name on the brokers")
+    assert said.startswith("No Authorizer is configured; rules need authorizer.class.name=")
 
 
 def test_lines_become_one_sentence_and_a_question_stays_one() -> None:

@@ -25,7 +25,7 @@ from ottla.client.producer.option import ProducerOptions
 from ottla.client.producer.send.batch_completion import BatchCompletion
 from ottla.client.producer.send.batch_writer import BatchWriter
 from ottla.client.producer.send.in_flight import NodeLine
-from ottla.client.producer.send.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints
+from ottla.client.producer.send.produce_request import LAST_BEFORE_TRANSACTIONS_V2, SentBatches, endpoints, topic_id
 from ottla.client.producer.sequence import SequenceLedger
 from ottla.protocol.api_key import ApiKey
 from ottla.protocol.definition import Response
@@ -250,7 +250,8 @@ class Sender:
             return None
         if not self._accumulator.is_due(batch, now_ms) or not self._gate.may_send(queue):
             return None
-        if self._ledger is not None and not self._ledger.may_send(queue, batch):
+        topic = topic_id(self._cluster.view, queue.topic)
+        if self._ledger is not None and not self._ledger.may_send(queue, batch, topic):
             return None
         if not self._accumulator.take_first(batch):
             return None
