@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ottla.client import Admin, NewTopic, Producer
+from ottla.client import Admin, NewTopic, Producer, TopicPartition
 from tests.clients.client.java import Outcome, ToolHost
 from tests.integration.cli.side_by_side import run_tool
 from tests.integration.mixed.cluster import MixedCluster
 from tests.integration.mixed.member import Kind, Voters
+from tests.integration.node.writing import until
 
 CALLS = [
     "--execute --throttle 1000 --reassignment-json-file {all}",
@@ -78,7 +79,20 @@ def _told(run: Callable[..., Outcome], cluster: MixedCluster, name: str, directo
     for call in CALLS:
         outcome = run("--bootstrap-server", cluster.bootstrap, *call.format(**files).split())
         told.append((call, outcome.code, outcome.out.replace(name, "{me}")))
+        if call == CALLS[0]:
+            _await_replicas(cluster, TopicPartition(moved, 0), TopicPartition(moved, 1))
     return told
+
+
+def _await_replicas(cluster: MixedCluster, *partitions: TopicPartition) -> None:
+    """The next call names the directories of the replicas that have begun on broker 3."""
+
+    def have_begun() -> bool:
+        directories = admin.describe_log_dirs([3], partitions)[3].values()
+        return {partition for found in directories for partition in found.replicas} == set(partitions)
+
+    with Admin(bootstrap_servers=cluster.bootstrap) as admin:
+        until(have_begun)
 
 
 def test_what_is_in_progress_looks_the_same(cluster: MixedCluster, java_tools: ToolHost, tmp_path: Path) -> None:
