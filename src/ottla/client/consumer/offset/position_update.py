@@ -24,6 +24,7 @@ from ottla.client.consumer.offset.offset_reset import LATEST, OffsetReset, Reset
 from ottla.client.consumer.subscription_state import UNCHECKED, PartitionState, Position, SubscriptionState
 from ottla.client.errors import LogTruncationError, NoOffsetForPartitionError
 from ottla.client.record import TopicPartition
+from ottla.protocol.errors import UnknownTopicOrPartitionError
 
 _log = logging.getLogger(__name__)
 
@@ -181,13 +182,22 @@ class PositionUpdate:
     async def _validate(self) -> OttlaError | None:
         pending: dict[TopicPartition, tuple[PartitionState, int, int]] = {}
         epochs: dict[TopicPartition, int] = {}
+        unknown: TopicPartition | None = None
         for partition, state in self._subscription.assigned.items():
+            if not state.needs_validation or state.position is None:
+                continue
             known = self._cluster.view.partition(*partition)
-            if state.needs_validation and state.position is not None and known is not None:
-                pending[partition] = (state, state.version, known.leader_epoch)
-                epochs[partition] = -1 if state.position.epoch is None else state.position.epoch
+            if known is None:
+                unknown = partition
+                continue
+            pending[partition] = (state, state.version, known.leader_epoch)
+            epochs[partition] = -1 if state.position.epoch is None else state.position.epoch
         if not pending:
-            return None
+            if unknown is None:
+                return None
+            # Its topic is being deleted, or made anew: metadata that comes later decides.
+            self._cluster.refresh_soon()
+            return UnknownTopicOrPartitionError(f"no leader of {unknown} is known")
         found, error = await self._lookup.try_epoch_ends(epochs, _ATTEMPT_MS)
         truncated: dict[TopicPartition, int | None] = {}
         for partition, end in found.items():

@@ -175,3 +175,26 @@ def test_a_new_leader_makes_what_was_fetched_ahead_worthless() -> None:
     state = run(cluster, "none", fetched_ahead)
     assert (state.fetch_position, state.validated_epoch) == (Position(85, 5), 6)
     assert cluster.asked[0][0] == 2
+
+
+def test_a_position_of_a_partition_that_metadata_does_not_know_waits_without_spinning() -> None:
+    """Its topic was deleted while the position was to be validated: the loop goes on meanwhile."""
+
+    async def main() -> None:
+        gone = TopicPartition("gone", 0)
+        cluster, subscription = ScriptedCluster(), SubscriptionState()
+        subscription.assign_manually([gone])
+        state = subscription.state_of(gone)
+        state.seek(Position(7, 3))
+        state.needs_validation = True
+        lookup = OffsetLookup(cluster.client, isolation_level=0, request_timeout_ms=1000)
+        update = PositionUpdate(cluster.client, subscription, lookup, OffsetReset.parse("latest"), lambda: None)
+        update.is_needed = True
+        update.begin()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert update._task is not None
+        assert state.needs_validation
+        await update.close()
+
+    asyncio.run(main())
